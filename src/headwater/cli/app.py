@@ -1,0 +1,78 @@
+"""All commands, in the order and the groups that `headwater --help` shows them."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from headwater.cli.audit import audit
+from headwater.cli.dataset import dataset
+from headwater.cli.datasets import datasets
+from headwater.cli.db import db
+from headwater.cli.demo import demo
+from headwater.cli.diff import diff
+from headwater.cli.downstream import downstream
+from headwater.cli.impact import impact
+from headwater.cli.ingest import ingest
+from headwater.cli.run import run
+from headwater.cli.runs import runs
+from headwater.cli.upstream import upstream
+from headwater.cli.verify import verify
+
+START, LINEAGE, RUNS, PROOF = "Start here", "Where data comes from and goes", "What ran", "Proof and upkeep"
+
+
+class _Grouped(TyperGroup):
+    """The commands under the headings of their groups, as plain text."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for heading, named in groupby(self.commands.items(), key=lambda item: getattr(item[1], "rich_help_panel", "")):
+            with formatter.section(heading):
+                formatter.write_dl([(name, (command.help or "").split(".")[0] + ".") for name, command in named])
+
+
+app = typer.Typer(
+    name="headwater",
+    cls=_Grouped,
+    help="Where did this table, this column come from; what breaks if it changes; what ran; prove it.",
+    epilog="Every command takes --store URL (or HEADWATER_STORE) and --json.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from headwater import __version__
+
+        typer.echo(f"headwater {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    if ctx.invoked_subcommand is None:
+        text = ctx.get_help()
+        if text:  # Typer may have printed it already
+            typer.echo(text)
+
+
+for group, commands in (
+    (START, (demo, ingest)),
+    (LINEAGE, (datasets, dataset, upstream, downstream, impact)),
+    (RUNS, (runs, run, diff)),
+    (PROOF, (audit, verify)),
+):
+    for command in commands:
+        app.command(rich_help_panel=group)(command)
+app.add_typer(db, name="db", rich_help_panel=PROOF)

@@ -1,0 +1,63 @@
+"""`headwater demo`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import JsonOption
+from headwater.cli.output import open_store, print_json, print_text
+
+DEMO_FOLDER, DEMO_FILE = ".headwater", "demo.db"
+
+
+def demo(
+    # Not HEADWATER_STORE: the demo's events have no business in a store that is in use, unless it is named here.
+    store: Annotated[
+        str | None,
+        typer.Option(
+            "--store", metavar="URL", help="Add the events to this store.", show_default="a new .headwater/demo.db"
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """See Headwater at work on four days of a small shop's pipeline. Needs no Spark."""
+    from rich.text import Text
+
+    from headwater.cli.render.layout import Indented
+    from headwater.cli.story import more_commands, questions
+    from headwater.cli.text import counted, printable
+    from headwater.examples import orders_events
+    from headwater.model.plain import plain
+
+    url = store if store is not None else _fresh_store()
+    with open_store(url, create=True) as lineage:
+        receipts = lineage.ingest_many(orders_events())
+        told = [(question, question.ask(lineage)) for question in questions(lineage)]
+    more = more_commands(url)
+    if as_json:
+        answers = {question.key: plain(answer) for question, answer in told}
+        print_json({"store": url, "events": len(receipts), "answers": answers, "try": more})
+        return
+    print_text(Text(f"{counted(len(receipts), 'event')} of a small shop's pipeline are now in {printable(url)}."))
+    for question, answer in told:
+        command = Text(f"$ {question.command(url)}", style="dim")
+        print_text(Text(f"\n{question.heading}", style="bold green"), command, Text(), whole_lines=True)
+        print_text(Indented(question.render(answer)))
+    print_text(Text("\nTry these:", style="bold green"), *(Text(f"  {command}") for command in more), whole_lines=True)
+
+
+def _fresh_store() -> str:
+    """The address of a demo store that does not exist yet; an earlier one, and nothing else, is removed."""
+    from pathlib import Path
+
+    from headwater.cli.failures import Mistake
+
+    for suffix in ("", "-wal", "-shm"):
+        file = Path(DEMO_FOLDER) / (DEMO_FILE + suffix)
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            raise Mistake(f"Cannot remove the earlier demo store {file}: {error.strerror}.") from None
+    return f"sqlite:///{DEMO_FOLDER}/{DEMO_FILE}"

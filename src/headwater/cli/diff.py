@@ -1,0 +1,24 @@
+"""`headwater diff`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+
+def diff(
+    run_a: Annotated[str, typer.Argument(metavar="RUN_A", help="The run to compare with.")],
+    run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run that may differ.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """What RUN_B did otherwise than RUN_A: inputs, outputs, schemas, column lineage."""
+    from headwater.cli.render.diff import run_diff
+
+    with open_store(store) as lineage:
+        found = lineage.diff(run_a, run_b)
+    show(found, as_json, run_diff)

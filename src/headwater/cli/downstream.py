@@ -1,0 +1,32 @@
+"""`headwater downstream`"""
+
+from __future__ import annotations
+
+from headwater.cli.options import (
+    DEFAULT_STORE,
+    AsOfOption,
+    ColumnOption,
+    DatasetArgument,
+    DepthOption,
+    JsonOption,
+    PartitionOption,
+    StoreOption,
+)
+from headwater.cli.output import open_store, show
+
+
+def downstream(
+    dataset: DatasetArgument,
+    column: ColumnOption = None,
+    partition: PartitionOption = None,
+    depth: DepthOption = None,
+    as_of: AsOfOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """What was made of a dataset, a column or a partition."""
+    from headwater.cli.render.closure import closure_tree
+
+    with open_store(store) as lineage:
+        found = lineage.downstream(dataset, column, partition, depth, as_of)
+    show(found, as_json, closure_tree)

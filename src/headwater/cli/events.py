@@ -1,0 +1,153 @@
+"""Events out of files: one event, a list of events, or JSON lines.
+
+JSON lines are read line by line, whatever the size of the file; a JSON document has to be read whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import chain
+from typing import IO, Any
+
+from headwater.cli.failures import Mistake
+from headwater.cli.text import printable
+
+STDIN = "-"
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One event as it stands in a file."""
+
+    file: str
+    index: int
+    """How many events come before it in the file."""
+    line: int | None
+    """Where it stands, if the file is JSON lines."""
+    raw: bytes | Mapping[str, Any]
+    size: int
+    """Its share of the file, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that holds no events."""
+
+    file: str
+    reason: str
+
+
+def check_files(files: Iterable[str]) -> None:
+    """Every file is there and can be read, or nothing is taken from any of them."""
+    for file in files:
+        if file == STDIN:
+            continue
+        try:
+            mode = os.stat(file).st_mode
+            if stat.S_ISDIR(mode):
+                raise Mistake(f"{file} is a folder, not a file of events.")
+            if stat.S_ISREG(mode):  # opening and closing a pipe would break it
+                with open(file, "rb"):
+                    pass
+        except (OSError, ValueError) as error:
+            raise Mistake(f"Cannot read {file}: {_why(error)}.") from None
+
+
+def total_size(files: Iterable[str]) -> int | None:
+    """In bytes; None where that cannot be told beforehand."""
+    total = 0
+    for file in files:
+        mode = os.stat(file) if file != STDIN else None
+        if mode is None or not stat.S_ISREG(mode.st_mode):
+            return None
+        total += mode.st_size
+    return total
+
+
+def read_files(files: Iterable[str]) -> Iterator[Found | Unreadable]:
+    for file in files:
+        try:
+            with _opened(file) as stream:
+                yield from _read(file, stream)
+        except OSError as error:
+            yield Unreadable(file, f"cannot be read: {_why(error)}")
+
+
+def _opened(file: str) -> Any:
+    return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
+
+
+def _read(file: str, stream: IO[bytes]) -> Iterator[Found | Unreadable]:
+    blank: list[bytes] = []
+    for line in stream:
+        blank.append(line)
+        if line.removeprefix(_BOM).strip():
+            break
+    first = blank[-1].removeprefix(_BOM) if blank else b""
+    if not first.strip():
+        return
+    if not first.lstrip().startswith(b"[") and _is_object(first):
+        yield from _lines(file, chain(blank, stream))
+        return
+    yield from _document(file, b"".join(blank) + stream.read())
+
+
+def _document(file: str, text: bytes) -> Iterator[Found | Unreadable]:
+    try:
+        document = json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        # Perhaps they are JSON lines after all, the first of which is broken.
+        if any(_is_object(line) for line in BytesIO(text)):
+            yield from _lines(file, BytesIO(text))
+        else:
+            yield Unreadable(file, _not_json(error))
+        return
+    if isinstance(document, list):
+        share = len(text) // max(len(document), 1)
+        for index, event in enumerate(document):
+            # What is no object is handed on as text, for the store to refuse in its own words.
+            raw = event if isinstance(event, dict) else json.dumps(event).encode()
+            yield Found(file, index, None, raw, share)
+    elif isinstance(document, dict):
+        yield Found(file, 0, None, text, len(text))
+    else:
+        yield Unreadable(file, "holds neither an event nor a list of events")
+
+
+def _lines(file: str, lines: Iterable[bytes]) -> Iterator[Found]:
+    index = 0
+    for number, line in enumerate(lines, 1):
+        raw = line.strip() if number > 1 else line.removeprefix(_BOM).strip()
+        if raw:
+            yield Found(file, index, number, raw, len(line))
+            index += 1
+
+
+def _is_object(line: bytes) -> bool:
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        return bool(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _not_json(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"is not UTF-8 ({error.reason} at byte {error.start})"
+    if isinstance(error, RecursionError):
+        return "is nested too deeply to read"
+    return f"is not JSON ({error})"
+
+
+def _why(error: Exception) -> str:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return printable(reason or str(error))

@@ -1,0 +1,111 @@
+"""What a person sees when something goes wrong: one line, an exit code, no traceback.
+
+Exit codes: 1 for a mistake the line names, 2 for wrong usage, 130 when interrupted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from io import TextIOWrapper
+from typing import Any
+
+import typer
+
+from headwater.cli.text import printable
+from headwater.errors import HeadwaterError
+
+DEBUG_VARIABLE = "HEADWATER_DEBUG"
+
+
+class Mistake(Exception):
+    """A mistake of the person at the keyboard, or of the machine, that the command itself found."""
+
+
+def run_app(app: typer.Typer, arguments: list[str] | None = None) -> int:
+    """Run ``app`` as the whole process does, and return its exit code."""
+    _set_up_streams()
+    try:
+        code = _run(app, arguments)
+    except BrokenPipeError:  # whoever read us, `head` for one, has seen enough
+        code = 1
+    if not _flushed(quiet=code != 0):
+        code = code or 1
+        # Python flushes once more on its way out, and would complain.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _set_up_streams() -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed before we were started
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (it lives as long as we do)
+        elif isinstance(stream, TextIOWrapper):
+            # A terminal that cannot show a character gets its escape: a name must never stop an answer.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run(app: typer.Typer, arguments: list[str] | None) -> int:
+    debug = os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
+    try:
+        result = app(args=arguments, prog_name="headwater", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except SystemExit as stop:  # Rich and Typer leave this way when the reader has gone
+        return stop.code if isinstance(stop.code, int) else 1
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        usage = _usage(error)
+        if usage is not None:
+            say(usage)
+            return 2
+        if debug:
+            raise
+        say(_line(error))
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def say(message: str) -> None:
+    """`Error: …` on stderr, in one line whatever the message holds."""
+    style: dict[str, Any] = {} if os.environ.get("NO_COLOR") else {"fg": "red", "bold": True}
+    typer.secho("Error:", err=True, nl=False, **style)
+    typer.echo(f" {printable(message)}", err=True)
+
+
+def _usage(error: Exception) -> str | None:
+    # Typer's usage errors have changed their base class and their module between versions; the method has stayed.
+    format_message = getattr(error, "format_message", None)
+    if format_message is None:
+        return None
+    context = getattr(error, "ctx", None)
+    hint = f" See {context.command_path} --help." if context is not None else ""
+    text = " ".join(str(format_message()).split())
+    return text + ("" if text.endswith((".", "?")) else ".") + hint
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, HeadwaterError | Mistake):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
+    reason = (str(error).strip().splitlines() or [""])[0]
+    what = type(error).__name__ + (f": {reason}" if reason else "")
+    return f"Headwater itself failed ({what}). {DEBUG_VARIABLE}=1 shows where."
+
+
+def _flushed(quiet: bool) -> bool:
+    """Whether all that was printed has arrived; if not, that is said, unless something was said already."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return False
+    except (OSError, ValueError) as error:
+        if not quiet:
+            say(_line(error))
+        return False
+    return True

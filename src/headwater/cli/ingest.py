@@ -1,0 +1,42 @@
+"""`headwater ingest`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store
+
+
+def ingest(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE", help="An event, a list of events or JSON lines; `-` reads stdin."),
+    ],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first event that is refused; take nothing after it.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="List what is off-specification in events that were taken.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Take OpenLineage events in. The same event twice counts once, so a file can be ingested again."""
+    from headwater.cli.events import check_files, read_files, total_size
+    from headwater.cli.failures import say
+    from headwater.cli.intake import Intake
+    from headwater.cli.render.intake import IntakeReport
+    from headwater.cli.text import counted
+
+    check_files(files)
+    with open_store(store, create=True) as lineage, IntakeReport(total_size(files), verbose, as_json) as report:
+        intake = Intake(lineage, report, strict=strict)
+        intake.take(read_files(files))
+    report.summary(intake.counts)
+    if intake.counts.refused:
+        if as_json:  # a person was told of each
+            say(f"{counted(intake.counts.refused, 'event or file was', 'events or files were')} refused.")
+        raise typer.Exit(1)

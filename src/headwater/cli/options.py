@@ -1,0 +1,56 @@
+"""The arguments and options that commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
+_MOST_ROWS = 1_000_000
+
+
+def parse_moment(text: str) -> datetime:
+    """An ISO 8601 date or time; UTC where it names no zone."""
+    from headwater.formats.openlineage.event import as_utc, parse_time
+
+    moment = parse_time(text)
+    if moment is None:
+        raise typer.BadParameter(
+            f"'{text}' is not a date or a time. Write 2026-11-10, 2026-11-10T08:30 or 2026-11-10T08:30:00+01:00."
+        )
+    return as_utc(moment)
+
+
+def _moment_option(name: str, meaning: str) -> object:
+    return typer.Option(name, parser=parse_moment, metavar="TIME", help=meaning)
+
+
+StoreOption = Annotated[
+    str,
+    typer.Option("--store", metavar="URL", envvar="HEADWATER_STORE", help="The store.", show_default=DEFAULT_STORE),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+DatasetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATASET", help="`name` where only one namespace has it, else `namespace/name`; or an alias."
+    ),
+]
+ColumnOption = Annotated[str | None, typer.Option("--column", "-c", metavar="NAME", help="Of this column only.")]
+PartitionOption = Annotated[
+    str | None,
+    typer.Option("--partition", "-p", metavar="NAME", help="Of this partition only, like `day=2026-11-10`."),
+]
+DepthOption = Annotated[
+    int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="At most so many hops; 100 unless told.")
+]
+AsOfOption = Annotated[
+    datetime | None,
+    _moment_option("--as-of", "As it was known to hold then: a date (00:00 UTC) or a time (UTC without a zone)."),
+]
+SinceOption = Annotated[datetime | None, _moment_option("--since", "Only runs heard of at or after this time.")]
+UntilOption = Annotated[datetime | None, _moment_option("--until", "Only runs that began before this time.")]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=_MOST_ROWS, metavar="N", help="At most so many.")]

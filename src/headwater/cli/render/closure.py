@@ -1,0 +1,116 @@
+"""Upstream and downstream: a tree of shortest paths, each step with the job and the run behind it."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.cli.render.layout import Beside, Rows
+from headwater.cli.render.parts import data, dependency, joined, note
+from headwater.cli.text import counted, elided, moment, printable
+from headwater.model.answers import Closure, Grain, Node, Via
+from headwater.model.lineage import Dependency, Origin
+from headwater.model.names import Job
+
+_DEEPEST_TREE = 12
+"""Beyond this the indentation of a tree leaves no room for names: a list reads better."""
+
+
+def closure_tree(answer: Closure) -> RenderableType:
+    if not answer.nodes:
+        return Group(
+            _start(answer), Text(f"Nothing {answer.direction} is recorded{_as_of(answer)}."), *_remarks(answer)
+        )
+    deepest = answer.nodes[-1].depth
+    body = _tree(answer) if deepest <= _DEEPEST_TREE else _list(answer)
+    return Group(body, Text(), _summary(answer, deepest), *_remarks(answer))
+
+
+def _start(answer: Closure) -> Text:
+    name = str(answer.endpoint) if answer.part is None else f"{answer.endpoint}{answer.grain.mark}{answer.part}"
+    return data(name, "bold")
+
+
+def _tree(answer: Closure) -> Tree:
+    root = Tree(_start(answer), guide_style="dim")
+    branches: dict[Node | None, Tree] = {None: root}
+    for node in answer.nodes:  # nearest first, so the parent is there already
+        branches[node] = branches[node.parent].add(Group(_name(node), _step(node)))
+    return root
+
+
+def _list(answer: Closure) -> RenderableType:
+    rows = Rows("Hops", "Reached", "From", "Step", lead=1)
+    for node in answer.nodes:
+        near = data(node.parent.label) if node.parent is not None else Text("the start")
+        step = ", ".join(words for words in (_how(node), _by(node.via)) if words)
+        rows.add(Text(str(node.depth)), _name(node), near, Text(step))
+    return Group(_start(answer), Text(), rows)
+
+
+def _name(node: Node) -> Text:
+    text = data(node.label, "cyan")
+    if isinstance(node.endpoint, Job):
+        text += Text(" (a job)", style="dim")
+    elif node.part is None and node.grain is not Grain.DATASET:
+        text += Text(" (as a whole)", style="dim")
+    if node.dependency is not None:
+        text = joined([text, dependency(node.dependency)], "  ")
+    return text
+
+
+def _step(node: Node) -> Beside:
+    return Beside(note(_how(node)), note(_by(node.via)), between=", ")
+
+
+def _how(node: Node) -> str:
+    """What the edge does: its type and transformations; for a column its subtype, masking and logic."""
+    via = node.via
+    if via.type is not None:
+        kind = via.type.replace("_", " ")
+        return f"{kind} ({printable(via.transformation)})" if via.transformation else kind
+    if via.dependency is Dependency.UNKNOWN:
+        return "nobody recorded which columns"
+    words = (
+        [] if via.dependency == node.dependency or via.dependency is None else [f"this step {via.dependency.lower()}"]
+    )
+    words += [printable(via.transformation)] if via.transformation else []
+    words += ["masked"] if via.masking else []
+    words += [printable(elided(via.logic))] if via.logic else []
+    return ", ".join(words)
+
+
+def _by(via: Via) -> str:
+    """Who says so. A declared edge has no run, and says that."""
+    if via.origin is Origin.DATASET:
+        return "declared by the dataset itself, no run"
+    by = printable(str(via.job)) if via.job is not None else "an unnamed job"
+    if via.origin is Origin.JOB:
+        return f"declared by {by}, no run"
+    return f"by {by}, run {printable(via.run_id)}" if via.run_id is not None else f"by {by}"
+
+
+def _summary(answer: Closure, deepest: int) -> Text:
+    datasets = counted(len({node.endpoint for node in answer.nodes}), "dataset")
+    if answer.grain is Grain.DATASET:
+        found = datasets
+    else:
+        parts = counted(sum(node.part is not None for node in answer.nodes), answer.grain.value)
+        found = f"{parts} in {datasets}"
+    return Text(f"{found}, deepest {counted(deepest, 'hop')}{_as_of(answer)}.")
+
+
+def _as_of(answer: Closure) -> str:
+    return f", as of {moment(answer.as_of)} UTC" if answer.as_of is not None else ""
+
+
+def _remarks(answer: Closure) -> list[Text]:
+    remarks = []
+    if answer.truncated:
+        remarks.append(Text(f"Cut at depth {answer.max_depth}: there is more.", style="yellow"))
+    if answer.in_cycle:
+        remarks.append(Text("It is part of a cycle: the way leads back to where it started.", style="yellow"))
+    if any(node.dependency is Dependency.UNKNOWN for node in answer.nodes):
+        remarks.append(note("unknown: data flowed between the two datasets, and nobody recorded which columns."))
+    return remarks

@@ -1,0 +1,71 @@
+"""What one run did otherwise than another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import Beside
+from headwater.cli.render.parts import data, joined, note, properties, section, state, title
+from headwater.cli.text import elided, moment
+from headwater.model.answers import Change, RunDiff
+from headwater.model.runs import Run
+
+_STYLES = {"added": "green", "removed": "red", "changed": "yellow"}
+
+
+def run_diff(answer: RunDiff) -> RenderableType:
+    parts: list[RenderableType] = [_run("A", answer.run_a), _run("B", answer.run_b)]
+    for heading, changes in (
+        ("Inputs", answer.inputs),
+        ("Outputs", answer.outputs),
+        ("Schemas", answer.schema),
+        ("Column lineage", answer.column_edges),
+    ):
+        if changes:
+            parts.append(section(heading, properties([_change(change) for change in changes])))
+    if answer.same:
+        parts += [Text(), Text("Both did the same: same inputs, outputs, schemas and column lineage.")]
+    return Group(*parts)
+
+
+def _run(name: str, run: Run) -> Beside:
+    ended = f"{moment(run.ended_at or run.last_event_at)} UTC"
+    named = joined([title(name), data(run.run_id)], "  ")
+    return Beside(named, joined([data(run.job, "cyan"), state(run.state), ended], "  "), indent=3)
+
+
+def _change(change: Change) -> tuple[Text, Text]:
+    kind = "added" if change.before is None else "removed" if change.after is None else "changed"
+    if kind == "changed":
+        sides = [joined(["\n", note(side), "  ", _value(value)], "") for side, value in _sides(change)]
+    else:
+        sides = [joined(["  ", _value(value)], "") for _, value in _sides(change) if value is not None]
+    return Text(kind, style=_STYLES[kind]), joined([data(change.name), *sides], "")
+
+
+def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    return ("A", change.before), ("B", change.after)
+
+
+def _value(value: Any) -> Text:
+    return joined([data(elided(word, 400), "dim") for word in _words(value)], "; ", style="dim")
+
+
+def _words(value: Any) -> Iterator[str]:
+    """A change's value in words: uses have partitions and a version, column edges how they depend."""
+    if isinstance(value, Mapping) and "partitions" in value:
+        yield from [str(name) for name in value["partitions"]] or ["the whole dataset"]
+        if value.get("version") is not None:
+            yield f"version {value['version']}"
+    elif isinstance(value, Mapping):
+        how = (str(value.get("dependency", "")).lower(), value.get("subtype"), value.get("masking") and "masked")
+        yield ", ".join(str(word) for word in (*how, value.get("logic")) if word)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _words(item)
+    else:
+        yield str(value)

@@ -1,0 +1,79 @@
+"""The pieces that renderings are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headwater.cli.render.layout import Indented
+from headwater.cli.text import counted, printable
+from headwater.model.lineage import Dependency
+from headwater.model.runs import RunState
+
+_STATE_STYLES = {
+    RunState.COMPLETE: "green",
+    RunState.FAIL: "bold red",
+    RunState.ABORT: "yellow",
+    RunState.RUNNING: "cyan",
+    RunState.START: "cyan",
+}
+_DEPENDENCY_STYLES = {Dependency.DIRECT: "green", Dependency.INDIRECT: "yellow", Dependency.UNKNOWN: "magenta"}
+
+
+def data(value: object, style: str = "") -> Text:
+    """A name, or any other words that are not ours."""
+    return Text(printable(str(value)), style=style, overflow="fold")
+
+
+def state(value: RunState) -> Text:
+    return Text(value.value, style=_STATE_STYLES.get(value, ""), no_wrap=True)
+
+
+def dependency(value: Dependency) -> Text:
+    """In words: a colour is lost in a pipe, and on many eyes."""
+    return Text(value.value.lower(), style=_DEPENDENCY_STYLES[value])
+
+
+def joined(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
+    made = Text(overflow="fold")
+    for position, piece in enumerate(pieces):
+        if position:
+            made.append(separator, style)
+        if isinstance(piece, Text):
+            made.append_text(piece)
+        else:
+            made.append(piece, style)
+    return made
+
+
+def title(text: str) -> Text:
+    return Text(text, style="bold")
+
+
+def note(text: str) -> Text:
+    return Text(text, style="dim")
+
+
+def properties(rows: Iterable[tuple[str | Text, Text | None]]) -> Table:
+    """A name and a value a line; those without a value are left out."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in rows:
+        if value is not None:
+            made.add_row(name, value)
+    return made
+
+
+def section(heading: str | Text, *body: RenderableType) -> Group:
+    return Group(Text(), title(heading) if isinstance(heading, str) else heading, *map(Indented, body))
+
+
+def at_limit(found: Sequence[object], limit: int) -> list[Text]:
+    """What to say when a list may go on."""
+    if len(found) < limit:
+        return []
+    return [Text(), note(f"Stopped at {counted(limit, 'row')}; --limit gives more.")]

@@ -1,0 +1,128 @@
+"""The story that `headwater demo` tells: questions a team asks of its pipeline, each with the command that asks it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import RenderableType
+
+from headwater.cli.render.audit import verdict
+from headwater.cli.render.closure import closure_tree
+from headwater.cli.render.datasets import dataset_list
+from headwater.cli.render.diff import run_diff
+from headwater.cli.render.impact import impact_report
+from headwater.cli.render.runs import run_detail, run_list
+from headwater.model.runs import RunState
+from headwater.store.store import Store
+
+REPORT = "shop.daily_revenue"
+BEFORE_THE_CHANGE = datetime(2026, 11, 13, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Question:
+    key: str
+    """What `--json` files the answer under."""
+    heading: str
+    arguments: tuple[str, ...]
+    ask: Callable[[Store], Any]
+    render: Callable[[Any], RenderableType]
+
+    def command(self, url: str) -> str:
+        return shlex.join(["headwater", *self.arguments, "--store", url])
+
+
+def questions(store: Store) -> list[Question]:
+    """The story's questions; the ids of the runs it speaks of are looked up in the store."""
+    failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
+    newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
+    as_of = BEFORE_THE_CHANGE.date().isoformat()
+    return [
+        Question(
+            "datasets",
+            "What is there?",
+            ("datasets",),
+            lambda lineage: lineage.datasets(),
+            lambda found: dataset_list(found, len(found) + 1, filtered=False),
+        ),
+        Question(
+            "upstream",
+            "Where does the revenue report come from?",
+            ("upstream", REPORT),
+            lambda lineage: lineage.upstream(REPORT),
+            closure_tree,
+        ),
+        Question(
+            "upstream_column",
+            "And its column `revenue`?",
+            ("upstream", REPORT, "--column", "revenue"),
+            lambda lineage: lineage.upstream(REPORT, column="revenue"),
+            closure_tree,
+        ),
+        Question(
+            "as_of",
+            "Was that always so? Before the change of 13 November no exchange rates were in it:",
+            ("upstream", REPORT, "--column", "revenue", "--depth", "1", "--as-of", as_of),
+            lambda lineage: lineage.upstream(REPORT, column="revenue", depth=1, as_of=BEFORE_THE_CHANGE),
+            closure_tree,
+        ),
+        Question(
+            "diff",
+            "What exactly changed between the last two runs?",
+            ("diff", previous, newest),
+            lambda lineage: lineage.diff(previous, newest),
+            run_diff,
+        ),
+        Question(
+            "impact",
+            "What breaks, and who has to know, if the shop changes how it writes `amount`?",
+            ("impact", "raw/orders", "--column", "amount"),
+            lambda lineage: lineage.impact("raw/orders", column="amount"),
+            impact_report,
+        ),
+        Question(
+            "runs",
+            "Did everything run well?",
+            ("runs", "--state", "FAIL"),
+            lambda lineage: lineage.runs(state=RunState.FAIL),
+            lambda found: run_list(found, len(found) + 1, filtered=True),
+        ),
+        Question(
+            "failed_run",
+            "What happened to that run?",
+            ("run", failed),
+            lambda lineage: lineage.run(failed),
+            run_detail,
+        ),
+        Question(
+            "verify",
+            "And can you prove that nobody changed this record?",
+            ("verify",),
+            _verified,
+            lambda answer: verdict(answer["entries"], answer["head"]),
+        ),
+    ]
+
+
+def _verified(store: Store) -> dict[str, Any]:
+    entries, head = store.verify()
+    return {"holds": True, "entries": entries, "head": head}
+
+
+def more_commands(url: str) -> list[str]:
+    """Other questions to try on the same store."""
+    return [
+        shlex.join(["headwater", *arguments, "--store", url])
+        for arguments in (
+            ("dataset", REPORT),
+            ("downstream", "raw/orders", "--partition", "day=2026-11-11"),
+            ("upstream", REPORT, "--partition", "day=2026-11-12"),
+            ("impact", "erp.public.fx_rates"),
+            ("runs", "--job", "enrich_orders", "--since", "2026-11-12"),
+            ("audit", "--limit", "5", "--json"),
+        )
+    ]

@@ -1,0 +1,50 @@
+"""Plain words for a person: names made harmless, times, durations, counts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+
+def printable(text: str) -> str:
+    """``text`` in one line, with everything that a terminal would act on, or not show, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def elided(text: str, most: int = 200) -> str:
+    """The beginning of a text that may be very long; ``--json`` gives it whole."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def moment(at: datetime | None) -> str:
+    """To the second, in UTC; headings and sentences say that it is UTC."""
+    return "" if at is None else at.replace(tzinfo=None).isoformat(sep=" ", timespec="seconds")
+
+
+def took(started: datetime | None, ended: datetime | None) -> str:
+    if started is None or ended is None:
+        return ""
+    return duration(ended - started)
+
+
+def duration(span: timedelta) -> str:
+    """Two units at most: `450 ms`, `12.3 s`, `3 min 20 s`, `2 h`, `3 d 4 h`."""
+    seconds = span.total_seconds()
+    if seconds < 0:
+        return f"-{duration(-span)}"
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s".replace(".0 ", " ")
+    for size, unit, smaller, smaller_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if seconds >= size:
+            whole, rest = divmod(int(seconds), size)
+            remainder = rest // smaller
+            return f"{whole} {unit}" + (f" {remainder} {smaller_unit}" if remainder else "")
+    raise AssertionError(seconds)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 dataset`, `12 datasets`, `1,200 datasets`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,10 @@
+"""Example events that ship with Headwater. `orders.jsonl` is what `headwater demo` tells its story with."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+
+def orders_events() -> list[bytes]:
+    """The events of a small shop's daily revenue pipeline, one OpenLineage event each, in order of time."""
+    return (files(__name__) / "orders.jsonl").read_bytes().splitlines()

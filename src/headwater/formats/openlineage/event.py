@@ -1,0 +1,286 @@
+"""One OpenLineage event, read from bytes, text or a mapping.
+
+The three kinds are told apart by shape, never by `schemaURL`. What cannot be an event is refused with the JSON path
+of the culprit; what is merely off-specification is kept and listed in ``problems``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NoReturn
+
+from headwater.errors import EventRefused
+from headwater.formats.openlineage.facets import facet_problems
+from headwater.formats.openlineage.partitions import partition_names
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.model.names import Dataset, Job
+from headwater.model.runs import DatasetUse, Facets, Problem
+
+RawEvent = bytes | bytearray | str | Mapping[str, Any]
+
+_EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
+# What was read once has to be read again from whatever depth of stack the question comes.
+_DEEPEST = 200
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+
+
+class EventKind(StrEnum):
+    RUN = "run"
+    JOB = "job"
+    DATASET = "dataset"
+
+
+Stamp = tuple[datetime, bytes]
+"""Orders the statements of a set of events the same way whatever order they arrived in."""
+
+
+@dataclass(frozen=True)
+class Event:
+    kind: EventKind
+    time: datetime
+    body: bytes
+    """As received, byte for byte; the compact form when it came as a mapping."""
+    digest: bytes
+    """SHA-256 of the content: two spellings of one event are one event."""
+    problems: tuple[Problem, ...]
+    event_type: str | None = None
+    run_id: str | None = None
+    run_facets: Facets | None = None
+    job: Job | None = None
+    job_facets: Facets | None = None
+    inputs: tuple[DatasetUse, ...] = ()
+    outputs: tuple[DatasetUse, ...] = ()
+    dataset: DatasetUse | None = None
+
+    @cached_property
+    def stamp(self) -> Stamp:
+        return self.time, self.digest
+
+    @property
+    def datasets(self) -> tuple[DatasetUse, ...]:
+        static = (self.dataset,) if self.dataset is not None else ()
+        return self.inputs + self.outputs + static
+
+
+def read_event(raw: RawEvent) -> Event:
+    """The event in ``raw``, or :class:`EventRefused`."""
+    document, body = _decode(raw)
+    # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
+    if body.count(b"{") + body.count(b"[") > _DEEPEST and _is_deeper(document, _DEEPEST):
+        raise EventRefused("$", f"nested more than {_DEEPEST} levels deep")
+    return _Reader(document).event(body)
+
+
+def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
+    """An event that was accepted before: what was checked and computed then is not done again."""
+    document, body = _decode(body)
+    event = _Reader(document, check_facets=False).event(body, digest)
+    return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
+
+
+def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
+    try:
+        if isinstance(raw, Mapping):
+            body = json.dumps(raw, separators=(",", ":"), allow_nan=False).encode()
+            document: Any = json.loads(body)
+        else:
+            body = raw.encode() if isinstance(raw, str) else bytes(raw)
+            document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise EventRefused("$", f"not UTF-8 ({error.reason} at byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise EventRefused("$", f"not JSON ({error})") from None
+    except RecursionError:
+        raise EventRefused("$", "nested too deeply to read") from None
+    except (TypeError, ValueError) as error:
+        raise EventRefused("$", f"not JSON ({error})") from None
+    if not isinstance(document, Mapping):
+        raise EventRefused("$", f"an event is a JSON object, not {_json_type(document)}")
+    return document, body
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    containers = [value]
+    for _ in range(levels):
+        inner = (item for one in containers for item in (one.values() if isinstance(one, dict) else one))
+        containers = [item for item in inner if isinstance(item, dict | list)]
+        if not containers:
+            return False
+    return True
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+class _Reader:
+    """Walks one decoded document; collects problems as it goes."""
+
+    def __init__(self, document: Mapping[str, Any], check_facets: bool = True) -> None:
+        self._document = document
+        self._check_facets = check_facets
+        self._problems: list[Problem] = []
+
+    def event(self, body: bytes, digest: bytes | None = None) -> Event:
+        document = self._document
+        kind = self._kind()
+        time = self._time()
+        self._text(document, "$", "producer")
+        if not isinstance(document.get("schemaURL"), str):
+            self._problem("$.schemaURL", "missing")
+        parts: dict[str, Any] = {}
+        if kind is EventKind.DATASET:
+            parts["dataset"] = self._use(document["dataset"], "$.dataset", None)
+        else:
+            parts["job"], parts["job_facets"] = self._job()
+            parts["inputs"] = self._uses("inputs", "inputFacets")
+            parts["outputs"] = self._uses("outputs", "outputFacets")
+        if kind is EventKind.RUN:
+            parts["run_id"], parts["run_facets"] = self._run()
+            parts["event_type"] = self._event_type()
+        return Event(
+            kind=kind,
+            time=time,
+            body=body,
+            digest=digest or _content_digest(document),
+            problems=tuple(self._problems),
+            **parts,
+        )
+
+    def _kind(self) -> EventKind:
+        for key, kind in (("run", EventKind.RUN), ("job", EventKind.JOB), ("dataset", EventKind.DATASET)):
+            if self._document.get(key) is not None:
+                return kind
+        raise EventRefused("$", "neither a run, a job nor a dataset: one of these keys is needed")
+
+    def _time(self) -> datetime:
+        text = self._text(self._document, "$", "eventTime")
+        moment = parse_time(text)
+        if moment is None:
+            raise EventRefused("$.eventTime", f"not an ISO 8601 time: {text[:40]!r}")
+        if moment.tzinfo is None:
+            self._problem("$.eventTime", "no time zone; read as UTC")
+        return as_utc(moment)
+
+    def _event_type(self) -> str | None:
+        value = self._document.get("eventType")
+        if value is None:
+            return None
+        if not isinstance(value, str) or value not in _EVENT_TYPES:
+            raise EventRefused("$.eventType", f"must be one of {', '.join(sorted(_EVENT_TYPES))}")
+        return value
+
+    def _run(self) -> tuple[str, Facets]:
+        run = self._object(self._document["run"], "$.run")
+        run_id = self._name(run, "$.run", "runId")
+        if not run_id:
+            raise EventRefused("$.run.runId", "empty")
+        if not _UUID.match(run_id):
+            self._problem("$.run.runId", "not a UUID")
+        return run_id, self._facets(run, "$.run", "facets", "run")
+
+    def _job(self) -> tuple[Job, Facets]:
+        job = self._object(self._document.get("job"), "$.job")
+        named = Job(self._name(job, "$.job", "namespace"), self._name(job, "$.job", "name"))
+        return named, self._facets(job, "$.job", "facets", "job")
+
+    def _uses(self, key: str, io_key: str) -> tuple[DatasetUse, ...]:
+        uses = self._document.get(key)
+        if uses is None:
+            return ()
+        if not isinstance(uses, list):
+            raise EventRefused(f"$.{key}", f"must be an array, not {_json_type(uses)}")
+        return tuple(self._use(use, f"$.{key}[{index}]", io_key) for index, use in enumerate(uses))
+
+    def _use(self, value: Any, path: str, io_key: str | None) -> DatasetUse:
+        document = self._object(value, path)
+        dataset = Dataset(self._name(document, path, "namespace"), self._name(document, path, "name"))
+        facets = self._facets(document, path, "facets", "dataset")
+        io_facets = self._facets(document, path, io_key, io_key) if io_key else {}
+        return DatasetUse(dataset, facets, io_facets, self._partitions(io_facets, path))
+
+    def _partitions(self, io_facets: Facets, path: str) -> tuple[str, ...]:
+        names = partition_names(io_facets)
+        for name in names:
+            self._storable(name, f"{path} (partition)")
+        return names
+
+    def _facets(self, owner: Mapping[str, Any], path: str, key: str, room: str) -> Facets:
+        facets = owner.get(key)
+        if facets is None:
+            return {}
+        path = f"{path}.{key}"
+        self._object(facets, path)
+        for name in facets:
+            self._storable(name, path)
+        if self._check_facets:
+            self._problems.extend(facet_problems(room, facets, path))
+        return facets  # type: ignore[no-any-return]
+
+    def _name(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+        text = self._text(owner, path, key)
+        self._storable(text, f"{path}.{key}")
+        return text
+
+    def _text(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+        value = owner.get(key)
+        if value is None:
+            raise EventRefused(f"{path}.{key}", "missing")
+        if not isinstance(value, str):
+            raise EventRefused(f"{path}.{key}", f"must be a string, not {_json_type(value)}")
+        return value
+
+    @staticmethod
+    def _storable(text: str, path: str) -> None:
+        if not storable(text):
+            raise EventRefused(path, UNSTORABLE_REASON)
+
+    @staticmethod
+    def _object(value: Any, path: str) -> Mapping[str, Any]:
+        if value is None:
+            raise EventRefused(path, "missing")
+        if not isinstance(value, Mapping):
+            raise EventRefused(path, f"must be an object, not {_json_type(value)}")
+        return value
+
+    def _problem(self, path: str, reason: str) -> None:
+        self._problems.append(Problem(path, reason))
+
+
+def parse_time(text: Any) -> datetime | None:
+    """An ISO 8601 time, with or without a zone; None where it is not one."""
+    if not isinstance(text, str):
+        return None
+    try:
+        # Java's ZonedDateTime adds its zone's name after the offset: 2026-11-15T10:00:00+01:00[Europe/Paris]
+        moment = datetime.fromisoformat(text.split("[", 1)[0])
+        as_utc(moment)
+    except (ValueError, OverflowError):
+        return None
+    return moment
+
+
+def as_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _content_digest(document: Mapping[str, Any]) -> bytes:
+    try:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # 1e999 is JSON, but no number that could be told again
+        raise EventRefused("$", "holds a number too large to keep") from None
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a boolean"
+    names = {dict: "an object", list: "an array", str: "a string", int: "a number", float: "a number"}
+    return names.get(type(value), "null")

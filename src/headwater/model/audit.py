@@ -1,0 +1,38 @@
+"""The audit log's vocabulary: who did what to what, and how each entry is tied to the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts. ``correlation_id`` ties together what one request did."""
+
+    id: str
+    type: str = "user"
+    correlation_id: str | None = None
+    client_ip: str | None = None
+    user_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    seq: int
+    recorded_at: datetime
+    event_type: str
+    actor_id: str
+    actor_type: str
+    resource_type: str | None
+    resource_id: str | None
+    action: str
+    details: Mapping[str, Any]
+    correlation_id: str | None
+    client_ip: str | None
+    user_agent: str | None
+    algorithm: str
+    previous_hash: str
+    hash: str

@@ -1,0 +1,31 @@
+"""Answers as plain JSON values: what ``--json`` prints and what HTTP sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from headwater.model.answers import Node, Via
+from headwater.model.names import Column, Dataset, Job, Partition
+
+
+def plain(value: Any) -> Any:
+    """``value`` in dicts, lists, strings and numbers. Lists stay lists, so their order is the answer's order."""
+    if isinstance(value, Node):
+        node = {name: plain(getattr(value, name)) for name in ("endpoint", "part", "depth", "dependency", "via")}
+        return node | {"path": [step.label for step in value.path]}
+    if isinstance(value, Job):
+        return {"type": "job", "namespace": value.namespace, "name": value.name}
+    if isinstance(value, Dataset | Column | Partition) or (is_dataclass(value) and not isinstance(value, type)):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Via):
+        return {name: plain(item) for name, item in value._asdict().items()}
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return value

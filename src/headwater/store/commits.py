@@ -1,0 +1,94 @@
+"""Sharing commits between the threads of a process.
+
+A commit waits for the disk, and a store has one writer at a time, so threads that ingest at once would queue for it.
+Whoever has the turn takes along what the others have waiting: each caller still returns only when its own events are
+on disk, and one whose events cannot be stored fails alone.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from threading import Event as Signal
+from threading import Lock
+
+from headwater.formats.openlineage.event import Event
+from headwater.model.answers import Receipt
+from headwater.model.audit import Actor
+
+_MOST_EVENTS = 256
+_MOST_BYTES = 32 * 2**20
+
+
+class Submission:
+    """Events that one caller wants stored together, and what became of them."""
+
+    def __init__(self, events: Sequence[Event], actor: Actor) -> None:
+        self.events = events
+        self.actor = actor
+        self.size = sum(len(event.body) for event in events)
+        self.receipts: list[Receipt] | None = None
+        self.error: BaseException | None = None
+        self.your_turn = Signal()
+        """Set when it is settled, or when its caller is to go on for all."""
+
+    @property
+    def settled(self) -> bool:
+        return self.receipts is not None or self.error is not None
+
+    def result(self) -> list[Receipt]:
+        if self.error is not None:
+            raise self.error
+        assert self.receipts is not None
+        return self.receipts
+
+
+class SharedCommits:
+    def __init__(self, commit: Callable[[Sequence[Submission]], None]) -> None:
+        """``commit`` stores submissions in one transaction and sets their receipts, or raises and stores none."""
+        self._commit = commit
+        self._waiting: deque[Submission] = deque()
+        self._mutex = Lock()
+        self._somebody_commits = False
+
+    def store(self, submission: Submission) -> list[Receipt]:
+        with self._mutex:
+            self._waiting.append(submission)
+            leads, self._somebody_commits = not self._somebody_commits, True
+        if not leads:
+            submission.your_turn.wait()
+        if not submission.settled:
+            self._lead()
+        return submission.result()
+
+    def _lead(self) -> None:
+        """Commit one batch, which begins with the caller's own, and hand over to whoever has come in meanwhile."""
+        batch = self._next_batch()
+        try:
+            self._settle(batch)
+        finally:
+            with self._mutex:
+                successor = self._waiting[0] if self._waiting else None
+                self._somebody_commits = successor is not None
+            for submission in batch if successor is None else [*batch, successor]:
+                submission.your_turn.set()
+
+    def _next_batch(self) -> list[Submission]:
+        batch: list[Submission] = []
+        events = size = 0
+        with self._mutex:
+            while self._waiting and events < _MOST_EVENTS and size < _MOST_BYTES:
+                batch.append(self._waiting.popleft())
+                events += len(batch[-1].events)
+                size += batch[-1].size
+        return batch
+
+    def _settle(self, batch: Sequence[Submission]) -> None:
+        try:
+            self._commit(batch)
+        except BaseException as error:
+            if len(batch) == 1:
+                batch[0].error = error
+                return
+            for submission in batch:
+                self._settle([submission])

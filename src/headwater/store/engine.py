@@ -1,0 +1,226 @@
+"""Opening a database: addresses, settings, transactions, and its errors turned into ours.
+
+SQLite and PostgreSQL differ here and nowhere else. Both get one writer at a time: SQLite because it has no other way,
+PostgreSQL by an advisory lock, because the audit log is one chain and its head can only be moved by one. A write
+transaction is therefore short and does its reading, parsing and checking beforehand.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url, text
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
+
+from headwater.errors import StoreError, StoreMissing, StoreReadOnly, StoreUnavailable, StoreUrlInvalid, shorten
+
+DEFAULT_URL = "sqlite:///.headwater/lineage.db"
+_FORMS = "sqlite:///path/to/file.db, postgresql://user@host/database or memory://"
+_WRITE_LOCK = 0x48454144  # "HEAD": one number for the advisory lock of every Headwater store in a database
+_LOCK = text(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+_BUSY_MILLISECONDS = 60_000
+_POSTGRES_DRIVER = "postgresql+psycopg"
+
+
+class Database:
+    """An engine with the two kinds of transaction we use."""
+
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.url = _parse(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.file = _sqlite_file(self.url) if self.is_sqlite else None
+        self._inode: int | None = None
+        # In memory all threads share one connection, so they take turns.
+        in_memory = self.is_sqlite and self.file is None
+        self._turn: AbstractContextManager[object] = RLock() if in_memory else nullcontext()
+        if self.file is not None and not self.file.exists():
+            if not create:
+                raise StoreMissing(f"There is no store at {self}. `headwater ingest` makes one.")
+            self._make_folder()
+        self.engine = self._engine()
+
+    def __str__(self) -> str:
+        """The address without its password."""
+        if self.is_sqlite:
+            return "memory://" if self.file is None else f"sqlite:///{self.file}"
+        shown = self.url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
+        return shown.render_as_string(hide_password=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent view: every statement within sees the same moment."""
+        with self._turn, self._translated(), self.engine.connect() as conn, conn.begin():
+            if not self.is_sqlite:
+                conn.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+            yield conn
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """The only writer: commits whole at the end, or leaves nothing."""
+        with self._turn, self._translated(), self.engine.connect() as conn:
+            conn.execution_options(headwater_write=True)
+            with conn.begin():
+                if not self.is_sqlite:
+                    conn.execute(_LOCK)
+                yield conn
+                self._still_there()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def _make_folder(self) -> None:
+        assert self.file is not None
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(f"Cannot make a store at {self}: {error.strerror}.") from None
+
+    def _engine(self) -> Engine:
+        if not self.is_sqlite:
+            # READ COMMITTED, whatever the server's default: a writer has to see what was committed while it waited.
+            url = self.url.set(drivername=_POSTGRES_DRIVER)
+            engine = create_engine(url, pool_pre_ping=True, isolation_level="READ COMMITTED")
+        elif self.file is None:
+            # One connection, shared: a second one would see another, empty, memory.
+            engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
+        else:
+            engine = create_engine(self.url, connect_args={"timeout": _BUSY_MILLISECONDS / 1000})
+        if self.is_sqlite:
+            event.listen(engine, "connect", self._set_up_sqlite)
+            event.listen(engine, "begin", _begin_sqlite)
+            # Before a connection is made, too: SQLite would put an empty file where ours was.
+            event.listen(engine, "do_connect", lambda *_: self._still_there())
+            event.listen(engine, "checkout", lambda *_: self._still_there())
+        return engine
+
+    def _set_up_sqlite(self, connection: sqlite3.Connection, _record: Any) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        cursor = connection.cursor()
+        if self.file is not None:
+            if self._inode is None:
+                self._inode = self.file.stat().st_ino
+            if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                try:
+                    cursor.execute("PRAGMA journal_mode = WAL")
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY):
+                        raise
+        # FULL: what was acknowledged survives a power cut, not only a killed process.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA temp_store = MEMORY")
+        cursor.execute("PRAGMA cache_size = -65536")
+        # SQLite's own knows ASCII alone; searching for a name should not care about case in any script.
+        connection.create_function("lower", 1, _lower, deterministic=True)
+        cursor.close()
+
+    def _still_there(self) -> None:
+        """Refuse to go on writing into a file that was deleted or replaced: its readers would never see it."""
+        if self.file is None or self._inode is None:
+            return
+        try:
+            inode = self.file.stat().st_ino
+        except OSError:
+            inode = None
+        if inode != self._inode:
+            raise StoreUnavailable(f"The store at {self} is gone: the file was removed or replaced.")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            translated = self._translate(error)
+            if translated is None:
+                raise
+            raise translated from error
+
+    def _translate(self, error: SQLAlchemyError) -> StoreError | None:
+        original = error.orig if isinstance(error, DBAPIError) else None
+        if isinstance(original, sqlite3.Error):
+            return self._translate_sqlite(original)
+        sqlstate = getattr(original, "sqlstate", None) or ""
+        if sqlstate in ("25006", "42501"):
+            return StoreReadOnly(f"The store at {self} takes no writes: {_first_line(original)}")
+        if f'database "{self.url.database}" does not exist' in str(original):  # libpq gives no code while connecting
+            return StoreMissing(f"There is no database at {self}.")
+        if isinstance(error, ProgrammingError) and not sqlstate:
+            return StoreUrlInvalid(f"The address {self} cannot be used: {_first_line(original)}.")
+        lost = isinstance(error, OperationalError) and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53"))
+        if lost:
+            return StoreUnavailable(f"The store at {self} does not answer: {_first_line(original)}")
+        return None
+
+    def _translate_sqlite(self, error: sqlite3.Error) -> StoreError | None:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_READONLY:
+            return StoreReadOnly(f"The store at {self} takes no writes: {error}.")
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return StoreUnavailable(f"{self} cannot be read as a database: {error}.")
+        if code in (
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_IOERR,
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_BUSY,
+            sqlite3.SQLITE_PERM,
+        ):
+            return StoreUnavailable(f"The store at {self} does not answer: {error}.")
+        return None
+
+
+def _lower(value: str | None) -> str | None:
+    return None if value is None else value.lower()
+
+
+def _begin_sqlite(conn: Connection) -> None:
+    write = conn.get_execution_options().get("headwater_write", False)
+    conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _parse(url: str) -> URL:
+    if url == "memory://":
+        return make_url("sqlite://")
+    try:
+        parsed = make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, ValueError, NoSuchModuleError):
+        raise StoreUrlInvalid(f"'{_shown(url)}' is not a store address. Use {_FORMS}.") from None
+    if backend == "postgres":
+        parsed, backend = parsed.set(drivername="postgresql"), "postgresql"
+    if backend not in ("sqlite", "postgresql"):
+        raise StoreUrlInvalid(f"No store can live at a '{backend}' address. Use {_FORMS}.")
+    return parsed
+
+
+def _shown(url: str) -> str:
+    """An address that could not be read, without what may be its password."""
+    scheme, mark, _ = url.partition("://")
+    return shorten(f"{scheme if mark else ''}{mark}…" if "@" in url or "password" in url else url)
+
+
+def _sqlite_file(url: URL) -> Path | None:
+    if url.database in (None, "", ":memory:"):
+        return None
+    assert url.database is not None
+    path = url.database.removeprefix("file:") if "uri" in url.query else url.database
+    try:
+        return Path(os.path.abspath(path))
+    except OSError as error:
+        raise StoreUnavailable(f"'{path}' cannot be found from here: {error.strerror}.") from None
+
+
+def _first_line(error: object) -> str:
+    return str(error).strip().split("\n", 1)[0]

@@ -1,0 +1,58 @@
+"""What a dataset is in a few words: kind, owner, tags, over all of its names.
+
+These are columns of the canonical row, so that lists can be filtered by them. Another name's row has what was said
+under that name alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from headwater.formats.openlineage.describe import in_words
+from headwater.model.runs import Facets
+from headwater.store.fold.entities import Entities, FacetDocument, chunks, live_facets
+from headwater.store.tables import dataset
+
+
+def describe_again(conn: Connection, entities: Entities, moved: Collection[int]) -> None:
+    """Bring the words up to date for the datasets whose facets or names changed."""
+    concerned = entities.to_describe | set(moved)
+    if not concerned:
+        return
+    names = [
+        row.id
+        for chunk in chunks(sorted(concerned))
+        for row in conn.execute(_NAMES, {"canonical": chunk, "ids": chunk})
+    ]
+    entities.load_dataset_ids(names)
+    for row in [entities.dataset_by_id[i] for i in names]:
+        same = [other for i in names if (other := entities.dataset_by_id[i]).canonical_id == row.id]
+        facets = merged_facets(one.facets for one in (same if row.canonical_id == row.id else [row]))
+        kind, owner, tags = in_words(row.namespace, facets)
+        if (kind, owner, tags) != (row.kind, row.owner, row.tags):
+            row.kind, row.owner, row.tags = kind, owner, tags
+            conn.execute(_UPDATE, {"row_id": row.id, "kind": kind, "owner": owner, "tags": tags})
+
+
+def merged_facets(documents: Iterable[FacetDocument]) -> Facets:
+    """What was said under any of a dataset's names; the last word on each facet counts."""
+    merged: dict[str, list[Any]] = {}
+    for document in documents:
+        for name, entry in document.items():
+            if name not in merged or entry[:2] > merged[name][:2]:
+                merged[name] = entry
+    return live_facets(merged)
+
+
+_NAMES = select(dataset.c.id).where(
+    dataset.c.canonical_id.in_(bindparam("canonical", expanding=True))
+    | dataset.c.id.in_(bindparam("ids", expanding=True))
+)
+_UPDATE = (
+    update(dataset)
+    .where(dataset.c.id == bindparam("row_id"))
+    .values(kind=bindparam("kind"), owner=bindparam("owner"), tags=bindparam("tags"))
+)

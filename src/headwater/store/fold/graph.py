@@ -1,0 +1,161 @@
+"""Which writers a batch of events concerns, and bringing the graph up to date with them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, select
+
+from headwater.formats.openlineage.accumulate import accumulate
+from headwater.formats.openlineage.event import Event, EventKind, reread_event
+from headwater.formats.openlineage.flows import declares_lineage, flows_of_dataset, flows_of_job, flows_of_run
+from headwater.model.lineage import Origin
+from headwater.model.runs import RunState
+from headwater.store.fold.entities import Entities, RunRow, chunks
+from headwater.store.fold.intervals import Intervals
+from headwater.store.fold.writes import Draft, Group, Writer, draft_flows, remove_versions, signature
+from headwater.store.tables import dataset, event, lineage, to_micros, version
+
+_EVENTS_OF_RUNS = select(event.c.run_id, event.c.digest, event.c.body).where(
+    event.c.run_id.in_(bindparam("runs", expanding=True)), event.c.digest.not_in(bindparam("at_hand", expanding=True))
+)
+_VERSIONS_OF_RUN = select(version).where(version.c.run_id == bindparam("run"))
+
+
+class Graph:
+    def __init__(self, conn: Connection, entities: Entities) -> None:
+        self._conn = conn
+        self._entities = entities
+        self._intervals = Intervals(conn, entities)
+
+    def fold(self, new: Collection[Event], renamed: Collection[int]) -> None:
+        """Take in the events just stored; fold again what was known under a name that no longer holds."""
+        runs: dict[int, RunRow] = {}
+        jobs: set[int] = set()
+        datasets: set[int] = set()
+        for fresh in new:
+            if fresh.kind is EventKind.RUN:
+                row = self._entities.run(fresh.run_id)
+                if row.state == RunState.COMPLETE or row.was_complete:
+                    runs[row.id] = row
+            elif declares_lineage(fresh):
+                if fresh.dataset is not None:
+                    datasets.add(self._entities.canonical_id(fresh.dataset.dataset))
+                else:
+                    jobs.add(self._entities.job(fresh.job).id)
+        if renamed:
+            touched_runs, touched_jobs, touched_datasets = self._writers_touching(renamed)
+            runs |= touched_runs
+            jobs |= touched_jobs
+            datasets |= touched_datasets
+        events = self._events_by_run(runs, new) if runs else {}
+        for run_id, row in sorted(runs.items()):
+            self._fold_run(row, events[run_id])
+        for job_id in sorted(jobs):
+            self._fold_job(job_id)
+        for dataset_id in sorted(datasets):
+            self._fold_dataset(dataset_id)
+
+    # -- runs -------------------------------------------------------------------------------------
+
+    def _fold_run(self, row: RunRow, events: list[Event]) -> None:
+        drafts: list[Draft] = []
+        if row.state == RunState.COMPLETE:
+            assert row.ended_at is not None
+            writer = Writer(Origin.RUN, row.job_id, row.id, None, row.ended_at, row.key)
+            drafts = draft_flows(self._entities, writer, flows_of_run(accumulate(events)))
+        before = self._conn.execute(_VERSIONS_OF_RUN, {"run": row.id}).all() if row.was_complete else []
+        self._reconcile(before, drafts)
+        row.was_complete = row.state == RunState.COMPLETE
+
+    def _events_by_run(self, runs: Collection[int], new: Collection[Event]) -> Mapping[int, list[Event]]:
+        by_run: dict[int, list[Event]] = defaultdict(list)
+        for fresh in new:
+            if fresh.kind is EventKind.RUN:
+                by_run[self._entities.run(fresh.run_id).id].append(fresh)
+        at_hand = {fresh.digest for fresh in new}
+        for chunk in chunks(list(runs)):
+            for row in self._conn.execute(_EVENTS_OF_RUNS, {"runs": chunk, "at_hand": list(at_hand)}):
+                by_run[row.run_id].append(reread_event(row.body, row.digest))
+        return by_run
+
+    # -- declarations -----------------------------------------------------------------------------
+
+    def _fold_job(self, job_id: int) -> None:
+        """Each declaration of a job replaces the one before, also for targets that it no longer names."""
+        declarations = [
+            (Writer(Origin.JOB, job_id, None, event_id, to_micros(e.time), e.digest), flows_of_job(e))
+            for event_id, e in self._declarations(event.c.job_id == job_id, EventKind.JOB)
+        ]
+        drafts = []
+        declared: dict[tuple[Group, int | None], None] = {}
+        for writer, flows in sorted(declarations, key=lambda d: (d[0].written_at, d[0].tiebreak)):
+            named = {(draft.group, draft.partition_id): draft for draft in draft_flows(self._entities, writer, flows)}
+            emptied = [
+                Draft(group, partition_id, writer)
+                for group, partition_id in declared
+                if (group, partition_id) not in named
+            ]
+            drafts += [*named.values(), *emptied]
+            declared |= dict.fromkeys(named)
+        self._reconcile(self._versions(version.c.job_id == job_id, version.c.origin == Origin.JOB), drafts)
+
+    def _fold_dataset(self, dataset_id: int) -> None:
+        """A dataset's own declarations, made under any of its names."""
+        names = select(dataset.c.id).where(dataset.c.canonical_id == dataset_id)
+        drafts = [
+            draft
+            for event_id, e in self._declarations(event.c.dataset_id.in_(names), EventKind.DATASET)
+            for draft in draft_flows(
+                self._entities,
+                Writer(Origin.DATASET, None, None, event_id, to_micros(e.time), e.digest),
+                flows_of_dataset(e),
+            )
+        ]
+        mine = (version.c.dataset_id == dataset_id, version.c.origin == Origin.DATASET)
+        self._reconcile(self._versions(*mine), drafts)
+
+    def _declarations(self, whose: ColumnElement[bool], kind: EventKind) -> Iterator[tuple[int, Event]]:
+        rows = self._conn.execute(
+            select(event.c.id, event.c.digest, event.c.body).where(whose, event.c.kind == kind)
+        ).all()
+        for row in rows:
+            declaration = reread_event(row.body, row.digest)
+            if declares_lineage(declaration):
+                yield row.id, declaration
+
+    # -- versions ---------------------------------------------------------------------------------
+
+    def _versions(self, *mine: ColumnElement[bool]) -> Sequence[Row[*tuple[Any, ...]]]:
+        return self._conn.execute(select(version).where(*mine)).all()
+
+    def _reconcile(self, before: Sequence[Row[*tuple[Any, ...]]], drafts: Sequence[Draft]) -> None:
+        """Make the stored versions those of ``drafts``, touching only what differs."""
+        wanted = {draft.signature for draft in drafts}
+        stale = [row for row in before if signature(row) not in wanted]
+        if stale:
+            remove_versions(self._conn, [row.id for row in stale])
+            for group in sorted({Group(Origin(r.origin), r.job_id, r.dataset_id) for r in stale}, key=repr):
+                self._intervals.refold(group)
+        kept = {signature(row) for row in before}
+        for draft in sorted(drafts, key=lambda d: (d.writer.written_at, d.writer.tiebreak)):
+            if draft.signature not in kept:
+                self._intervals.add(draft)
+
+    def _writers_touching(self, ids: Collection[int]) -> tuple[dict[int, RunRow], set[int], set[int]]:
+        """The runs, jobs and datasets whose versions were written to, or read from, one of the datasets ``ids``."""
+        columns = (version.c.run_id, version.c.job_id, version.c.dataset_id, version.c.origin)
+        rows = set(self._conn.execute(select(*columns).where(version.c.dataset_id.in_(ids))).all())
+        rows |= set(
+            self._conn.execute(
+                select(*columns)
+                .join(lineage, lineage.c.version_id == version.c.id)
+                .where(lineage.c.upstream_id.in_(ids))
+            ).all()
+        )
+        run_ids = {row.run_id for row in rows if row.origin == Origin.RUN}
+        jobs = {row.job_id for row in rows if row.origin == Origin.JOB}
+        datasets = {row.dataset_id for row in rows if row.origin == Origin.DATASET} | set(ids)
+        return self._entities.load_run_ids(run_ids), jobs, datasets

@@ -1,0 +1,257 @@
+"""From versions to edges that carry the time they held.
+
+An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
+that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before.
+A version that arrives late, or goes away, has the whole group folded anew; both ways lead to the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from headwater.store.fold.entities import Entities
+from headwater.store.fold.writes import (
+    Draft,
+    Group,
+    add_version,
+    end_version,
+    in_group,
+    says_the_same,
+)
+from headwater.store.tables import OPEN, column_edge, content, edge, version
+
+Element = tuple[Any, ...]
+"""One thing a version says: an upstream with its type, or one column edge."""
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns."""
+
+    table: Table
+    digest: str
+    columns: tuple[str, ...]
+    labels: tuple[int, ...]
+    """Positions of column names, which the table holds as label ids."""
+
+
+_KINDS = (
+    _Kind(edge, "upstream_digest", ("upstream_id", "basis", "type", "transformation"), ()),
+    _Kind(
+        column_edge,
+        "column_digest",
+        (
+            "upstream_id",
+            "upstream_column_id",
+            "downstream_column_id",
+            "dependency",
+            "subtype",
+            "masking",
+            "logic",
+        ),
+        (1, 2),
+    ),
+)
+
+
+class Intervals:
+    def __init__(self, conn: Connection, entities: Entities) -> None:
+        self._conn = conn
+        self._entities = entities
+
+    def add(self, draft: Draft) -> None:
+        """Write a version and bring the group's edges up to date."""
+        newest = self._newest(draft.group)
+        if newest is not None and _stamp(newest) > (draft.writer.written_at, draft.writer.tiebreak):
+            add_version(self._conn, draft)
+            self.refold(draft.group)
+            return
+        before = newest
+        if newest is not None and newest.partition_id != draft.partition_id:
+            before = self._newest_of_partition(draft.group, draft.partition_id)
+        known = {d for row in (newest, before) if row is not None for d in _digests(row)}
+        add_version(self._conn, draft, known)
+        if before is not None:
+            end_version(self._conn, before.id, draft.writer.written_at)
+        repeats = before if before is not None else newest
+        if repeats is None or not says_the_same(repeats, draft):
+            self._settle(draft.group, draft.writer.written_at)
+
+    def _newest(self, group: Group) -> Row[Any] | None:
+        parameters = {"job": group.job_id, "dataset": group.dataset_id, "origin": group.origin}
+        return self._conn.execute(_NEWEST[group.job_id is None], parameters).first()
+
+    def _newest_of_partition(self, group: Group, partition_id: int | None) -> Row[Any] | None:
+        same = version.c.partition_id.is_(None) if partition_id is None else version.c.partition_id == partition_id
+        return self._conn.execute(_newest_first(select(version).where(in_group(group), same))).first()
+
+    # -- the newest version changed something -----------------------------------------------------
+
+    def _settle(self, group: Group, now: int) -> None:
+        valid = self._conn.execute(
+            select(version.c.upstream_digest, version.c.column_digest)
+            .where(in_group(group), version.c.valid_to == OPEN)
+            .distinct()
+        ).all()
+        bodies = self._contents({d for row in valid for d in row})
+        for kind in _KINDS:
+            wanted = {element for row in valid for element in bodies[getattr(row, kind.digest)]}
+            self._settle_kind(kind, group, wanted, now)
+
+    def _settle_kind(self, kind: _Kind, group: Group, wanted: set[Element], now: int) -> None:
+        table = kind.table
+        wanted = self._labelled(kind, wanted)
+        rows = self._conn.execute(
+            select(table).where(_edges_of(table, group), or_(table.c.valid_to == OPEN, table.c.valid_to == now))
+        ).all()
+        held = {_element(kind, row): row for row in rows if row.valid_to == OPEN}
+        just_ended = {_element(kind, row): row for row in rows if row.valid_to == now}
+        for element, row in held.items():
+            if element not in wanted:
+                if row.valid_from == now:
+                    self._conn.execute(delete(table).where(table.c.id == row.id))
+                else:
+                    self._end(table, row.id, now)
+        new = wanted - held.keys()
+        for element in new & just_ended.keys():
+            self._end(table, just_ended[element].id, OPEN)
+        self._insert(kind, group, [(element, now, OPEN) for element in new - just_ended.keys()])
+
+    def _end(self, table: Table, row_id: int, at: int) -> None:
+        self._conn.execute(update(table).where(table.c.id == row_id).values(valid_to=at))
+
+    # -- the whole group anew ---------------------------------------------------------------------
+
+    def refold(self, group: Group) -> None:
+        """Put every version of the group in its place in time and derive its edges from scratch."""
+        versions = self._conn.execute(
+            select(version).where(in_group(group)).order_by(version.c.written_at, version.c.tiebreak)
+        ).all()
+        ends: dict[int, int] = {}
+        following: dict[int | None, int] = {}
+        for row in reversed(versions):
+            ends[row.id] = following.get(row.partition_id, OPEN)
+            following[row.partition_id] = row.written_at
+            if row.valid_to != ends[row.id]:
+                end_version(self._conn, row.id, ends[row.id])
+        bodies = self._contents({d for row in versions for d in (row.upstream_digest, row.column_digest)})
+        for kind in _KINDS:
+            spans: dict[Element, list[tuple[int, int]]] = {}
+            for row in versions:
+                for element in bodies[getattr(row, kind.digest)]:
+                    spans.setdefault(element, []).append((row.written_at, ends[row.id]))
+            self._replace(kind, group, spans)
+
+    def _replace(self, kind: _Kind, group: Group, spans: Mapping[Element, list[tuple[int, int]]]) -> None:
+        names = self._label_lookup(kind, spans)
+        wanted = {(names(element), start, end) for element, pieces in spans.items() for start, end in joined(pieces)}
+        rows = self._conn.execute(select(kind.table).where(_edges_of(kind.table, group))).all()
+        held = {(_element(kind, row), row.valid_from, row.valid_to): row.id for row in rows}
+        stale = [row_id for key, row_id in held.items() if key not in wanted]
+        for start in range(0, len(stale), 500):
+            chunk = stale[start : start + 500]
+            self._conn.execute(delete(kind.table).where(kind.table.c.id.in_(chunk)))
+        self._insert(kind, group, wanted - held.keys())
+
+    # -- rows and elements ------------------------------------------------------------------------
+
+    def _insert(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
+        rows = [
+            {
+                "job_id": group.job_id,
+                "origin": group.origin,
+                "downstream_id": group.dataset_id,
+                "valid_from": start,
+                "valid_to": end,
+                **dict(zip(kind.columns, element, strict=True)),
+            }
+            for element, start, end in spans
+        ]
+        if rows:
+            self._conn.execute(insert(kind.table), rows)
+
+    def _contents(self, digests: Collection[bytes]) -> dict[bytes, list[Element]]:
+        found: dict[bytes, list[Element]] = {}
+        wanted = list(digests)
+        for start in range(0, len(wanted), 500):
+            chunk = wanted[start : start + 500]
+            for row in self._conn.execute(select(content).where(content.c.digest.in_(chunk))):
+                found[row.digest] = [tuple(element) for element in row.body]
+        return found
+
+    def _labelled(self, kind: _Kind, elements: Iterable[Element]) -> set[Element]:
+        elements = list(elements)
+        lookup = self._label_lookup(kind, elements)
+        return {lookup(element) for element in elements}
+
+    def _label_lookup(self, kind: _Kind, elements: Iterable[Element]) -> Callable[[Element], Element]:
+        if not kind.labels:
+            return lambda element: element
+        texts = {e[position] for e in elements for position in kind.labels if e[position] is not None}
+        ids = self._entities.label_ids(texts)
+        return lambda element: tuple(
+            ids[value] if position in kind.labels and value is not None else value
+            for position, value in enumerate(element)
+        )
+
+
+def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans that touch or overlap become one; empty ones go."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _edges_of(table: Table, group: Group) -> ColumnElement[bool]:
+    same_job = table.c.job_id.is_(None) if group.job_id is None else table.c.job_id == group.job_id
+    return and_(same_job, table.c.downstream_id == group.dataset_id, table.c.origin == group.origin)
+
+
+def _element(kind: _Kind, row: Row[Any]) -> Element:
+    return tuple(getattr(row, column) for column in kind.columns)
+
+
+def _newest_first(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return query.order_by(version.c.written_at.desc(), version.c.tiebreak.desc()).limit(1)
+
+
+# By whether the group is without a job: NULL is found by IS NULL alone.
+_NEWEST = {
+    jobless: _newest_first(
+        select(version).where(
+            version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
+            version.c.dataset_id == bindparam("dataset"),
+            version.c.origin == bindparam("origin"),
+        )
+    )
+    for jobless in (False, True)
+}
+
+
+def _digests(row: Row[Any]) -> tuple[bytes | None, ...]:
+    return row.upstream_digest, row.column_digest, row.schema_digest
+
+
+def _stamp(row: Row[Any]) -> tuple[int, bytes]:
+    return row.written_at, row.tiebreak

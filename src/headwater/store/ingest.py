@@ -1,0 +1,84 @@
+"""Taking events in: stored, folded and audited in one transaction, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, bindparam, insert, select
+
+from headwater.formats.openlineage.event import Event, EventKind
+from headwater.model.answers import Receipt
+from headwater.model.audit import Actor
+from headwater.store import audit
+from headwater.store.audit import Deed
+from headwater.store.fold.aliases import resolve_aliases
+from headwater.store.fold.descriptions import describe_again
+from headwater.store.fold.entities import Entities, chunks
+from headwater.store.fold.graph import Graph
+from headwater.store.tables import event as event_table
+from headwater.store.tables import to_micros
+
+_KNOWN = select(event_table.c.digest).where(event_table.c.digest.in_(bindparam("digests", expanding=True)))
+_INSERT = insert(event_table)
+
+
+def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) -> list[Receipt]:
+    """Store and fold events, each already read and checked, and say who brought each one.
+
+    The caller holds the write transaction.
+    """
+    unseen: dict[bytes, tuple[Event, Actor]] = {}
+    for event, actor in submitted:
+        unseen.setdefault(event.digest, (event, actor))
+    for digests in chunks(list(unseen)):
+        for digest in conn.scalars(_KNOWN, {"digests": digests}):
+            del unseen[digest]
+    if unseen:
+        new = [event for event, _ in unseen.values()]
+        entities = Entities(conn)
+        entities.load(new)
+        for event in new:
+            entities.apply(event)
+        entities.flush()
+        _store(conn, entities, new)
+        renamed = resolve_aliases(conn, entities)
+        describe_again(conn, entities, renamed)
+        Graph(conn, entities).fold(new, renamed)
+        audit.record(conn, [(actor, _deed(event)) for event, actor in unseen.values()])
+    return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted]
+
+
+def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> None:
+    """Keep each event as received."""
+    received_at = to_micros(datetime.now(UTC))
+    conn.execute(
+        _INSERT,
+        [
+            {
+                "digest": event.digest,
+                "kind": event.kind,
+                "event_type": event.event_type,
+                "event_time": to_micros(event.time),
+                "received_at": received_at,
+                "run_id": entities.run(event.run_id).id if event.kind is EventKind.RUN else None,
+                "job_id": entities.job(event.job).id if event.job else None,
+                "dataset_id": entities.dataset(event.dataset.dataset).id if event.dataset else None,
+                "problems": [[p.path, p.reason] for p in event.problems] or None,
+                "body": event.body,
+            }
+            for event in events
+        ],
+    )
+
+
+def _deed(event: Event) -> Deed:
+    subject = {EventKind.RUN: event.run_id, EventKind.JOB: str(event.job)}.get(event.kind)
+    if event.dataset is not None:
+        subject = str(event.dataset.dataset)
+    details = {"digest": f"sha256:{event.digest.hex()}", "event_time": event.time.isoformat()}
+    if event.event_type is not None:
+        details["event_type"] = event.event_type
+    if event.kind is EventKind.RUN:
+        details["job"] = str(event.job)
+    return Deed("event.ingested", "ingest", event.kind, subject, details)

@@ -1,0 +1,134 @@
+"""From what a person types to a row: datasets, columns, partitions and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from rapidfuzz import fuzz, process
+from sqlalchemy import ColumnElement, Connection, Row, exists, or_, select
+
+from headwater.errors import AmbiguousDataset, UnknownColumn, UnknownDataset, UnknownPartition, UnknownRun
+from headwater.model.names import Dataset, Endpoint, Job
+from headwater.store.keys import endpoint_key, key_of
+from headwater.store.tables import column_edge, dataset, label, lineage, run, symlink, version
+
+_SUGGESTIONS = 5
+_MOST_SPLITS = 400
+
+
+def is_known() -> ColumnElement[bool]:
+    """Of a dataset: an event had it among its datasets, or lineage that counts leads to it or from it.
+
+    A name that only a withdrawn statement mentioned is not known: its row is there, but nothing speaks for it.
+    """
+    written = exists().where(version.c.dataset_id == dataset.c.id)
+    read = exists().where(lineage.c.upstream_id == dataset.c.id)
+    claims = exists().where(symlink.c.dataset_id == dataset.c.id)
+    return or_(dataset.c.first_seen.is_not(None), written, read, claims)
+
+
+def find_dataset(conn: Connection, asked: str | Endpoint) -> Row[Any]:
+    """The dataset called ``asked``, under its canonical name.
+
+    A string is a name, if only one namespace has it, or `namespace/name`. An alias finds what it stands for.
+    """
+    if isinstance(asked, Dataset | Job):
+        keys = [endpoint_key(asked)]
+    else:
+        keys = [endpoint_key(Dataset(*split)) for split in _splits(asked)]
+    rows = _by_key(conn, keys)
+    if not rows and isinstance(asked, str):
+        by_name = select(dataset).where(dataset.c.name_key == key_of(asked), dataset.c.is_job == 0)
+        rows = list(conn.execute(by_name))
+    found = {row.canonical_id for row in rows}
+    canonical = list(conn.execute(select(dataset).where(dataset.c.id.in_(found), is_known())))
+    if not canonical:
+        raise UnknownDataset(str(asked), _closest(str(asked), _names(conn)))
+    if len(canonical) > 1:
+        raise AmbiguousDataset(str(asked), sorted(f"{row.namespace}/{row.name}" for row in canonical))
+    return canonical[0]
+
+
+def _splits(text: str) -> Iterator[tuple[str, str]]:
+    """Every way to read `namespace/name`: either may hold slashes."""
+    position = text.find("/")
+    for _ in range(_MOST_SPLITS):
+        if position < 0:
+            return
+        yield text[:position], text[position + 1 :]
+        position = text.find("/", position + 1)
+
+
+def _by_key(conn: Connection, keys: list[bytes]) -> list[Row[Any]]:
+    return list(conn.execute(select(dataset).where(dataset.c.key.in_(keys)))) if keys else []
+
+
+def _names(conn: Connection) -> Iterator[str]:
+    query = select(dataset.c.namespace, dataset.c.name).where(
+        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known()
+    )
+    return (f"{row.namespace}/{row.name}" for row in conn.execute(query.execution_options(yield_per=5_000)))
+
+
+def _closest(asked: str, names: Iterable[str]) -> list[str]:
+    matches = process.extract(asked, names, scorer=fuzz.WRatio, limit=_SUGGESTIONS)
+    return [name for name, _, _ in matches]
+
+
+def find_column(conn: Connection, owner: Row[Any], name: str, known: Iterable[str]) -> int:
+    """The label of a column that the dataset has, by its schema or in any column edge."""
+    row = conn.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
+    if row is not None:
+        for side in ("upstream", "downstream"):
+            mine = column_edge.c[f"{side}_id"] == owner.id
+            used = select(column_edge.c.id).where(mine, column_edge.c[f"{side}_column_id"] == row.id)
+            if conn.execute(used.limit(1)).first():
+                return int(row.id)
+    columns = sorted(set(known) | set(_columns(conn, owner)))
+    if name in columns:
+        # In its schema, but in no column edge: a part that no edge can match.
+        return int(row.id) if row is not None else -1
+    raise UnknownColumn(name, f"{owner.namespace}/{owner.name}", columns)
+
+
+def _columns(conn: Connection, owner: Row[Any]) -> Iterator[str]:
+    for side in ("upstream", "downstream"):
+        part = column_edge.c[f"{side}_column_id"]
+        yield from conn.scalars(
+            select(label.c.text).join(column_edge, part == label.c.id).where(column_edge.c[f"{side}_id"] == owner.id)
+        )
+
+
+def find_partition(conn: Connection, owner: Row[Any], name: str) -> int:
+    row = conn.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
+    if row is not None:
+        written = select(version.c.id).where(version.c.dataset_id == owner.id, version.c.partition_id == row.id)
+        read = select(lineage.c.id).where(lineage.c.upstream_id == owner.id, lineage.c.upstream_partition_id == row.id)
+        if conn.execute(written.limit(1)).first() or conn.execute(read.limit(1)).first():
+            return int(row.id)
+    raise UnknownPartition(name, f"{owner.namespace}/{owner.name}", latest_partitions(conn, owner.id, 10))
+
+
+def latest_partitions(conn: Connection, dataset_id: int, limit: int) -> list[str]:
+    """Partitions that were written or read, the most recently touched first."""
+    written = select(label.c.text, version.c.written_at.label("at")).join(version, version.c.partition_id == label.c.id)
+    read = select(label.c.text, lineage.c.consumed_at.label("at")).join(
+        lineage, lineage.c.upstream_partition_id == label.c.id
+    )
+    newest: dict[str, int] = {}
+    for query in (
+        written.where(version.c.dataset_id == dataset_id).order_by(version.c.written_at.desc()).limit(10 * limit),
+        read.where(lineage.c.upstream_id == dataset_id).order_by(lineage.c.consumed_at.desc()).limit(10 * limit),
+    ):
+        for row in conn.execute(query):
+            newest[row.text] = max(row.at, newest.get(row.text, row.at))
+    return sorted(newest, key=lambda text: (-newest[text], text))[:limit]
+
+
+def find_run(conn: Connection, run_id: str) -> Row[Any]:
+    row = conn.execute(select(run).where(run.c.key == key_of(run_id))).first()
+    if row is None:
+        recent = conn.scalars(select(run.c.run_id).order_by(run.c.last_event_at.desc()).limit(50_000))
+        raise UnknownRun(run_id, _closest(run_id, recent))
+    return row

@@ -1,0 +1,7 @@
+"""The store's schema, version by version. Alembic runs them; each commits together with the record that it ran."""
+
+REVISIONS = ("0001",)
+"""Oldest first. Kept here so that opening a store that is up to date need not import Alembic; a test keeps it true."""
+
+HEAD = REVISIONS[-1]
+VERSION_TABLE = "headwater_version"

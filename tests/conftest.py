@@ -1,0 +1,109 @@
+"""Stores to test with: a test that asks for ``store`` or ``store_url`` runs on every database.
+
+What cannot run here is reported as not run, with its reason; it never just passes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from headwater.store.store import Store
+from tests.support import why_missing
+from tests.support.postgres import PostgresServer, PostgresUnavailable
+
+ROOT = Path(__file__).parents[1]
+SHARED = "../shared/data/openlineage"
+TEMPLATE = "headwater_template"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One server for all tests, with a migrated store that fresh ones are copied from."""
+    server = PostgresServer()
+    try:
+        if (reason := why_missing("postgres")) is not None:
+            raise PostgresUnavailable(reason)
+        server.start()
+    except PostgresUnavailable as unavailable:
+        pytest.skip(f"not run: no PostgreSQL: {unavailable}")
+    try:
+        server.create_database(TEMPLATE)
+        Store(server.plain_url(TEMPLATE)).close()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def new_postgres_database(postgres: PostgresServer) -> Iterator[Callable[..., str]]:
+    """Makes a database and answers with its name: a store, or empty if ``template`` says so."""
+    made: list[str] = []
+
+    def make(template: str = TEMPLATE) -> str:
+        made.append(f"test_{next(_numbers)}")
+        with psycopg.connect(postgres.plain_url("postgres"), autocommit=True) as connection:
+            names = [sql.Identifier(made[-1]), sql.Identifier(template)]
+            connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
+        return made[-1]
+
+    yield make
+    for name in made:
+        postgres.drop_database(name)
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/store.db"
+
+
+@pytest.fixture
+def postgres_url(postgres: PostgresServer, new_postgres_database: Callable[..., str]) -> str:
+    return postgres.plain_url(new_postgres_database())
+
+
+@pytest.fixture(params=["sqlite", "memory", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """Each kind of database. In memory every opening is another store."""
+    return "memory://" if request.param == "memory" else _durable(request)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def durable_url(request: pytest.FixtureRequest) -> str:
+    """Each kind of database that outlives its store, for tests that open it twice."""
+    return _durable(request)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request: pytest.FixtureRequest) -> str:
+    """Each kind of database, with nothing in it yet."""
+    if request.param == "sqlite":
+        return _durable(request)
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return server.plain_url(request.getfixturevalue("new_postgres_database")("template0"))
+
+
+def _durable(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "postgres_url")
+    return url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    with Store(store_url) as opened:
+        yield opened
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """OpenLineage's own test data; its MANIFEST.md says what is what."""
+    folder = ROOT / SHARED
+    if not folder.is_dir():
+        pytest.skip(f"not run: {SHARED} is not there")
+    return folder

@@ -1,0 +1,312 @@
+"""Random OpenLineage events from a small world, where everything collides with everything; and how to print them.
+
+A :class:`World` says which names, times and habits there are. Small pools on purpose: a bug in a fold shows when the
+same dataset, run, partition or microsecond comes up again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+Json = dict[str, Any]
+Pair = tuple[str, str]
+
+
+# One moment, spelled in several ways; a finer one now and then.
+_FORMS = ("T10:00:0{}Z", "T12:00:0{}+02:00", "T10:00:0{}", "T10:00:0{}.000001Z")
+_SECONDS = tuple("2026-11-15" + form.format(second) for form in _FORMS for second in range(6))
+
+
+@dataclass(frozen=True)
+class World:
+    datasets: tuple[Pair, ...]
+    jobs: tuple[Pair, ...]
+    runs: tuple[str, ...]
+    columns: tuple[str, ...] = ("x", "y")
+    partitions: tuple[str, ...] = ("p1", "p2")
+    times: tuple[str, ...] = _SECONDS
+    types: tuple[str | None, ...] = ("COMPLETE",)
+    kinds: tuple[str, ...] = ("run",)
+    most_datasets: int = 2
+    facets: Mapping[str, int] | None = None
+    """Facet → in how many of ten datasets it comes."""
+    parted: int = 3
+    """How many of ten datasets come with partitions."""
+    columned: int = 4
+    """How many of ten outputs come with column lineage."""
+    stated: int = 2
+    """How many of ten job facets come with a `lineage` facet."""
+    deleted: int = 1
+    """How many of ten facets come as deleted."""
+
+
+COLLISIONS = World(
+    datasets=(("db", "a"), ("db", "b"), ("s3://lake", "c"), ("kafka://k", "d")),
+    jobs=(("etl", "j"), ("etl", "k")),
+    runs=("run-1", "run-2", "run-3"),
+    types=("COMPLETE", "COMPLETE", "COMPLETE", "START", "RUNNING", "FAIL", "ABORT", "OTHER", None),
+    kinds=("run", "run", "run", "run", "job", "dataset"),
+    facets={"symlinks": 1, "schema": 1, "ownership": 1, "tags": 1, "datasetType": 1, "version": 1},
+)
+"""For the fold: few names, every kind of event, every state."""
+
+ALIASES = World(
+    datasets=(("db", "a"), ("db", "b"), ("s3://lake", "c"), ("db", "d")),
+    jobs=(("etl", "j"), ("etl", "k")),
+    runs=("run-1", "run-2", "run-3", "run-4"),
+    types=("COMPLETE", "COMPLETE", "COMPLETE", "COMPLETE", "FAIL"),
+    kinds=("run", "run", "run", "job", "dataset", "dataset"),
+    facets={"symlinks": 4, "schema": 1, "ownership": 1},
+    deleted=2,
+)
+"""For the fold: names that move."""
+
+GRAPH = World(
+    datasets=(*(("db", name) for name in "abcdefg"), ("s3://lake", "h")),
+    jobs=tuple(("etl", f"job{number}") for number in range(4)),
+    runs=tuple(f"run-{number}" for number in range(30)),
+    columns=("x", "y", "z"),
+    types=("COMPLETE",) * 14 + ("FAIL", "RUNNING"),
+    kinds=("run",) * 10 + ("job", "dataset"),
+    facets={"symlinks": 0, "schema": 1, "ownership": 2},
+    columned=6,
+    parted=4,
+    stated=1,
+    deleted=0,
+)
+"""For the queries: a graph of some depth, with cycles, loops, diamonds and several writers of one dataset."""
+
+MOVING_GRAPH = replace(GRAPH, facets={"symlinks": 1, "schema": 1, "ownership": 3})
+"""The same, with some names that are aliases of others."""
+
+ODD = replace(
+    COLLISIONS,
+    datasets=(("", ""), ("a", "b/c"), ("a/b", "c"), ("etl", "j"), ("größe", "100%_\\'\"\n")),
+    jobs=(("etl", "j"), ("", "")),
+    runs=("r", "R", "größe/'\""),
+    columns=("", "a.b", "*"),
+    partitions=("", "day=1/at=here", "%"),
+    times=("2026-11-15T10:00:00Z", "1969-12-31T23:59:59.999999Z", "0001-01-01T00:00:01", "1970-01-01T00:00:00Z"),
+)
+"""Names and times from the edge: empty, alike, a dataset called like a job; before the epoch."""
+
+_TRANSFORMATIONS: tuple[list[Json] | None, ...] = (
+    None,
+    [],
+    [{"type": "DIRECT", "subtype": "IDENTITY"}],
+    [{"type": "INDIRECT", "subtype": "FILTER"}],
+    [{"type": "INDIRECT", "subtype": "JOIN", "description": "on x = y"}],
+    [{"type": "DIRECT", "subtype": "AGGREGATION", "description": "sum(x)", "masking": True}],
+    [{"type": "DIRECT", "subtype": "IDENTITY"}, {"type": "INDIRECT", "subtype": "GROUP_BY", "masking": False}],
+    [{"type": "DIRECT"}, {"type": "INDIRECT"}],
+)
+_NOMINAL = ({"nominalStartTime": "2026-11-14T00:00:00Z"}, {"nominalStartTime": "2026-11-15T00:00:00+01:00"})
+
+
+def histories(world: World, min_size: int, max_size: int) -> st.SearchStrategy[list[Json]]:
+    return st.lists(_event(world), min_size=min_size, max_size=max_size)
+
+
+class _Drawn:
+    """Choices of one event. Each shrinks towards its first, plainest value."""
+
+    def __init__(self, draw: st.DrawFn, world: World) -> None:
+        self._draw = draw
+        self.world = world
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        return self._draw(st.sampled_from(options))
+
+    def some_of(self, options: Sequence[Any], least: int, most: int) -> list[Any]:
+        return self._draw(st.lists(st.sampled_from(options), min_size=least, max_size=most))
+
+    def chance(self, in_ten: int) -> bool:
+        return in_ten > 0 and bool(self._draw(st.integers(0, 9)) > 9 - in_ten)
+
+    def number(self, least: int, most: int) -> int:
+        return self._draw(st.integers(least, most))
+
+    # -- pieces ---------------------------------------------------------------------------------------------------
+
+    def time(self) -> str:
+        return str(self.one_of(self.world.times))
+
+    def name(self) -> Json:
+        namespace, name = self.one_of(self.world.datasets)
+        return {"namespace": namespace, "name": name}
+
+    def job(self) -> Json:
+        namespace, name = self.one_of(self.world.jobs)
+        return {"namespace": namespace, "name": name}
+
+    def column(self) -> str:
+        return str(self.one_of(self.world.columns))
+
+    def how(self) -> Json:
+        transformations = self.one_of(_TRANSFORMATIONS)
+        return {} if transformations is None else {"transformations": transformations}
+
+    def facet(self, facet: Json) -> Json:
+        return {"_deleted": True} if self.chance(self.world.deleted) else facet
+
+    # -- facets ---------------------------------------------------------------------------------------------------
+
+    def symlinks(self) -> Json:
+        types = ("TABLE", "LOCATION")
+        return {"identifiers": [self.name() | {"type": self.one_of(types)} for _ in range(self.number(0, 2))]}
+
+    def schema(self) -> Json:
+        return {"fields": [{"name": name, "type": "int"} for name in self.some_of((*self.world.columns, "only"), 0, 2)]}
+
+    def ownership(self) -> Json:
+        return {"owners": [{"name": self.one_of(("ann", "bob"))}]}
+
+    def tags(self) -> Json:
+        return {"tags": [{"key": "pii", "value": self.one_of(("true", "high"))}]}
+
+    def dataset_type(self) -> Json:
+        return {"datasetType": self.one_of(("VIEW", "TOPIC", "odd"))}
+
+    def version(self) -> Json:
+        return {"datasetVersion": self.one_of(("1", "2"))}
+
+    def column_lineage(self) -> Json:
+        fields = {
+            column: {"inputFields": [self.name() | {"field": self.column()} | self.how() for _ in range(inputs)]}
+            for column in sorted(set(self.some_of(self.world.columns, 0, 2)))
+            for inputs in [self.number(1, 2)]
+        }
+        facet: Json = {"fields": fields}
+        if self.chance(3):
+            facet["dataset"] = [self.name() | {"field": self.column()} | self.how() for _ in range(self.number(0, 2))]
+        return facet
+
+    def lineage_input(self, with_jobs: bool) -> Json:
+        if with_jobs and self.chance(2):
+            return {"type": "JOB"} | (self.job() if self.chance(7) else {})
+        item = {"type": "DATASET"} | self.name()
+        return item | ({"field": self.column()} | self.how() if self.chance(5) else {})
+
+    def lineage(self, with_jobs: bool) -> Json:
+        facet: Json = {"inputs": [self.lineage_input(with_jobs) for _ in range(self.number(0, 2))]}
+        if self.chance(4):
+            columns = sorted(set(self.some_of(self.world.columns, 1, 2)))
+            facet["fields"] = {
+                c: {"inputs": [self.lineage_input(with_jobs) for _ in range(self.number(0, 2))]} for c in columns
+            }
+        return facet
+
+    def lineage_entry(self) -> Json:
+        if self.chance(2):
+            return {"type": "JOB"} | (self.job() if self.chance(5) else {}) | self.lineage(True)
+        return {"type": "DATASET"} | self.name() | self.lineage(True)
+
+    def dataset_facets(self) -> Json:
+        makers = {
+            "symlinks": self.symlinks,
+            "schema": self.schema,
+            "ownership": self.ownership,
+            "tags": self.tags,
+            "datasetType": self.dataset_type,
+            "version": self.version,
+        }
+        return {n: self.facet(makers[n]()) for n, often in (self.world.facets or {}).items() if self.chance(often)}
+
+    def job_facets(self) -> Json:
+        facets: Json = {}
+        if self.chance(self.world.stated):
+            facets["lineage"] = self.facet({"entries": [self.lineage_entry() for _ in range(self.number(0, 2))]})
+        if self.chance(1):
+            facets["ownership"] = self.facet(self.ownership())
+        return facets
+
+    # -- datasets and events ----------------------------------------------------------------------------------------
+
+    def use(self, direction: str) -> Json:
+        use, facets = self.name(), self.dataset_facets()
+        if direction == "output" and self.chance(self.world.columned):
+            facets["columnLineage"] = self.facet(self.column_lineage())
+        if facets:
+            use["facets"] = facets
+        if self.chance(self.world.parted):
+            partitions = [
+                {"dimensions": {"day": name, "at": "here"}} if self.chance(1) else {"identifier": name}
+                for name in self.some_of(self.world.partitions, 0, 2)
+            ]
+            kind = "location" if self.chance(1) else "partition"
+            use[f"{direction}Facets"] = {"subset": {f"{direction}Condition": {"type": kind, "partitions": partitions}}}
+        return use
+
+    def uses(self, direction: str, least: int = 0) -> Json:
+        uses = [self.use(direction) for _ in range(self.number(least, self.world.most_datasets))]
+        return {f"{direction}s": uses} if uses or self.chance(5) else {}
+
+    def run(self) -> Json:
+        run_id = str(self.one_of(self.world.runs))
+        run: Json = {"runId": run_id}
+        if self.chance(1):
+            run["facets"] = {"parent": {"run": {"runId": self.one_of(self.world.runs)}, "job": self.job()}}
+        if self.chance(1):
+            run.setdefault("facets", {})["nominalTime"] = self.one_of(_NOMINAL)
+        return run
+
+
+@st.composite
+def _event(draw: st.DrawFn, world: World) -> Json:
+    drawn = _Drawn(draw, world)
+    kind = drawn.one_of(world.kinds)
+    event: Json = {"eventTime": drawn.time(), "producer": "urn:test", "schemaURL": "urn:test"}
+    if kind == "dataset":
+        use = drawn.name() | {"facets": drawn.dataset_facets()}
+        if drawn.chance(world.columned):
+            use["facets"]["columnLineage"] = drawn.facet(drawn.column_lineage())
+        if drawn.chance(world.stated + 2):
+            use["facets"]["lineage"] = drawn.facet(drawn.lineage(False))
+        return event | {"dataset": use}
+    job = drawn.job()
+    if facets := drawn.job_facets():
+        job["facets"] = facets
+    event["job"] = job
+    if kind == "run":
+        event["run"] = drawn.run()
+        if (event_type := drawn.one_of(world.types)) is not None:
+            event["eventType"] = event_type
+    return event | drawn.uses("input") | drawn.uses("output")
+
+
+# -- printing ---------------------------------------------------------------------------------------------------------
+
+
+def show(events: Sequence[Mapping[str, Any]]) -> str:
+    """One line an event; repeated ones are named by number."""
+    return "\n".join(f"  {number:2}. {show_event(event)}" for number, event in enumerate(events))
+
+
+def show_event(event: Mapping[str, Any]) -> str:
+    time = event["eventTime"].removeprefix("2026-11-15T")
+    if "dataset" in event:
+        return f"{time} dataset {_show_use(event['dataset'])}"
+    job = event["job"]
+    who = f"{job['namespace']}/{job['name']}{_show_facets(job.get('facets', {}))}"
+    if "run" in event:
+        run = event["run"]
+        who = f"{run['runId']}{_show_facets(run.get('facets', {}))} of {who}"
+        what = f"run {event.get('eventType', '(no type)')}"
+    else:
+        what = "job"
+    sides = [f"{key}[{', '.join(map(_show_use, event[key]))}]" for key in ("inputs", "outputs") if key in event]
+    return " ".join([time, what, who, *sides])
+
+
+def _show_use(use: Mapping[str, Any]) -> str:
+    io_facets = {**use.get("inputFacets", {}), **use.get("outputFacets", {})}
+    return f"{use['namespace']}/{use['name']}{_show_facets(use.get('facets', {}))}{_show_facets(io_facets)}"
+
+
+def _show_facets(facets: Mapping[str, Any]) -> str:
+    return json.dumps(facets, separators=(",", ":")) if facets else ""

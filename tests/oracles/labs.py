@@ -1,0 +1,87 @@
+"""Stores that are empty again and again: making one anew for each of thousands of examples would take too long."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import text
+
+from headwater.store.store import Store
+from headwater.store.tables import metadata
+
+
+class Lab(ABC):
+    """Where examples are tried, one store at a time."""
+
+    @abstractmethod
+    def fresh(self) -> Store:
+        """An empty store. The one before is gone."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+
+class MemoryLab(Lab):
+    """One store, overwritten with an empty one."""
+
+    def __init__(self) -> None:
+        self._store = Store("memory://")
+        pooled = self._store._database.engine.raw_connection()
+        assert isinstance(pooled.driver_connection, sqlite3.Connection)
+        self._connection = pooled.driver_connection
+        pooled.close()
+        self._empty = sqlite3.connect(":memory:")
+        self._connection.backup(self._empty)
+
+    def fresh(self) -> Store:
+        self._empty.backup(self._connection)
+        return self._store
+
+    def close(self) -> None:
+        self._empty.close()
+        self._store.close()
+
+
+class FileLab(Lab):
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        Store(f"sqlite:///{folder}/empty.db").close()
+        self._store: Store | None = None
+        self._made = 0
+
+    def fresh(self) -> Store:
+        self.close()
+        self._made += 1
+        file = self._folder / f"{self._made}.db"
+        shutil.copyfile(self._folder / "empty.db", file)
+        self._store = Store(f"sqlite:///{file}", create=False)
+        return self._store
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+            for file in self._folder.glob(f"{self._made}.db*"):
+                file.unlink()
+
+
+class PostgresLab(Lab):
+    """One database, emptied by TRUNCATE; the audit log, which cannot be, goes on growing."""
+
+    def __init__(self, url: str, drop: Callable[[], None]) -> None:
+        self._store = Store(url)
+        self._drop = drop
+        emptied = ", ".join(table.name for table in metadata.sorted_tables if table.name != "audit")
+        self._truncate = text(f"TRUNCATE {emptied} RESTART IDENTITY")
+
+    def fresh(self) -> Store:
+        with self._store._database.write() as conn:
+            conn.execute(self._truncate)
+        return self._store
+
+    def close(self) -> None:
+        self._store.close()
+        self._drop()

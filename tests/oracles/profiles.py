@@ -1,0 +1,22 @@
+"""How many examples: a few for every run of the tests, many for the long one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+_HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+
+
+def QUICK(examples: int) -> Callable[[Any], Any]:
+    """The same examples in every run: a change that breaks nothing never fails."""
+    return settings(
+        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=_HEALTH
+    )
+
+
+def LONG(examples: int) -> Callable[[Any], Any]:
+    """Others each time."""
+    return settings(max_examples=examples, deadline=None, print_blob=True, suppress_health_check=_HEALTH)

@@ -1,0 +1,178 @@
+"""A history of events folds into the same state however it arrives, and that state is the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.store.store import Store
+from tests.oracles.answers import check_catalog, check_runs
+from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
+from tests.oracles.events import ALIASES, COLLISIONS, ODD, World, histories, show
+from tests.oracles.labs import Lab
+from tests.oracles.model import Model
+from tests.oracles.profiles import LONG, QUICK
+
+Json = dict[str, Any]
+Batches = list[list[Json]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Events, and the ways in which they arrive."""
+
+    events: list[Json]
+    shuffled: list[int]
+    repeated: list[int]
+    cuts: frozenset[int]
+
+    def arrivals(self) -> Iterator[tuple[str, list[int], frozenset[int]]]:
+        """A title, the events by number, and after which of them a batch ends."""
+        given_order = list(range(len(self.events)))
+        everywhere = frozenset(range(len(self.events) + len(self.repeated)))
+        repeatedly = [*self.shuffled, *self.repeated]
+        yield "one by one, as given", given_order, everywhere
+        yield "one by one, in another order", self.shuffled, everywhere
+        yield "all in one batch", given_order, frozenset()
+        yield "in batches, in another order, some of them twice", repeatedly, self.cuts
+
+    def __repr__(self) -> str:
+        return f"\n{show(self.events)}\n  order {self.shuffled}, again {self.repeated}, cuts {sorted(self.cuts)}"
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(repr(self))
+
+
+@st.composite
+def cases(draw: st.DrawFn, world: World, most: int) -> Case:
+    events = draw(histories(world, 1, most))
+    numbers = range(len(events))
+    shuffled = draw(st.permutations(numbers))
+    repeated = draw(st.lists(st.sampled_from(numbers), max_size=3))
+    cuts = draw(st.frozensets(st.integers(0, len(events) + 2), max_size=4))
+    return Case(events, list(shuffled), repeated, cuts)
+
+
+def take_in(store: Store, events: list[Json], order: list[int], cuts: frozenset[int]) -> None:
+    batch: list[Json] = []
+    for position, number in enumerate(order):
+        batch.append(events[number])
+        if position in cuts or position == len(order) - 1:
+            store.ingest_many(batch)
+            batch = []
+
+
+def check(lab: Lab, case: Case) -> None:
+    model = Model(case.events)
+    first = None
+    for title, order, cuts in case.arrivals():
+        store = lab.fresh()
+        take_in(store, case.events, order, cuts)
+        state = state_of_store(store)
+        if first is None:
+            first = state
+            wrong = differences(state_of_model(model), without_endings(state, model))
+            assert not wrong, f"the state is not the model's after {title}:\n{wrong}"
+            check_catalog(store, model)
+            check_runs(store, model)
+        else:
+            unlike = differences(first, state)
+            assert not unlike, f"the state after {title} is not that after one by one, as given:\n{unlike}"
+
+
+# -- in memory --------------------------------------------------------------------------------------------------------
+
+
+@QUICK(150)
+@given(case=cases(COLLISIONS, 10))
+def test_every_arrival_of_a_history_gives_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@QUICK(100)
+@given(case=cases(ALIASES, 9))
+def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@QUICK(50)
+@given(case=cases(ODD, 8))
+def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+# -- on disk and on PostgreSQL ----------------------------------------------------------------------------------------
+
+
+@QUICK(10)
+@given(case=cases(COLLISIONS, 9))
+def test_the_state_on_disk_is_that_of_the_model(file_lab: Lab, case: Case) -> None:
+    check(file_lab, case)
+
+
+@QUICK(12)
+@given(case=cases(COLLISIONS, 9))
+def test_the_state_on_postgresql_is_that_of_the_model(postgres_lab: Lab, case: Case) -> None:
+    check(postgres_lab, case)
+
+
+@QUICK(8)
+@given(case=cases(ALIASES, 9))
+def test_names_that_move_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+    check(postgres_lab, case)
+
+
+@QUICK(5)
+@given(case=cases(ODD, 8))
+def test_odd_names_and_times_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+    check(postgres_lab, case)
+
+
+# -- long -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@LONG(1200)
+@given(case=cases(COLLISIONS, 16))
+def test_many_longer_histories(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(ALIASES, 14))
+def test_many_longer_histories_of_names_that_move(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(300)
+@given(case=cases(ODD, 12))
+def test_many_longer_histories_of_odd_names_and_times(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(60)
+@given(case=cases(ALIASES, 12))
+def test_many_histories_on_disk(file_lab: Lab, case: Case) -> None:
+    check(file_lab, case)
+
+
+@pytest.mark.long
+@LONG(60)
+@given(case=cases(COLLISIONS, 12))
+def test_many_histories_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+    check(postgres_lab, case)
+
+
+@pytest.mark.long
+@LONG(60)
+@given(case=cases(ALIASES, 12))
+def test_many_histories_of_names_that_move_on_postgresql(postgres_lab: Lab, case: Case) -> None:
+    check(postgres_lab, case)
