@@ -19,13 +19,14 @@ from sqlalchemy import Connection, Row, insert, select
 
 from headwater.errors import AuditBroken
 from headwater.model.audit import Actor, AuditEntry
+from headwater.store.prepared import Prepared
 from headwater.store.tables import audit, from_micros, to_micros
 
 ALGORITHM = "sha256-rfc8785"
 GENESIS = bytes(32)
 _HASHED = [c.name for c in audit.c if c.name not in ("hash", "previous_hash")]
-_HEAD = select(audit.c.seq, audit.c.hash).order_by(audit.c.seq.desc()).limit(1)
-_INSERT = insert(audit)
+_HEAD = Prepared(select(audit.c.seq, audit.c.hash).order_by(audit.c.seq.desc()).limit(1))
+_INSERT = Prepared(insert(audit))
 _PAGE = 2_000
 
 
@@ -44,8 +45,7 @@ def record(conn: Connection, deeds: Sequence[tuple[Actor, Deed]]) -> None:
     """Append to the log. The caller holds the store's write lock, so the head cannot move underneath."""
     if not deeds:
         return
-    head = conn.execute(_HEAD).first()
-    seq, previous = (head.seq, head.hash) if head else (0, GENESIS)
+    seq, previous = next(iter(_HEAD.rows(conn)), (0, GENESIS))
     now = to_micros(datetime.now(UTC))
     rows = []
     for actor, deed in deeds:
@@ -68,7 +68,7 @@ def record(conn: Connection, deeds: Sequence[tuple[Actor, Deed]]) -> None:
         digest = entry_hash(row, previous)
         rows.append(row | {"previous_hash": previous, "hash": digest})
         previous = digest
-    conn.execute(_INSERT, rows)
+    _INSERT.run(conn, rows)
 
 
 def entry_hash(row: Mapping[Any, Any], previous: bytes) -> bytes:

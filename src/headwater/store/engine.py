@@ -16,14 +16,7 @@ from threading import RLock
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url, text
-from sqlalchemy.exc import (
-    ArgumentError,
-    DBAPIError,
-    NoSuchModuleError,
-    OperationalError,
-    ProgrammingError,
-    SQLAlchemyError,
-)
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from headwater.errors import StoreError, StoreMissing, StoreReadOnly, StoreUnavailable, StoreUrlInvalid, shorten
 
@@ -51,6 +44,7 @@ class Database:
                 raise StoreMissing(f"There is no store at {self}. `headwater ingest` makes one.")
             self._make_folder()
         self.engine = self._engine()
+        self._driver = self.engine.dialect.loaded_dbapi
 
     def __str__(self) -> str:
         """The address without its password."""
@@ -142,14 +136,14 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, self._driver.Error) as error:
             translated = self._translate(error)
             if translated is None:
                 raise
             raise translated from error
 
-    def _translate(self, error: SQLAlchemyError) -> StoreError | None:
-        original = error.orig if isinstance(error, DBAPIError) else None
+    def _translate(self, error: Exception) -> StoreError | None:
+        original = error.orig if isinstance(error, DBAPIError) else error
         if isinstance(original, sqlite3.Error):
             return self._translate_sqlite(original)
         sqlstate = getattr(original, "sqlstate", None) or ""
@@ -157,10 +151,10 @@ class Database:
             return StoreReadOnly(f"The store at {self} takes no writes: {_first_line(original)}")
         if f'database "{self.url.database}" does not exist' in str(original):  # libpq gives no code while connecting
             return StoreMissing(f"There is no database at {self}.")
-        if isinstance(error, ProgrammingError) and not sqlstate:
+        if isinstance(original, self._driver.ProgrammingError) and not sqlstate:
             return StoreUrlInvalid(f"The address {self} cannot be used: {_first_line(original)}.")
-        lost = isinstance(error, OperationalError) and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53"))
-        if lost:
+        failed = isinstance(original, self._driver.OperationalError)
+        if failed and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53")):
             return StoreUnavailable(f"The store at {self} does not answer: {_first_line(original)}")
         return None
 

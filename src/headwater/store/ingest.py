@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, insert, select
 
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.answers import Receipt
@@ -14,13 +14,14 @@ from headwater.store import audit
 from headwater.store.audit import Deed
 from headwater.store.fold.aliases import resolve_aliases
 from headwater.store.fold.descriptions import describe_again
-from headwater.store.fold.entities import Entities, chunks
+from headwater.store.fold.entities import Entities
 from headwater.store.fold.graph import Graph
+from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import event as event_table
 from headwater.store.tables import to_micros
 
-_KNOWN = select(event_table.c.digest).where(event_table.c.digest.in_(bindparam("digests", expanding=True)))
-_INSERT = insert(event_table)
+_KNOWN = Lookup(select(event_table.c.digest), event_table.c.digest)
+_INSERT = Prepared(insert(event_table))
 
 
 def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) -> list[Receipt]:
@@ -31,9 +32,8 @@ def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) ->
     unseen: dict[bytes, tuple[Event, Actor]] = {}
     for event, actor in submitted:
         unseen.setdefault(event.digest, (event, actor))
-    for digests in chunks(list(unseen)):
-        for digest in conn.scalars(_KNOWN, {"digests": digests}):
-            del unseen[digest]
+    for (digest,) in _KNOWN.rows(conn, list(unseen)):
+        del unseen[digest]
     if unseen:
         new = [event for event, _ in unseen.values()]
         entities = Entities(conn)
@@ -52,8 +52,8 @@ def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) ->
 def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> None:
     """Keep each event as received."""
     received_at = to_micros(datetime.now(UTC))
-    conn.execute(
-        _INSERT,
+    _INSERT.run(
+        conn,
         [
             {
                 "digest": event.digest,

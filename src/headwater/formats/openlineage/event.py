@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.facets import facet_problems
 from headwater.formats.openlineage.partitions import partition_names
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, may_be_unstorable, storable
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import DatasetUse, Facets, Problem
 
@@ -75,13 +75,13 @@ def read_event(raw: RawEvent) -> Event:
     # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
     if body.count(b"{") + body.count(b"[") > _DEEPEST and _is_deeper(document, _DEEPEST):
         raise EventRefused("$", f"nested more than {_DEEPEST} levels deep")
-    return _Reader(document).event(body)
+    return _Reader(document, body).event()
 
 
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
     """An event that was accepted before: what was checked and computed then is not done again."""
     document, body = _decode(body)
-    event = _Reader(document, check_facets=False).event(body, digest)
+    event = _Reader(document, body, check_facets=False).event(digest)
     return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
 
 
@@ -123,12 +123,14 @@ def _refuse_constant(name: str) -> NoReturn:
 class _Reader:
     """Walks one decoded document; collects problems as it goes."""
 
-    def __init__(self, document: Mapping[str, Any], check_facets: bool = True) -> None:
+    def __init__(self, document: Mapping[str, Any], body: bytes, check_facets: bool = True) -> None:
         self._document = document
+        self._body = body
+        self._check_text = may_be_unstorable(body)
         self._check_facets = check_facets
         self._problems: list[Problem] = []
 
-    def event(self, body: bytes, digest: bytes | None = None) -> Event:
+    def event(self, digest: bytes | None = None) -> Event:
         document = self._document
         kind = self._kind()
         time = self._time()
@@ -148,7 +150,7 @@ class _Reader:
         return Event(
             kind=kind,
             time=time,
-            body=body,
+            body=self._body,
             digest=digest or _content_digest(document),
             problems=tuple(self._problems),
             **parts,
@@ -221,7 +223,7 @@ class _Reader:
         for name in facets:
             self._storable(name, path)
         if self._check_facets:
-            self._problems.extend(facet_problems(room, facets, path))
+            self._problems += facet_problems(room, facets, path, check_text=self._check_text)
         return facets  # type: ignore[no-any-return]
 
     def _name(self, owner: Mapping[str, Any], path: str, key: str) -> str:
@@ -237,9 +239,8 @@ class _Reader:
             raise EventRefused(f"{path}.{key}", f"must be a string, not {_json_type(value)}")
         return value
 
-    @staticmethod
-    def _storable(text: str, path: str) -> None:
-        if not storable(text):
+    def _storable(self, text: str, path: str) -> None:
+        if self._check_text and not storable(text):
             raise EventRefused(path, UNSTORABLE_REASON)
 
     @staticmethod

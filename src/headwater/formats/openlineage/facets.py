@@ -79,8 +79,11 @@ _STANDARD: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def facet_problems(room: str, facets: Mapping[str, Any], path: str) -> list[Problem]:
-    """What is wrong with each of ``facets``; ``room`` is run, job, dataset, inputFacets or outputFacets."""
+def facet_problems(room: str, facets: Mapping[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
+    """What is wrong with each of ``facets``; ``room`` is run, job, dataset, inputFacets or outputFacets.
+
+    ``check_text`` can be left out where the event's bytes show that every string in it can be stored.
+    """
     standard = _STANDARD[room]
     problems: list[Problem] = []
     for name, facet in facets.items():
@@ -95,7 +98,23 @@ def facet_problems(room: str, facets: Mapping[str, Any], path: str) -> list[Prob
         ]
         if name in standard and facet.get("_deleted") is not True:
             _class_checker(standard[name])(facet, at, problems)
+            if check_text:
+                _check_text(facet, at, problems)
     return problems
+
+
+def _check_text(value: Any, path: Path, problems: list[Problem]) -> None:
+    if isinstance(value, str):
+        if not storable(value):
+            problems.append(Problem(_render(path), UNSTORABLE_REASON))
+    elif isinstance(value, list):
+        for index, element in enumerate(value):
+            _check_text(element, (path, index), problems)
+    elif isinstance(value, dict):
+        for key, element in value.items():
+            if not storable(key):
+                problems.append(Problem(_render(path), f"a key {UNSTORABLE_REASON}"))
+            _check_text(element, (path, f".{key}"), problems)
 
 
 def _render(path: Path | str) -> str:
@@ -146,11 +165,11 @@ def _scalar(expected: Any) -> Checker:
     name = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}.get(expected, expected.__name__)
 
     def check(value: Any, path: Path, problems: list[Problem]) -> None:
-        if not isinstance(value, accepted) or (value.__class__ is bool and expected is not bool):
-            if expected is not int or value.__class__ is not float or value % 1:  # JSON has one type of number
-                problems.append(Problem(_render(path), f"must be {name}"))
-        elif value.__class__ is str and not storable(value):
-            problems.append(Problem(_render(path), UNSTORABLE_REASON))
+        fits = isinstance(value, accepted) and (value.__class__ is not bool or expected is bool)
+        if not fits and expected is int:
+            fits = value.__class__ is float and value.is_integer()  # JSON has one type of number: 2.0 is an integer
+        if not fits:
+            problems.append(Problem(_render(path), f"must be {name}"))
 
     return check
 
@@ -200,8 +219,6 @@ def _mapping_to(item: Checker) -> Checker:
             problems.append(Problem(_render(path), "must be an object"))
             return
         for key, element in value.items():
-            if not storable(key):
-                problems.append(Problem(_render(path), f"a key {UNSTORABLE_REASON}"))
             item(element, (path, f".{key}"), problems)
 
     return check

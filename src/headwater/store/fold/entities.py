@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, RowMapping, bindparam, insert, or_, select, update
+from sqlalchemy import Column, Connection, Table, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.formats.openlineage.accumulate import (
@@ -21,6 +21,7 @@ from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import Facets, RunState
 from headwater.store.keys import endpoint_key, key_of
+from headwater.store.prepared import Lookup, Prepared, Row
 from headwater.store.tables import dataset, job, label, run, run_dataset, to_micros
 
 FacetDocument = dict[str, list[Any]]
@@ -29,7 +30,6 @@ FacetDocument = dict[str, list[Any]]
 Stamp = tuple[int, str]
 Kept = TypeVar("Kept")
 _CHUNK = 500
-_FEW = 6
 
 
 @dataclass
@@ -81,7 +81,7 @@ class RunRow:
     parent_run_id: str | None
     parent_key: bytes | None
     stamps: dict[str, list[Any]]
-    was_complete: bool
+    was_complete: bool = False
     """When it was read: whether there may be versions of it."""
 
 
@@ -113,7 +113,7 @@ class Entities:
 
     def load_datasets(self, endpoints: Iterable[Endpoint]) -> None:
         wanted = {endpoint_key(endpoint): endpoint for endpoint in endpoints if endpoint not in self._datasets}
-        self._read(_BY_KEY["dataset"], list(wanted), self._keep_dataset)
+        self._read(_DATASETS_BY_KEY, list(wanted), self._keep_dataset)
         new = [
             {
                 "key": key,
@@ -131,10 +131,10 @@ class Entities:
             if endpoint not in self._datasets
         ]
         if new:
-            self._conn.execute(_INSERT_DATASET, new)
+            _INSERT_DATASET.run(self._conn, new)
             # A new name stands for itself; only symlinks can make it an alias.
             self._conn.execute(_SELF_CANONICAL)
-            self._read(_BY_KEY["dataset"], [row["key"] for row in new], self._keep_dataset)
+            self._read(_DATASETS_BY_KEY, [row["key"] for row in new], self._keep_dataset)
 
     def load_dataset_ids(self, ids: Collection[int]) -> None:
         self._read(_DATASETS_BY_ID, [i for i in ids if i not in self.dataset_by_id], self._keep_dataset)
@@ -147,42 +147,43 @@ class Entities:
 
     def _load_jobs(self, jobs: Mapping[Job, int]) -> None:
         wanted = {key_of(j.namespace, j.name): j for j in jobs}
-        self._read(_BY_KEY["job"], list(wanted), self._keep_job)
+        self._read(_JOBS_BY_KEY, list(wanted), self._keep_job)
         new = [
             {"key": key, "namespace": named.namespace, "name": named.name, "facets": {}, "last_seen": jobs[named]}
             for key, named in wanted.items()
             if named not in self._jobs
         ]
         if new:
-            self._conn.execute(_INSERT_JOB, new)
-            self._read(_BY_KEY["job"], [row["key"] for row in new], self._keep_job)
+            _INSERT_JOB.run(self._conn, new)
+            self._read(_JOBS_BY_KEY, [row["key"] for row in new], self._keep_job)
 
     def _load_runs(self, events: Iterable[Event]) -> None:
         wanted = {key_of(event.run_id): event for event in events if event.run_id is not None}
-        self._read(_BY_KEY["run"], list(wanted), self._keep_run)
+        self._read(_RUNS_BY_KEY, list(wanted), self._keep_run)
         for key, event in wanted.items():
             assert event.run_id is not None
             if event.run_id not in self._runs:
                 at = to_micros(event.time)
                 nothing = dict.fromkeys(_RUN_BLANK)
-                row = RunRow(0, key, event.run_id, 0, RunState.UNKNOWN, **nothing, stamps={}, was_complete=False)  # type: ignore[arg-type]
+                row = RunRow(0, key, event.run_id, 0, RunState.UNKNOWN, **nothing, stamps={})  # type: ignore[arg-type]
                 row.first_event_at = row.last_event_at = at
                 self._runs[event.run_id] = row
 
-    def _read(self, queries: _Queries, wanted: list[Any], keep: Callable[[RowMapping], Kept]) -> list[Kept]:
-        return [keep(row) for row in queries.rows(self._conn, wanted)]
+    def _read(self, lookup: Lookup, wanted: list[Any], keep: Callable[[Row], Kept]) -> list[Kept]:
+        return [keep(row) for row in lookup.rows(self._conn, wanted)]
 
-    def _keep_dataset(self, row: RowMapping) -> None:
-        kept = DatasetRow(**{name: row[name] for name in _DATASET_FIELDS})
+    def _keep_dataset(self, row: Row) -> None:
+        kept = DatasetRow(*row)
         self._datasets[kept.endpoint] = kept
         self.dataset_by_id[kept.id] = kept
 
-    def _keep_job(self, row: RowMapping) -> None:
-        kept = JobRow(**row)
+    def _keep_job(self, row: Row) -> None:
+        kept = JobRow(*row)
         self._jobs[Job(kept.namespace, kept.name)] = kept
 
-    def _keep_run(self, row: RowMapping) -> RunRow:
-        kept = RunRow(**row, was_complete=row["state"] == RunState.COMPLETE)
+    def _keep_run(self, row: Row) -> RunRow:
+        kept = RunRow(*row)
+        kept.was_complete = kept.state == RunState.COMPLETE
         self._runs[kept.run_id] = kept
         return kept
 
@@ -206,15 +207,16 @@ class Entities:
         """The ids of partition and column names, interning the new ones."""
         missing = {key_of(text): text for text in texts if text not in self._labels}
         if missing:
-            self._read(_BY_KEY["label"], list(missing), self._keep_label)
+            self._read(_LABELS_BY_KEY, list(missing), self._keep_label)
         new = {key: text for key, text in missing.items() if text not in self._labels}
         if new:
-            self._conn.execute(_INSERT_LABEL, [{"key": key, "text": text} for key, text in new.items()])
-            self._read(_BY_KEY["label"], list(new), self._keep_label)
+            _INSERT_LABEL.run(self._conn, [{"key": key, "text": text} for key, text in new.items()])
+            self._read(_LABELS_BY_KEY, list(new), self._keep_label)
         return self._labels
 
-    def _keep_label(self, row: RowMapping) -> None:
-        self._labels[row["text"]] = row["id"]
+    def _keep_label(self, row: Row) -> None:
+        label_id, text = row
+        self._labels[text] = label_id
 
     # -- changing ---------------------------------------------------------------------------------
 
@@ -284,7 +286,7 @@ class Entities:
                 {"run_id": self._runs[run_id].id, "dataset_id": dataset_id, "direction": direction}
                 for run_id, dataset_id, direction in sorted(self._run_datasets)
             ]
-            self._conn.execute(_INSERT_RUN_DATASET[self._conn.dialect.name], rows)
+            _INSERT_RUN_DATASET[self._conn.dialect.name].run(self._conn, rows)
         self._changed_datasets, self._changed_jobs, self._changed_runs = {}, {}, {}
         self._run_datasets = set()
 
@@ -292,20 +294,15 @@ class Entities:
         if rows:
             columns = _UPDATED[table]
             values = [{"row_id": row.id} | {c: getattr(row, c) for c in columns} for row in rows]
-            self._conn.execute(_UPDATES[table], values)
+            _UPDATES[table].run(self._conn, values)
 
     def _insert_runs(self, rows: Sequence[RunRow]) -> None:
-        if rows:
-            columns = ("key", "run_id", *_UPDATED["run"])
-            values = [{c: getattr(row, c) for c in columns} for row in rows]
-            # A list of one would go the slower way of many.
-            stored = self._conn.scalars(_INSERT_RUN, values if len(values) > 1 else values[0])
-            for row, row_id in zip(rows, stored, strict=True):
-                row.id = row_id
+        columns = ("key", "run_id", *_UPDATED["run"])
+        for row in rows:
+            ((row.id,),) = _INSERT_RUN.rows(self._conn, {c: getattr(row, c) for c in columns})
 
 
 _NO_FACET: list[Any] = [0, "", None]
-_DATASET_FIELDS = tuple(field.name for field in fields(DatasetRow))
 _RUN_BLANK = (
     "started_at",
     "ended_at",
@@ -323,40 +320,30 @@ _UPDATED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-# Statements are built once: building one costs more than running it.
-class _Queries:
-    """Rows by a column's values. An IN of a fixed size costs half of one that SQLAlchemy expands at each call, so there
-    is a statement for every size up to a few."""
-
-    def __init__(self, column: Column[Any]) -> None:
-        self._any = select(column.table).where(column.in_(bindparam("wanted", expanding=True)))
-        self._few = {
-            size: select(column.table).where(or_(*(column == bindparam(f"wanted_{i}") for i in range(size))))
-            for size in range(1, _FEW + 1)
-        }
-
-    def rows(self, conn: Connection, wanted: list[Any]) -> Iterator[RowMapping]:
-        if len(wanted) in self._few:
-            parameters = {f"wanted_{i}": value for i, value in enumerate(wanted)}
-            yield from conn.execute(self._few[len(wanted)], parameters).mappings()
-            return
-        for chunk in chunks(wanted):
-            yield from conn.execute(self._any, {"wanted": chunk}).mappings()
+def _columns(table: Table, row: type[Any]) -> list[Column[Any]]:
+    return [table.c[field.name] for field in fields(row) if field.name in table.c]
 
 
-_BY_KEY = {table.name: _Queries(table.c.key) for table in (dataset, job, run, label)}
-_DATASETS_BY_ID, _RUNS_BY_ID = _Queries(dataset.c.id), _Queries(run.c.id)
-_INSERT_DATASET, _INSERT_JOB, _INSERT_LABEL = map(insert, (dataset, job, label))
-_INSERT_RUN = insert(run).returning(run.c.id, sort_by_parameter_order=True)
+_DATASET, _JOB, _RUN = (
+    select(*_columns(table, row)) for table, row in ((dataset, DatasetRow), (job, JobRow), (run, RunRow))
+)
+_DATASETS_BY_KEY, _DATASETS_BY_ID = Lookup(_DATASET, dataset.c.key), Lookup(_DATASET, dataset.c.id)
+_JOBS_BY_KEY = Lookup(_JOB, job.c.key)
+_RUNS_BY_KEY, _RUNS_BY_ID = Lookup(_RUN, run.c.key), Lookup(_RUN, run.c.id)
+_LABELS_BY_KEY = Lookup(select(label.c.id, label.c.text), label.c.key)
+_INSERT_DATASET, _INSERT_JOB, _INSERT_LABEL = (Prepared(insert(table)) for table in (dataset, job, label))
+_INSERT_RUN = Prepared(insert(run).returning(run.c.id))
 _SELF_CANONICAL = update(dataset).where(dataset.c.canonical_id == 0).values(canonical_id=dataset.c.id)
 _INSERT_RUN_DATASET = {
-    "sqlite": sqlite.insert(run_dataset).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(run_dataset).on_conflict_do_nothing(),
+    "sqlite": Prepared(sqlite.insert(run_dataset).on_conflict_do_nothing()),
+    "postgresql": Prepared(postgresql.insert(run_dataset).on_conflict_do_nothing()),
 }
 _UPDATES = {
-    table.name: update(table)
-    .where(table.c.id == bindparam("row_id"))
-    .values({column: bindparam(column) for column in _UPDATED[table.name]})
+    table.name: Prepared(
+        update(table)
+        .where(table.c.id == bindparam("row_id"))
+        .values({column: bindparam(column) for column in _UPDATED[table.name]})
+    )
     for table in (dataset, job, run)
 }
 

@@ -13,14 +13,13 @@ from headwater.formats.openlineage.event import Event, EventKind, reread_event
 from headwater.formats.openlineage.flows import declares_lineage, flows_of_dataset, flows_of_job, flows_of_run
 from headwater.model.lineage import Origin
 from headwater.model.runs import RunState
-from headwater.store.fold.entities import Entities, RunRow, chunks
+from headwater.store.fold.entities import Entities, RunRow
 from headwater.store.fold.intervals import Intervals
 from headwater.store.fold.writes import Draft, Group, Writer, draft_flows, remove_versions, signature
+from headwater.store.prepared import Lookup
 from headwater.store.tables import dataset, event, lineage, to_micros, version
 
-_EVENTS_OF_RUNS = select(event.c.run_id, event.c.digest, event.c.body).where(
-    event.c.run_id.in_(bindparam("runs", expanding=True)), event.c.digest.not_in(bindparam("at_hand", expanding=True))
-)
+_EVENTS_OF_RUNS = Lookup(select(event.c.run_id, event.c.digest, event.c.body), event.c.run_id)
 _VERSIONS_OF_RUN = select(version).where(version.c.run_id == bindparam("run"))
 
 
@@ -76,9 +75,9 @@ class Graph:
             if fresh.kind is EventKind.RUN:
                 by_run[self._entities.run(fresh.run_id).id].append(fresh)
         at_hand = {fresh.digest for fresh in new}
-        for chunk in chunks(list(runs)):
-            for row in self._conn.execute(_EVENTS_OF_RUNS, {"runs": chunk, "at_hand": list(at_hand)}):
-                by_run[row.run_id].append(reread_event(row.body, row.digest))
+        for run_id, digest, body in _EVENTS_OF_RUNS.rows(self._conn, list(runs)):
+            if digest not in at_hand:
+                by_run[run_id].append(reread_event(body, digest))
         return by_run
 
     # -- declarations -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -27,14 +27,8 @@ from sqlalchemy import (
 )
 
 from headwater.store.fold.entities import Entities
-from headwater.store.fold.writes import (
-    Draft,
-    Group,
-    add_version,
-    end_version,
-    in_group,
-    says_the_same,
-)
+from headwater.store.fold.writes import Draft, Group, add_version, end_version, in_group
+from headwater.store.prepared import Prepared
 from headwater.store.tables import OPEN, column_edge, content, edge, version
 
 Element = tuple[Any, ...]
@@ -79,28 +73,32 @@ class Intervals:
     def add(self, draft: Draft) -> None:
         """Write a version and bring the group's edges up to date."""
         newest = self._newest(draft.group)
-        if newest is not None and _stamp(newest) > (draft.writer.written_at, draft.writer.tiebreak):
+        if newest is not None and newest.stamp > (draft.writer.written_at, draft.writer.tiebreak):
             add_version(self._conn, draft)
             self.refold(draft.group)
             return
         before = newest
         if newest is not None and newest.partition_id != draft.partition_id:
             before = self._newest_of_partition(draft.group, draft.partition_id)
-        known = {d for row in (newest, before) if row is not None for d in _digests(row)}
+        known = {digest for row in (newest, before) if row is not None for digest in row[-3:]}
         add_version(self._conn, draft, known)
         if before is not None:
             end_version(self._conn, before.id, draft.writer.written_at)
         repeats = before if before is not None else newest
-        if repeats is None or not says_the_same(repeats, draft):
+        if repeats is None or not repeats.says_the_same(draft):
             self._settle(draft.group, draft.writer.written_at)
 
-    def _newest(self, group: Group) -> Row[Any] | None:
-        parameters = {"job": group.job_id, "dataset": group.dataset_id, "origin": group.origin}
-        return self._conn.execute(_NEWEST[group.job_id is None], parameters).first()
+    def _newest(self, group: Group) -> Newest | None:
+        parameters = {"dataset": group.dataset_id, "origin": group.origin}
+        if group.job_id is not None:
+            parameters["job"] = group.job_id
+        rows = _NEWEST[group.job_id is None].rows(self._conn, parameters)
+        return Newest(*rows[0]) if rows else None
 
-    def _newest_of_partition(self, group: Group, partition_id: int | None) -> Row[Any] | None:
+    def _newest_of_partition(self, group: Group, partition_id: int | None) -> Newest | None:
         same = version.c.partition_id.is_(None) if partition_id is None else version.c.partition_id == partition_id
-        return self._conn.execute(_newest_first(select(version).where(in_group(group), same))).first()
+        row = self._conn.execute(_newest_first(in_group(group), same)).first()
+        return Newest(*row) if row is not None else None
 
     # -- the newest version changed something -----------------------------------------------------
 
@@ -232,14 +230,34 @@ def _element(kind: _Kind, row: Row[Any]) -> Element:
     return tuple(getattr(row, column) for column in kind.columns)
 
 
-def _newest_first(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+class Newest(NamedTuple):
+    """What has to be known of the last version before a new one."""
+
+    id: int
+    partition_id: int | None
+    written_at: int
+    tiebreak: bytes
+    upstream_digest: bytes
+    column_digest: bytes
+    schema_digest: bytes | None
+
+    @property
+    def stamp(self) -> tuple[int, bytes]:
+        return self.written_at, self.tiebreak
+
+    def says_the_same(self, draft: Draft) -> bool:
+        return (self.upstream_digest, self.column_digest) == (draft.upstream_digest, draft.column_digest)
+
+
+def _newest_first(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    query = select(*(version.c[name] for name in Newest._fields)).where(*which)
     return query.order_by(version.c.written_at.desc(), version.c.tiebreak.desc()).limit(1)
 
 
 # By whether the group is without a job: NULL is found by IS NULL alone.
 _NEWEST = {
-    jobless: _newest_first(
-        select(version).where(
+    jobless: Prepared(
+        _newest_first(
             version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
             version.c.dataset_id == bindparam("dataset"),
             version.c.origin == bindparam("origin"),
@@ -247,11 +265,3 @@ _NEWEST = {
     )
     for jobless in (False, True)
 }
-
-
-def _digests(row: Row[Any]) -> tuple[bytes | None, ...]:
-    return row.upstream_digest, row.column_digest, row.schema_digest
-
-
-def _stamp(row: Row[Any]) -> tuple[int, bytes]:
-    return row.written_at, row.tiebreak

@@ -20,6 +20,7 @@ from headwater.formats.openlineage.describe import schema_fields, version_label
 from headwater.formats.openlineage.flows import Flow, Source, summary
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.store.fold.entities import Entities
+from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import OPEN, content, lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
@@ -168,8 +169,8 @@ def add_version(conn: Connection, draft: Draft, known: Collection[bytes | None] 
     """Write the version and its lineage rows. ``known``: digests of content that is certainly stored already."""
     _keep_content(conn, draft, known)
     writer = draft.writer
-    version_id: int = conn.execute(
-        _INSERT_VERSION,
+    ((version_id,),) = _INSERT_VERSION.rows(
+        conn,
         {
             "dataset_id": draft.group.dataset_id,
             "partition_id": draft.partition_id,
@@ -186,7 +187,7 @@ def add_version(conn: Connection, draft: Draft, known: Collection[bytes | None] 
             "column_digest": draft.column_digest,
             "digest": draft.digest,
         },
-    ).scalar_one()
+    )
     rows = [
         {
             "version_id": version_id,
@@ -207,7 +208,7 @@ def add_version(conn: Connection, draft: Draft, known: Collection[bytes | None] 
         for upstream_partition_id in read.partition_ids
     ]
     if rows:
-        conn.execute(_INSERT_LINEAGE, rows)
+        _INSERT_LINEAGE.run(conn, rows)
 
 
 def _keep_content(conn: Connection, draft: Draft, known: Collection[bytes | None]) -> None:
@@ -216,15 +217,15 @@ def _keep_content(conn: Connection, draft: Draft, known: Collection[bytes | None
         bodies[draft.schema_digest] = draft.schema
     unsure = [digest for digest in bodies if digest not in known]
     if unsure:
-        stored = set(conn.scalars(_STORED_CONTENT, {"digests": unsure}))
+        stored = {digest for (digest,) in _STORED_CONTENT.rows(conn, unsure)}
         new = [{"digest": digest, "body": bodies[digest]} for digest in unsure if digest not in stored]
         if new:
-            conn.execute(_INSERT_CONTENT, new)
+            _INSERT_CONTENT.run(conn, new)
 
 
 def end_version(conn: Connection, version_id: int, valid_to: int) -> None:
     for statement in _END_VERSION:
-        conn.execute(statement, {"ended": version_id, "at": valid_to})
+        statement.run(conn, [{"ended": version_id, "at": valid_to}])
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
@@ -232,12 +233,12 @@ def remove_versions(conn: Connection, ids: Collection[int]) -> None:
     conn.execute(delete(version).where(version.c.id.in_(ids)))
 
 
-_INSERT_VERSION = insert(version).returning(version.c.id)
-_INSERT_LINEAGE, _INSERT_CONTENT = insert(lineage), insert(content)
-_STORED_CONTENT = select(content.c.digest).where(content.c.digest.in_(bindparam("digests", expanding=True)))
+_INSERT_VERSION = Prepared(insert(version).returning(version.c.id))
+_INSERT_LINEAGE, _INSERT_CONTENT = Prepared(insert(lineage)), Prepared(insert(content))
+_STORED_CONTENT = Lookup(select(content.c.digest), content.c.digest)
 _END_VERSION = (
-    update(version).where(version.c.id == bindparam("ended")).values(valid_to=bindparam("at")),
-    update(lineage).where(lineage.c.version_id == bindparam("ended")).values(valid_to=bindparam("at")),
+    Prepared(update(version).where(version.c.id == bindparam("ended")).values(valid_to=bindparam("at"))),
+    Prepared(update(lineage).where(lineage.c.version_id == bindparam("ended")).values(valid_to=bindparam("at"))),
 )
 
 
@@ -250,7 +251,3 @@ def signature(row: Row[Any]) -> tuple[Any, ...]:
     """:attr:`Draft.signature` of a stored version."""
     whose = (row.origin, row.job_id, row.run_id, row.event_id, row.written_at)
     return (*whose, row.dataset_id, row.partition_id, row.digest)
-
-
-def says_the_same(row: Row[Any], draft: Draft) -> bool:
-    return bool(row.upstream_digest == draft.upstream_digest and row.column_digest == draft.column_digest)

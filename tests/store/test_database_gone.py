@@ -1,0 +1,205 @@
+"""The database goes away under an open store: one clear line, and nothing half written."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from headwater.errors import StoreUnavailable
+from headwater.store import engine
+from headwater.store.store import Store
+from tests.store.one_line import refused
+from tests.store.reading import links, row_counts
+from tests.support.events import run_event
+from tests.support.postgres import PostgresServer
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def opened(file: Path) -> Iterator[Store]:
+    with Store(f"sqlite:///{file}") as store:
+        store.ingest(run_event(inputs=["a"], outputs=["b"]))
+        yield store
+
+
+def is_gone(store: Store) -> None:
+    for _ in range(2):
+        with refused(StoreUnavailable, "is gone", "store.db"):
+            store.ingest(run_event(run="later"))
+        with refused(StoreUnavailable, "is gone", "store.db"):
+            store.runs()
+
+
+def test_a_deleted_file(opened: Store, file: Path) -> None:
+    file.unlink()
+    is_gone(opened)
+    assert not file.exists(), "an empty database would hide the loss"
+
+
+def test_a_deleted_folder(opened: Store, file: Path) -> None:
+    shutil.rmtree(file.parent)
+    is_gone(opened)
+    assert not file.parent.exists()
+
+
+def test_a_replaced_file(opened: Store, file: Path) -> None:
+    other = file.with_name("other.db")
+    Store(f"sqlite:///{other}").close()
+    other.replace(file)
+    is_gone(opened)
+    with Store(f"sqlite:///{file}") as fresh:
+        assert fresh.runs() == []
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_second_connection_is_not_fooled(opened: Store, file: Path, replaced: bool) -> None:
+    """One thread still reads the old file while another has to open a connection."""
+    with opened._database.read() as conn:
+        assert conn.execute(text("SELECT count(*) FROM event")).scalar() == 1
+        file.unlink()
+        if replaced:
+            Store(f"sqlite:///{file}").close()
+        is_gone(opened)
+    is_gone(opened)
+    assert file.exists() == replaced
+
+
+def test_a_file_deleted_in_the_middle_of_a_write(opened: Store, file: Path) -> None:
+    with refused(StoreUnavailable, "is gone"), opened._database.write() as conn:
+        conn.execute(text("UPDATE run SET state = 'FAIL'"))
+        file.unlink()
+
+
+def test_a_corrupt_file(file: Path) -> None:
+    with Store(f"sqlite:///{file}") as store:
+        store.ingest_many(run_event(run=str(i), inputs=[f"a{i}"], outputs=[f"b{i}"]) for i in range(50))
+    content = bytearray(file.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    file.write_bytes(content)
+    with refused(StoreUnavailable, "store.db", "cannot be read as a database"):
+        Store(f"sqlite:///{file}").datasets()
+
+
+def test_a_full_disk(opened: Store) -> None:
+    """As SQLite says it: the file may not grow any more."""
+    before = row_counts(opened)
+    with opened._database.engine.connect() as conn:
+        pages = conn.exec_driver_sql("PRAGMA page_count").scalar_one()
+        conn.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with refused(StoreUnavailable, "full"):
+        opened.ingest_many(run_event(run=str(i), inputs=[f"in {i}" * 500]) for i in range(200))
+    assert row_counts(opened) == before
+    assert opened.verify()[0] == 1
+
+
+def test_a_writer_that_does_not_let_go(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_BUSY_MILLISECONDS", 200)
+    with Store(f"sqlite:///{file}") as store:
+        store.ingest(run_event(run="before"))
+        holder = sqlite3.connect(file, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        with refused(StoreUnavailable, "locked"):
+            store.ingest(run_event(run="during"))
+        assert len(store.runs()) == 1, "reading goes on meanwhile"
+        holder.execute("ROLLBACK")
+        holder.close()
+        store.ingest(run_event(run="after"))
+        assert len(store.runs()) == 2
+
+
+def test_a_server_that_stops() -> None:
+    with PostgresServer() as server:
+        server.create_database("store")
+        store = Store(server.plain_url("store"))
+        store.ingest(run_event(inputs=["a"], outputs=["b"]))
+    for _ in range(2):
+        with refused(StoreUnavailable, "does not answer"):
+            store.ingest(run_event(run="later"))
+        with refused(StoreUnavailable, "does not answer"):
+            store.upstream("b")
+    store.close()
+
+
+def test_a_server_that_stops_in_the_middle_of_a_write() -> None:
+    server = PostgresServer()
+    server.start()
+    server.create_database("store")
+    store = Store(server.plain_url("store"))
+    with refused(StoreUnavailable, "does not answer"), store._database.write() as conn:
+        server.stop()
+        conn.execute(text("SELECT 1"))
+    store.close()
+
+
+def test_a_dropped_database(postgres: PostgresServer) -> None:
+    postgres.create_database("to_be_dropped")
+    with Store(postgres.plain_url("to_be_dropped")) as store:
+        store.ingest(run_event())
+        postgres.drop_database("to_be_dropped")
+        with pytest.raises(engine.StoreError) as gone:
+            store.runs()
+        assert str(gone.value).isprintable()
+        assert "to_be_dropped" in str(gone.value)
+
+
+def cut_all(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_cut_connections_are_made_anew(postgres_url: str) -> None:
+    with Store(postgres_url) as store:
+        for run in ("1", "2", "3"):
+            store.ingest(run_event(run=run))
+            cut_all(postgres_url)
+        assert len(store.runs()) == 3
+        assert store.verify()[0] == 3
+
+
+def test_a_connection_cut_in_the_middle_of_a_write_leaves_nothing(postgres_url: str) -> None:
+    with Store(postgres_url) as store:
+        store.ingest(run_event(inputs=["a"], outputs=["b"]))
+        with refused(StoreUnavailable, "does not answer"), store._database.write() as conn:
+            conn.execute(text("UPDATE run SET state = 'FAIL'"))
+            cut_all(postgres_url)
+            conn.execute(text("SELECT 1"))
+        assert links(store) == {("a", "b")}
+        assert [run.state for run in store.runs()] == ["COMPLETE"]
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_stricter_default_isolation_does_not_matter(postgres_url: str, isolation: str) -> None:
+    """What another writer committed while we waited for our turn has to be seen."""
+    from threading import Thread
+
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        database = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {database} SET default_transaction_isolation = '{isolation}'".encode())
+    stores = [Store(postgres_url) for _ in range(2)]
+
+    def write(number: int) -> None:
+        for i in range(15):
+            stores[number].ingest(run_event(run=f"{number} {i}", inputs=["a"], outputs=[f"x{i}"], minute=i))
+
+    threads = [Thread(target=write, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert row_counts(stores[0])["event"] == 30
+    assert stores[1].verify()[0] == 30
+    for store in stores:
+        store.close()

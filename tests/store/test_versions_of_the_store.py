@@ -1,0 +1,78 @@
+"""A store made by another version of Headwater."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import text
+
+from headwater.errors import StoreOutdated, StoreTooNew
+from headwater.store import upgrade as upgrading
+from headwater.store.engine import Database
+from headwater.store.migrations import HEAD, VERSION_TABLE
+from headwater.store.store import Store
+from headwater.store.upgrade import upgrade
+from tests.store.one_line import refused
+from tests.store.reading import row_counts
+from tests.support.events import run_event
+
+SetVersion = Callable[[str], None]
+
+
+@pytest.fixture
+def set_version(durable_url: str) -> SetVersion:
+    """Makes the store, with one event in it, one of the given version."""
+    with Store(durable_url) as store:
+        store.ingest(run_event(inputs=["a"], outputs=["b"]))
+
+    def change(version: str) -> None:
+        database = Database(durable_url)
+        with database.write() as conn:
+            conn.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :version"), {"version": version})
+        database.close()
+
+    return change
+
+
+def test_a_store_of_this_version_opens(durable_url: str, set_version: SetVersion) -> None:
+    set_version(HEAD)
+    with Store(durable_url, create=False) as store:
+        assert row_counts(store)["event"] == 1
+
+
+def test_a_newer_store_is_refused_and_left_alone(durable_url: str, set_version: SetVersion) -> None:
+    set_version("9999")
+    for create in (True, False):
+        with refused(StoreTooNew, "9999", HEAD, "Upgrade Headwater"):
+            Store(durable_url, create=create)
+    set_version(HEAD)
+    with Store(durable_url) as store:
+        assert (row_counts(store)["event"], store.verify()[0]) == (1, 1)
+
+
+def test_a_newer_store_is_not_upgraded(durable_url: str, set_version: SetVersion) -> None:
+    set_version("9999")
+    database = Database(durable_url)
+    with refused(StoreTooNew, "9999"):
+        upgrade(database)
+    database.close()
+
+
+def test_an_older_store_says_what_to_run(
+    durable_url: str, set_version: SetVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upgrading, "REVISIONS", ("0000", HEAD))
+    set_version("0000")
+    for create in (True, False):
+        with refused(StoreOutdated, "0000", HEAD, "headwater db upgrade"):
+            Store(durable_url, create=create)
+
+
+def test_upgrading_what_is_up_to_date_does_nothing(durable_url: str, set_version: SetVersion) -> None:
+    set_version(HEAD)
+    database = Database(durable_url)
+    assert upgrade(database) == (HEAD, HEAD)
+    database.close()
+    with Store(durable_url) as store:
+        assert row_counts(store)["event"] == 1
