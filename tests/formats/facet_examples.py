@@ -88,7 +88,9 @@ def own_examples() -> list[Example]:
     check = {"name": "not_null", "status": "pass", "severity": "error", "type": "not_null", "description": "no nulls"}
     return [
         example(
-            "JobDependenciesRunFacet", "jobDependencies", facet(upstream=[dependency], downstream=[], trigger_rule="all")
+            "JobDependenciesRunFacet",
+            "jobDependencies",
+            facet(upstream=[dependency], downstream=[], trigger_rule="all"),
         ),
         example(
             "CatalogDatasetFacet",

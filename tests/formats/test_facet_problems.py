@@ -71,7 +71,11 @@ def test_unknown_keys_of_a_known_facet_are_fine() -> None:
                 )
             ],
         ),
-        ("outputFacets", {"outputStatistics": facet(rowCount=True)}, [("$.outputStatistics.rowCount", "must be an integer")]),
+        (
+            "outputFacets",
+            {"outputStatistics": facet(rowCount=True)},
+            [("$.outputStatistics.rowCount", "must be an integer")],
+        ),
         (
             "outputFacets",
             {"subset": facet(outputCondition={"type": "partition"})},

@@ -24,7 +24,11 @@ def refusal(raw: RawEvent) -> EventRefused:
 
 
 def nested(levels: int) -> bytes:
-    return json.dumps(run_event(run_facets={"f": facet(deep=0)})).replace('"deep": 0', '"deep": ' + "[" * levels + "]" * levels).encode()
+    return (
+        json.dumps(run_event(run_facets={"f": facet(deep=0)}))
+        .replace('"deep": 0', '"deep": ' + "[" * levels + "]" * levels)
+        .encode()
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +181,9 @@ def test_an_event_type_that_is_none(value: object) -> None:
     assert refused.reason == "must be one of ABORT, COMPLETE, FAIL, OTHER, RUNNING, START"
 
 
-@pytest.mark.parametrize("value", ["", "yesterday", "2026-11-15T25:00:00Z", "15.11.2026", "9999-12-31T23:59:59-01:00", "1\n2" * 99])
+@pytest.mark.parametrize(
+    "value", ["", "yesterday", "2026-11-15T25:00:00Z", "15.11.2026", "9999-12-31T23:59:59-01:00", "1\n2" * 99]
+)
 def test_a_time_that_is_none(value: str) -> None:
     refused = refusal(RUN | {"eventTime": value})
     assert refused.path == "$.eventTime"

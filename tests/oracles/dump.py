@@ -144,10 +144,12 @@ def state_of_model(model: Model) -> State:
 
     datasets = []
     for name in model.names:
-        live, (first, last) = model.live_facets(name), model.seen.get(name, (None, None))
+        canonical, (first, last) = model.resolve(name), model.seen.get(name, (None, None))
+        # The canonical row sums up what was said under all names; the row of another has what was said under that one.
+        live = model.merged_facets(name) if name == canonical else model.live_facets(name)
         kind = None if name[0] == "job" else kind_of(name[1], live)
         told = facets(model.facets.get(name, {}))
-        datasets.append((name, model.resolve(name), kind, owner_in(live), tags_in(live), first, last, told))
+        datasets.append((name, canonical, kind, owner_in(live), tags_in(live), first, last, told))
     return {
         "dataset": _sorted(datasets),
         "symlink": _sorted((owner, alias) for alias, owners in model.claims.items() for owner in owners),

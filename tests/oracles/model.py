@@ -410,10 +410,10 @@ class Model:
     def columns_of(self, canonical: Name) -> set[str]:
         """By its schema, or in any column edge that ever held."""
         columns = {f["name"] for f in self.merged_facets(canonical).get("schema", {}).get("fields", [])}
-        for _, _, _, fact in self.column_edges:
-            columns |= {fact.upstream_column} if fact.upstream == canonical and fact.upstream_column else set()
-            columns |= {fact.downstream_column} if fact.downstream == canonical and fact.downstream_column else set()
-        return columns
+        for *_, fact in self.column_edges:
+            columns |= {fact.upstream_column} if fact.upstream == canonical else set()
+            columns |= {fact.downstream_column} if fact.downstream == canonical else set()
+        return columns - {None}
 
     def partitions_of(self, canonical: Name) -> set[str]:
         partitions = {version.partition for version in self.versions if version.target == canonical}

@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-_HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+_HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large]
+_PHASES = [Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]  # not explain: a failure is slow enough to shrink
 
 
 def QUICK(examples: int) -> Callable[[Any], Any]:
     """The same examples in every run: a change that breaks nothing never fails."""
     return settings(
-        max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=_HEALTH
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=_PHASES,
+        suppress_health_check=_HEALTH,
     )
 
 
 def LONG(examples: int) -> Callable[[Any], Any]:
     """Others each time."""
-    return settings(max_examples=examples, deadline=None, print_blob=True, suppress_health_check=_HEALTH)
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        print_blob=True,
+        phases=_PHASES,
+        suppress_health_check=_HEALTH,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -17,7 +18,9 @@ from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 
 
-@pytest.mark.parametrize("url", ["", "store.db", "/var/lib/store.db", "sqlite", "not a url", "no\nurl", "://", "x" * 9_000])
+@pytest.mark.parametrize(
+    "url", ["", "store.db", "/var/lib/store.db", "sqlite", "not a url", "no\nurl", "://", "x" * 9_000]
+)
 def test_not_an_address(url: str) -> None:
     with refused(StoreUrlInvalid, "is not a store address", "sqlite:///", "postgresql://", "memory://"):
         Store(url)
@@ -34,13 +37,10 @@ def test_an_unknown_scheme(scheme: str) -> None:
     [
         f"postgresql://user:{PASSWORD}@host:port/database",
         f"postgresql://user:{PASSWORD}@@host:1x/database",
-        f"what is this: {PASSWORD}@host",
         f"postgresql://host:1x/database?password={PASSWORD}",
     ],
 )
 def test_an_address_that_cannot_be_read_keeps_its_password(url: str) -> None:
-    if "://" not in url:
-        pytest.skip("not run: no address at all, so no part of it is known to be a password")
     with refused(StoreUrlInvalid):
         Store(url)
 
@@ -132,7 +132,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sp ace.db", "per%cent.db", "qu'ote.db", "größe.db", "#hash.db"])
 def test_file_names_are_data(tmp_path: Path, name: str) -> None:
-    with Store(f"sqlite:///{tmp_path}/{name}") as store:
+    with Store(f"sqlite:///{tmp_path}/{quote(name)}") as store:
         store.ingest(run_event())
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [name]
 
@@ -151,7 +151,9 @@ def test_an_empty_database_is_left_alone_without_create(empty_url: str) -> None:
     assert tables(empty_url) == []
 
 
-@pytest.mark.parametrize("kind", ["TABLE event (x integer)", "TABLE audit (x integer)", "VIEW dataset AS SELECT 1 AS x"])
+@pytest.mark.parametrize(
+    "kind", ["TABLE event (x integer)", "TABLE audit (x integer)", "VIEW dataset AS SELECT 1 AS x"]
+)
 def test_a_database_of_somebody_else(empty_url: str, kind: str) -> None:
     name = kind.split()[1]
     execute(empty_url, f"CREATE {kind}")

@@ -104,7 +104,11 @@ def test_several_transformations_of_one_pair_are_several_edges(store: Store) -> 
 
 
 def test_where_no_columns_were_recorded_the_dataset_stands_for_them(store: Store) -> None:
-    store.ingest(run_event(inputs=[used("a", facets={"schema": schema("c")})], outputs=[used("x", facets={"schema": schema("d")})]))
+    store.ingest(
+        run_event(
+            inputs=[used("a", facets={"schema": schema("c")})], outputs=[used("x", facets={"schema": schema("d")})]
+        )
+    )
     (up,) = store.upstream("x", column="d").nodes
     (down,) = store.downstream("a", column="c").nodes
     assert (up.endpoint.name, up.part, up.dependency) == ("a", None, Dependency.UNKNOWN)
@@ -115,7 +119,9 @@ def test_known_columns_lead_on_through_a_step_nobody_recorded(store: Store) -> N
     """a#c → x#c is recorded, x → y is not, y#c → z#c is: the way is known, its middle is said to be unknown."""
     for i, (source, target) in enumerate([("a", "x"), ("x", "y"), ("y", "z")]):
         facets = {} if source == "x" else {"columnLineage": column_lineage({"c": [(source, "c")]})}
-        store.ingest(run_event(run=target, job=target, inputs=[source], outputs=[used(target, facets=facets)], minute=i))
+        store.ingest(
+            run_event(run=target, job=target, inputs=[source], outputs=[used(target, facets=facets)], minute=i)
+        )
     found = [(node.endpoint.name, node.part, node.dependency) for node in store.upstream("z", column="c").nodes]
     assert found == [
         ("y", "c", Dependency.DIRECT),
@@ -139,7 +145,9 @@ def test_the_strongest_way_counts_even_if_it_is_not_the_shortest(store: Store) -
 def test_indirect_once_is_indirect_all_the_way(store: Store) -> None:
     for i, (source, target, how) in enumerate([("a", "x", ("INDIRECT", "FILTER")), ("x", "y", ("DIRECT", "IDENTITY"))]):
         said = column_lineage({"c": [(source, "c", *how)]})
-        store.ingest(run_event(run=target, job=target, outputs=[used(target, facets={"columnLineage": said})], minute=i))
+        store.ingest(
+            run_event(run=target, job=target, outputs=[used(target, facets={"columnLineage": said})], minute=i)
+        )
     assert {n.endpoint.name: n.dependency for n in store.upstream("y", column="c").nodes} == {
         "x": Dependency.DIRECT,
         "a": Dependency.INDIRECT,
@@ -155,6 +163,8 @@ def test_nested_columns_are_asked_for_by_their_path(store: Store) -> None:
 def test_a_path_leads_back_to_the_question(store: Store) -> None:
     for i in range(3):
         said = column_lineage({"c": [(f"t{i}", "c")]})
-        store.ingest(run_event(run=str(i), job=str(i), outputs=[used(f"t{i + 1}", facets={"columnLineage": said})], minute=i))
+        store.ingest(
+            run_event(run=str(i), job=str(i), outputs=[used(f"t{i + 1}", facets={"columnLineage": said})], minute=i)
+        )
     farthest = store.upstream("t3", column="c").nodes[-1]
     assert [node.label for node in farthest.path] == ["warehouse/t2#c", "warehouse/t1#c", "warehouse/t0#c"]

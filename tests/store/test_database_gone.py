@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from headwater.errors import StoreUnavailable
+from headwater.errors import StoreError, StoreUnavailable
 from headwater.store import engine
 from headwater.store.store import Store
 from tests.store.one_line import refused
@@ -57,8 +57,6 @@ def test_a_replaced_file(opened: Store, file: Path) -> None:
     Store(f"sqlite:///{other}").close()
     other.replace(file)
     is_gone(opened)
-    with Store(f"sqlite:///{file}") as fresh:
-        assert fresh.runs() == []
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -146,7 +144,7 @@ def test_a_dropped_database(postgres: PostgresServer) -> None:
     with Store(postgres.plain_url("to_be_dropped")) as store:
         store.ingest(run_event())
         postgres.drop_database("to_be_dropped")
-        with pytest.raises(engine.StoreError) as gone:
+        with pytest.raises(StoreError) as gone:
             store.runs()
         assert str(gone.value).isprintable()
         assert "to_be_dropped" in str(gone.value)

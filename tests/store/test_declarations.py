@@ -81,9 +81,7 @@ def test_a_job_event_that_declares_no_lineage_leaves_it_alone(store: Store) -> N
 
 
 def test_a_deleted_lineage_facet_declares_that_there_is_none(store: Store) -> None:
-    store.ingest(
-        job_event(minute=10, job_facets={"lineage": lineage_facet(dataset_entry("x", [from_dataset("a")]))})
-    )
+    store.ingest(job_event(minute=10, job_facets={"lineage": lineage_facet(dataset_entry("x", [from_dataset("a")]))}))
     assert links(store) == {("a", "x")}
     store.ingest(job_event(minute=20, job_facets={"lineage": deleted()}))
     assert links(store) == set()

@@ -92,7 +92,9 @@ def test_strange_content_of_a_declaration_survives(store: Store) -> None:
 
 def test_a_facet_is_replaced_whole_and_never_merged(store: Store) -> None:
     for minute, body in enumerate([facet(a=1, b={"c": 2}), facet(b={"d": 3})]):
-        store.ingest(run_event("RUNNING", run_facets={"f": body}, inputs=[used("a", facets={"f": body})], minute=minute))
+        store.ingest(
+            run_event("RUNNING", run_facets={"f": body}, inputs=[used("a", facets={"f": body})], minute=minute)
+        )
     assert store.run(run_id("run")).run_facets == {"f": facet(b={"d": 3})}
     assert store.dataset("a").facets == {"f": facet(b={"d": 3})}
 

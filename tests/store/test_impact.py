@@ -43,7 +43,9 @@ def shop(store: Store) -> Store:
                 outputs=[used("orders", facets={"columnLineage": orders, "ownership": ownership("team:orders")})],
                 minute=1,
             ),
-            run_event(run="2", job="sum", inputs=["orders"], outputs=[used("sums", facets={"columnLineage": sums})], minute=2),
+            run_event(
+                run="2", job="sum", inputs=["orders"], outputs=[used("sums", facets={"columnLineage": sums})], minute=2
+            ),
             run_event(run="3", job="publish", inputs=["sums"], outputs=["report"], minute=3),
             run_event(run="4", job="check", inputs=["orders"], minute=4),
         ]

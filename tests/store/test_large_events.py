@@ -21,11 +21,14 @@ def wide_event() -> bytes:
     how = [{"type": "DIRECT", "subtype": "TRANSFORMATION"}]
 
     def source(i: int) -> Json:
-        return {"namespace": "warehouse", "name": f"s{i % 5}", "field": f"column_{i % COLUMNS:04}", "transformations": how}
+        return {
+            "namespace": "warehouse",
+            "name": f"s{i % 5}",
+            "field": f"column_{i % COLUMNS:04}",
+            "transformations": how,
+        }
 
-    fields = {
-        f"column_{i:04}": {"inputFields": [source(i * 13 + j) for j in range(SOURCES)]} for i in range(COLUMNS)
-    }
+    fields = {f"column_{i:04}": {"inputFields": [source(i * 13 + j) for j in range(SOURCES)]} for i in range(COLUMNS)}
     facets = {
         "columnLineage": facet(fields=fields),
         "schema": schema(*(f"column_{i:04}:decimal(38,18)" for i in range(COLUMNS))),
@@ -55,6 +58,7 @@ def test_an_event_of_20_megabytes(durable_url: str) -> None:
 
 def test_the_same_again_next_day_and_then_otherwise(store: Store) -> None:
     """A tenth of the size, as a daily run repeats it: the second day adds no edges, the third retires some."""
+
     def day(number: int, sources: int) -> Json:
         field = [{"namespace": "warehouse", "name": "s", "field": f"c{j}"} for j in range(sources)]
         facets = {"columnLineage": facet(fields={f"c{i}": {"inputFields": field} for i in range(200)})}

@@ -10,9 +10,7 @@ from tests.support.events import at, ds, facet, read_in_part, run_event, run_id,
 
 def write(store: Store, minute: float, partition: str, *inputs: str | tuple[str, str]) -> None:
     read = [name if isinstance(name, str) else read_in_part(*name) for name in inputs]
-    store.ingest(
-        run_event(run=f"at {minute}", inputs=read, outputs=[written_in_part("x", partition)], minute=minute)
-    )
+    store.ingest(run_event(run=f"at {minute}", inputs=read, outputs=[written_in_part("x", partition)], minute=minute))
 
 
 def test_lineage_rows_name_both_partitions(store: Store) -> None:
@@ -110,7 +108,7 @@ def test_partitions_of_a_dataset_are_listed(store: Store) -> None:
 
 
 def test_ten_thousand_pairs_are_paired_and_more_count_as_the_whole(store: Store) -> None:
-    """100 × 100 partitions are kept as pairs; 100 × 101 would be mostly noise."""
+    """100 times 100 partitions are kept as pairs; 100 times 101 would be mostly noise."""
     for run, inputs in (("few", 100), ("many", 101)):
         read = read_in_part("a", *(f"q{i}" for i in range(inputs)))
         written = written_in_part(run, *(f"p{i}" for i in range(100)))

@@ -1,4 +1,4 @@
-"""Which statement about a target counts: its `lineage` entry, then `columnLineage`, then inputs × outputs."""
+"""Which statement about a target counts: its `lineage` entry, then `columnLineage`, then inputs times outputs."""
 
 from __future__ import annotations
 

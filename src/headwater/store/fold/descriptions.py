@@ -30,7 +30,9 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
     entities.load_dataset_ids(names)
     for row in [entities.dataset_by_id[i] for i in names]:
         same = [other for i in names if (other := entities.dataset_by_id[i]).canonical_id == row.id]
-        facets = merged_facets(one.facets for one in (same if row.canonical_id == row.id else [row]))
+        # One event may speak of it under two names at once: then its own name has the say, and after it the smallest.
+        same.sort(key=lambda other: (other is not row, other.namespace, other.name))
+        facets = merged_facets(one.facets for one in (same or [row]))
         kind, owner, tags = in_words(row.namespace, facets)
         if (kind, owner, tags) != (row.kind, row.owner, row.tags):
             row.kind, row.owner, row.tags = kind, owner, tags
@@ -38,7 +40,7 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
 
 
 def merged_facets(documents: Iterable[FacetDocument]) -> Facets:
-    """What was said under any of a dataset's names; the last word on each facet counts."""
+    """What was said under any of a dataset's names; the last word on each facet counts, the first name's if equal."""
     merged: dict[str, list[Any]] = {}
     for document in documents:
         for name, entry in document.items():

@@ -18,7 +18,7 @@ from headwater.examples import make_orders, orders_events
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.runs import RunState
 
-SPEC = Path(__file__).parents[2] / "shared" / "data" / "openlineage" / "spec"
+SPEC = Path(__file__).parents[3] / "shared" / "data" / "openlineage" / "spec"
 REPORT = "shop.daily_revenue"
 URL = "sqlite:///.headwater/demo.db"
 

@@ -1,0 +1,39 @@
+"""Proof and upkeep: `verify` and `db upgrade`."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from tests.cli.running import Run
+from tests.cli.stores import FIVE, store_with
+
+
+def test_verify_names_the_first_thing_that_does_not_hold(run: Run, tmp_path: Path) -> None:
+    url = store_with(tmp_path, FIVE)
+    assert run("verify", "--store", url).out.startswith("The audit log holds: 5 entries.\nLast hash: ")
+    with sqlite3.connect(tmp_path / "store.db") as database:
+        triggers = database.execute("select name from sqlite_master where type = 'trigger' and tbl_name = 'audit'")
+        for (name,) in triggers.fetchall():
+            database.execute(f"drop trigger {name}")
+        database.execute("update audit set actor_id = 'somebody else' where seq = 3")
+    database.close()
+    result = run("verify", "--store", url)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "Error: The audit log does not hold at entry 3: its content does not match its hash\n"
+    result = run("verify", "--store", url, "--json")
+    assert result.code == 1
+    assert result.json == {"holds": False, "entry": 3, "reason": "its content does not match its hash"}
+
+
+def test_db_upgrade(run: Run, tmp_path: Path) -> None:
+    from headwater.store.migrations import HEAD
+
+    url = store_with(tmp_path, FIVE)
+    assert run("db", "upgrade", "--store", url).out.endswith(f"is at version {HEAD} already.\n")
+    answer = run("db", "upgrade", "--store", url, "--json").json
+    assert (answer["before"], answer["after"]) == (HEAD, HEAD)
+    (tmp_path / "empty.db").touch()
+    made = run("db", "upgrade", "--store", "sqlite:///empty.db")
+    assert made.out.endswith(f"is made, at version {HEAD}.\n")
+    assert run("datasets", "--store", "sqlite:///empty.db", "--json").out == "[]\n"

@@ -1,0 +1,142 @@
+"""The schema: made by migrations, whole or not at all, the same on both databases and in the code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, select, text
+
+from headwater.store import migrations
+from headwater.store.engine import Database
+from headwater.store.migrations import HEAD, REVISIONS, VERSION_TABLE
+from headwater.store.store import Store
+from headwater.store.tables import metadata
+from headwater.store.upgrade import upgrade
+from tests.conftest import ROOT
+from tests.store.reading import row_counts
+
+
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    return ScriptDirectory.from_config(config)
+
+
+def test_the_revisions_are_those_in_the_folder() -> None:
+    newest_first = [script.revision for script in scripts().walk_revisions()]
+    assert tuple(reversed(newest_first)) == REVISIONS
+    assert scripts().get_heads() == [HEAD]
+    assert REVISIONS[-1] == HEAD
+
+
+def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
+    options = {"compare_type": True, "compare_server_default": True, "version_table": VERSION_TABLE}
+    with store._database.read() as conn:
+        context = MigrationContext.configure(conn, opts=options)
+        assert compare_metadata(context, metadata) == []
+
+
+def test_compared_by_hand_as_well(store: Store) -> None:
+    """Columns with their order and nullability, primary keys, indexes and foreign keys."""
+    with store._database.read() as conn:
+        found = inspect(conn)
+        assert set(found.get_table_names()) == {*metadata.tables, VERSION_TABLE}
+        for name, table in metadata.tables.items():
+            columns = [(c["name"], c["nullable"]) for c in found.get_columns(name)]
+            assert columns == [(c.name, bool(c.nullable)) for c in table.c], name
+            assert found.get_pk_constraint(name)["constrained_columns"] == [c.name for c in table.primary_key], name
+            unique = {i["name"] for i in found.get_unique_constraints(name)}
+            indexes = {i["name"]: i["column_names"] for i in found.get_indexes(name) if i["name"] not in unique}
+            assert indexes == {i.name: [c.name for c in i.columns] for i in table.indexes}, name
+            keys = {(k["constrained_columns"][0], k["referred_table"]) for k in found.get_foreign_keys(name)}
+            assert keys == {(k.parent.name, k.column.table.name) for k in table.foreign_keys}, name
+
+
+def test_no_name_is_longer_than_postgresql_takes() -> None:
+    """It would cut it silently, and the names would part."""
+    names = [str(index.name) for table in metadata.tables.values() for index in table.indexes]
+    names += [str(constraint.name) for table in metadata.tables.values() for constraint in table.constraints]
+    assert len(names) > 40
+    assert [name for name in names if len(name) > 63 or name == "None"] == []
+
+
+def test_the_version_is_recorded(empty_url: str) -> None:
+    database = Database(empty_url)
+    assert upgrade(database) == (None, HEAD)
+    with database.read() as conn:
+        assert conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]
+    database.close()
+
+
+@pytest.mark.parametrize("at", ["at the beginning", "in the middle", "at the end"])
+def test_a_migration_that_fails_leaves_nothing(empty_url: str, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One transaction: tables, triggers and the record of the version come together or not at all."""
+    real = Operations.create_table
+    tables = ["audit", "run", "lineage"]
+    failing = tables[["at the beginning", "in the middle", "at the end"].index(at)]
+
+    def create_table(self: Operations, name: str, *args: object, **kwargs: object) -> object:
+        made = real(self, name, *args, **kwargs)  # type: ignore[arg-type]
+        if name == failing:
+            raise RuntimeError("injected")
+        return made
+
+    monkeypatch.setattr(Operations, "create_table", create_table)
+    with pytest.raises(RuntimeError, match="injected"):
+        Store(empty_url)
+    database = Database(empty_url)
+    with database.read() as conn:
+        assert inspect(conn).get_table_names() == []
+        functions = "SELECT count(*) FROM pg_proc WHERE proname LIKE 'audit%'"
+        objects = "SELECT count(*) FROM sqlite_master" if database.is_sqlite else functions
+        assert conn.execute(text(objects)).scalar() == 0
+    database.close()
+    monkeypatch.undo()
+    with Store(empty_url) as store:
+        assert set(row_counts(store).values()) == {0}
+
+
+def test_eight_processes_open_an_empty_database_at_once(empty_url: str) -> None:
+    at = time.time() + 3
+    script = (
+        "import sys, time; from headwater.store.store import Store; import headwater.store.upgrade, alembic.command;"
+        "time.sleep(max(0, float(sys.argv[2]) - time.time())); Store(sys.argv[1]).close(); print('opened')"
+    )
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, empty_url, str(at)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(8)
+    ]
+    outcomes = [process.communicate(timeout=120) for process in processes]
+    assert outcomes == [("opened\n", "")] * 8
+    database = Database(empty_url, create=False)
+    with database.read() as conn:
+        assert conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]
+        assert set(inspect(conn).get_table_names()) == {*metadata.tables, VERSION_TABLE}
+        assert conn.execute(select(metadata.tables["audit"])).all() == []
+    database.close()
+
+
+def test_opening_a_store_that_is_up_to_date_does_not_import_alembic(sqlite_url: str) -> None:
+    """It would cost every command a third of a second."""
+    Store(sqlite_url).close()
+    script = (
+        "import sys; from headwater.store.store import Store\n"
+        "Store(sys.argv[1]).close(); print('alembic' in sys.modules)"
+    )
+    answer = subprocess.run([sys.executable, "-c", script, sqlite_url], capture_output=True, text=True, check=True)
+    assert answer.stdout == "False\n"

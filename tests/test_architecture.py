@@ -1,0 +1,152 @@
+"""Who may import whom, and what stays out until it is needed."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import headwater
+from headwater.store.store import Store
+from tests.support.events import column_lineage, run_event, used
+
+PACKAGE = Path(headwater.__file__).parent
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "model": {"errors"},
+    "formats": {"model"},
+    "plan": {"model"},
+    "capture": {"plan", "formats"},
+    "rows": {"plan", "model"},
+    "pipeline": {"rows", "capture"},
+    "store": {"model", "formats"},
+    "assurance": {"model", "store"},
+    "records": {"model", "store"},
+}
+"""The rooms, from the ground up. A room may also import what these may import."""
+
+OPEN = {"server": {"cli"}, "cli": set(), "examples": {"cli", "server"}, "__init__": {"cli"}, "__main__": set()}
+"""Rooms at the top may import everything but these."""
+
+
+def reachable(room: str) -> set[str]:
+    below = MAY_IMPORT[room]
+    return below.union(*(reachable(other) for other in below))
+
+
+def rooms() -> Iterator[tuple[str, Path]]:
+    """Every module of ours, with the room it is in."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        yield file.relative_to(PACKAGE).parts[0].removesuffix(".py"), file
+
+
+def imported(file: Path, *, at_import_time: bool = False) -> set[str]:
+    """The rooms that a module imports, anywhere in it or only when it is itself imported."""
+    found = set()
+    for node in walk(ast.parse(file.read_text()), at_import_time):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file.name}: a relative import hides where it goes"
+            names = (
+                [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "headwater" else [node.module]
+            )
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        found |= {(name or "").split(".")[1] for name in names if name and name.startswith("headwater.")}
+    return {name for name in found if (PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists()}
+
+
+def walk(node: ast.AST, at_import_time: bool) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if at_import_time and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if at_import_time and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        yield child
+        yield from walk(child, at_import_time)
+
+
+def test_every_room_has_its_place() -> None:
+    assert {room for room, _ in rooms()} <= MAY_IMPORT.keys() | OPEN.keys()
+
+
+def test_rooms_import_only_what_is_below_them() -> None:
+    astray = []
+    for room, file in rooms():
+        others = imported(file) - {room}
+        wrong = others - reachable(room) if room in MAY_IMPORT else others & OPEN[room]
+        astray += [f"{file.relative_to(PACKAGE)} imports {other}" for other in sorted(wrong)]
+    assert astray == []
+
+
+def test_the_directions_have_no_circle() -> None:
+    for room in MAY_IMPORT:
+        assert room not in reachable(room)
+
+
+def test_the_front_door_opens_nothing_but_names_and_errors() -> None:
+    assert imported(PACKAGE / "__init__.py", at_import_time=True) <= {"errors", "model"}
+
+
+def test_sql_stays_in_the_store() -> None:
+    """Nobody else builds statements, so names can only reach a database as bound parameters."""
+    astray = []
+    for room, file in rooms():
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if room != "store" and any(name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg") for name in names):
+                astray.append(str(file.relative_to(PACKAGE)))
+    assert astray == []
+
+
+HEAVY = ("pyspark", "py4j", "fastapi", "starlette", "openlineage", "alembic", "pandas", "pyarrow")
+
+
+def loaded(script: str, *arguments: str) -> set[str]:
+    """Which heavy packages a fresh Python has loaded after running ``script``."""
+    tell = f"import sys\nprint([name for name in {HEAVY} if name in sys.modules])"
+    answer = subprocess.run(
+        [sys.executable, "-c", f"{script}\n{tell}", *arguments], capture_output=True, text=True, check=True
+    )
+    return set(ast.literal_eval(answer.stdout.splitlines()[-1]))
+
+
+@pytest.mark.parametrize(
+    "module", ["headwater", "headwater.store.store", "headwater.cli", "headwater.formats.openlineage.event"]
+)
+def test_starts_without_what_it_may_never_need(module: str) -> None:
+    assert loaded(f"import {module}") == set()
+
+
+def test_a_store_that_is_up_to_date_needs_none_of_it(sqlite_url: str) -> None:
+    with Store(sqlite_url) as store:
+        store.ingest(
+            run_event(inputs=["a"], outputs=[used("x", facets={"columnLineage": column_lineage({"c": [("a", "c")]})})])
+        )
+    script = (
+        "import sys, headwater\n"
+        "with headwater.connect(sys.argv[1], create=False) as lin:\n"
+        "    lin.upstream('x'); lin.upstream('x', column='c'); lin.impact('a'); lin.datasets(); lin.verify()\n"
+        "    lin.run(lin.runs()[0].run_id)\n"
+    )
+    assert loaded(script, sqlite_url) == set()
+
+
+def test_facets_are_looked_at_with_openlineages_own_classes_and_no_sooner(sqlite_url: str) -> None:
+    Store(sqlite_url).close()
+    script = (
+        "import sys, headwater\n"
+        "from tests.support.events import run_event, ownership, used\n"
+        "with headwater.connect(sys.argv[1]) as lin:\n"
+        "    lin.ingest(run_event(inputs=['a'], outputs=['x']))\n"
+    )
+    assert loaded(script, sqlite_url) == set()
+    script += "    lin.ingest(run_event(run='2', inputs=[used('a', facets={'ownership': ownership('team')})]))\n"
+    assert loaded(script, sqlite_url) == {"openlineage"}
