@@ -41,6 +41,8 @@ class World:
     """How many of ten outputs come with column lineage."""
     stated: int = 2
     """How many of ten job facets come with a `lineage` facet."""
+    declared: int = 4
+    """How many of ten dataset events come with a `lineage` facet."""
     deleted: int = 1
     """How many of ten facets come as deleted."""
 
@@ -61,10 +63,25 @@ ALIASES = World(
     runs=("run-1", "run-2", "run-3", "run-4"),
     types=("COMPLETE", "COMPLETE", "COMPLETE", "COMPLETE", "FAIL"),
     kinds=("run", "run", "run", "job", "dataset", "dataset"),
-    facets={"symlinks": 4, "schema": 1, "ownership": 1},
+    facets={"symlinks": 4, "schema": 1, "ownership": 1, "tags": 1, "datasetType": 2},
     deleted=2,
 )
 """For the fold: names that move."""
+
+WORDS = World(
+    datasets=(("s3://lake", "c"), ("db", "a"), ("db", "z")),
+    jobs=(("etl", "j"),),
+    runs=("run-1",),
+    types=("RUNNING",),
+    kinds=("dataset", "dataset", "run"),
+    facets={"symlinks": 5, "datasetType": 5, "ownership": 3, "tags": 3},
+    parted=0,
+    columned=0,
+    declared=0,
+    stated=0,
+    deleted=3,
+)
+"""For the fold: what a dataset is said to be, under several names."""
 
 GRAPH = World(
     datasets=(*(("db", name) for name in "abcdefg"), ("s3://lake", "h")),
@@ -77,6 +94,7 @@ GRAPH = World(
     columned=6,
     parted=4,
     stated=1,
+    declared=3,
     deleted=0,
 )
 """For the queries: a graph of some depth, with cycles, loops, diamonds and several writers of one dataset."""
@@ -170,7 +188,7 @@ class _Drawn:
         return {"tags": [{"key": "pii", "value": self.one_of(("true", "high"))}]}
 
     def dataset_type(self) -> Json:
-        return {"datasetType": self.one_of(("VIEW", "TOPIC", "odd"))}
+        return {"datasetType": self.one_of(("VIEW", "TABLE", "TOPIC", "odd"))}
 
     def version(self) -> Json:
         return {"datasetVersion": self.one_of(("1", "2"))}
@@ -265,7 +283,7 @@ def _event(draw: st.DrawFn, world: World) -> Json:
         use = drawn.name() | {"facets": drawn.dataset_facets()}
         if drawn.chance(world.columned):
             use["facets"]["columnLineage"] = drawn.facet(drawn.column_lineage())
-        if drawn.chance(world.stated + 2):
+        if drawn.chance(world.declared):
             use["facets"]["lineage"] = drawn.facet(drawn.lineage(False))
         return event | {"dataset": use}
     job = drawn.job()

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,8 @@ from tests.oracles.said import (
 from tests.oracles.walking import Arc, Part, reach, strengths
 
 FOREVER = 2**63 - 1
+MOST_PAIRS = 10_000
+"""Beyond this many pairs of a partition written and one read, the upstream counts as read whole."""
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
 
 
@@ -55,13 +57,13 @@ class Version:
     label: str | None
     valid_to: int = FOREVER
 
-    @property
+    @cached_property
     def edges(self) -> set[tuple[Name, str, str, str | None]]:
         """Upstream, basis, type, transformation."""
-        return {
-            (upstream, basis, *summary(fact for fact in self.columns if fact.upstream == upstream))
-            for upstream, (basis, _) in self.upstreams.items()
-        }
+        facts: dict[Name, list[ColumnFact]] = defaultdict(list)
+        for fact in self.columns:
+            facts[fact.upstream].append(fact)
+        return {(upstream, basis, *summary(facts[upstream])) for upstream, (basis, _) in self.upstreams.items()}
 
     @property
     def says_nothing(self) -> bool:
@@ -112,6 +114,7 @@ class Model:
     def __init__(self, events: Iterable[Json]) -> None:
         once = {said.digest: said for said in map(Said, events)}
         self.events = sorted(once.values(), key=lambda said: said.stamp)
+        self._resolved: dict[Name, Name] = {}
         self._arcs: dict[tuple[str, int | None], list[Arc]] = {}
 
     # -- datasets and jobs --------------------------------------------------------------------------------------------
@@ -145,6 +148,11 @@ class Model:
         return claims
 
     def resolve(self, name: Name) -> Name:
+        if name not in self._resolved:
+            self._resolved[name] = self._follow(name)
+        return self._resolved[name]
+
+    def _follow(self, name: Name) -> Name:
         trail = [name]
         while claimants := self.claims.get(trail[-1]):
             last = max(claimants.values())
@@ -162,9 +170,16 @@ class Model:
             spoken |= {flow.target, *flow.upstreams}
         return spoken
 
+    @cached_property
+    def _aliases(self) -> dict[Name, list[Name]]:
+        others: dict[Name, list[Name]] = defaultdict(list)
+        for name in sorted(self.names, key=by_name):
+            if self.resolve(name) != name:
+                others[self.resolve(name)].append(name)
+        return others
+
     def aliases(self, canonical: Name) -> list[Name]:
-        others = (name for name in self.names if name != canonical and self.resolve(name) == canonical)
-        return sorted(others, key=by_name)
+        return self._aliases.get(canonical, [])
 
     def merged_facets(self, canonical: Name) -> Json:
         """What was said under any of its names."""
@@ -296,13 +311,12 @@ class Model:
             for flow in parts:
                 for name, basis in flow.upstreams.items():
                     said[self.resolve(name)].append((basis, _partitions_in(inputs, name)))
-            upstreams = {
-                upstream: (
-                    min((basis for basis, _ in said_of), key=BASES.index),
-                    _together(read for _, read in said_of),
-                )
-                for upstream, said_of in said.items()
-            }
+            written = _together(_partitions_in(outputs, flow.target) for flow in parts) or {None}
+            upstreams = {}
+            for upstream, said_of in said.items():
+                read = _together(partitions for _, partitions in said_of)
+                strongest = min((basis for basis, _ in said_of), key=BASES.index)
+                upstreams[upstream] = strongest, read if len(read) * len(written) <= MOST_PAIRS else frozenset()
             columns = {
                 fact._replace(upstream=self.resolve(fact.upstream), downstream=target)
                 for flow in parts
@@ -323,7 +337,7 @@ class Model:
                     schema=next((schema for use in uses if (schema := _schema(use.facets))), None),
                     label=next((label for use in uses if (label := _label(use.facets)) is not None), None),
                 )
-                for partition in _together(_partitions_in(outputs, flow.target) for flow in parts) or {None}
+                for partition in written
             ]
         return versions
 
@@ -545,7 +559,7 @@ def _replacing_each_other(versions: list[Version]) -> Iterator[Version]:
 
 
 def _until(version: Version, valid_to: int) -> Version:
-    return Version(**{**vars(version), "valid_to": valid_to})
+    return replace(version, valid_to=valid_to)
 
 
 def _joined(intervals: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.store.store import Store
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
-from tests.oracles.events import ALIASES, COLLISIONS, ODD, World, histories, show
+from tests.oracles.events import ALIASES, COLLISIONS, ODD, WORDS, World, histories, show
 from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
@@ -88,15 +88,21 @@ def check(lab: Lab, case: Case) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(150)
+@QUICK(200)
 @given(case=cases(COLLISIONS, 10))
 def test_every_arrival_of_a_history_gives_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(100)
+@QUICK(200)
 @given(case=cases(ALIASES, 9))
 def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@QUICK(150)
+@given(case=cases(WORDS, 7))
+def test_a_dataset_under_several_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
@@ -154,6 +160,13 @@ def test_many_longer_histories_of_names_that_move(memory_lab: Lab, case: Case) -
 @LONG(300)
 @given(case=cases(ODD, 12))
 def test_many_longer_histories_of_odd_names_and_times(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(WORDS, 9))
+def test_many_longer_histories_of_datasets_under_several_names(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,8 +48,11 @@ def reach(arcs: Collection[Arc], start: Ref, direction: str, max_depth: int) -> 
     depths: dict[Ref, int] = {}
     frontier, in_cycle = {start}, False
     for depth in range(1, max_depth + 2):
+        here: dict[Name, list[Ref]] = defaultdict(list)
+        for node in frontier:
+            here[node[0]].append(node)
         steps = [near_and_far(arc, direction) for arc in arcs]
-        neighbours = {far for near, far in steps if any(touches(near, node) for node in frontier)}
+        neighbours = {far for near, far in steps if any(touches(near, node) for node in here.get(near[0], ()))}
         in_cycle = in_cycle or start in neighbours
         frontier = neighbours - depths.keys() - {start}
         if depth > max_depth or not frontier:

@@ -147,11 +147,16 @@ def test_a_question_of_any_text_is_answered_in_one_line(store: Store, asked: str
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
-@pytest.mark.parametrize("ask", ["search", "namespace", "kind", "owner", "tag", "job", "actor", "resource"])
-def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, ask: str, text: str) -> None:
-    method = store.runs if ask == "job" else store.audit if ask in ("actor", "resource") else store.datasets
-    with pytest.raises(QueryError, match="which no database text can"):
-        method(**{ask: text})  # type: ignore[arg-type]
+def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, text: str) -> None:
+    asked: dict[str, list[str]] = {
+        "datasets": ["search", "namespace", "kind", "owner", "tag"],
+        "runs": ["job", "namespace"],
+        "audit": ["event_type", "actor", "resource", "correlation_id"],
+    }
+    for method, filters in asked.items():
+        for name in filters:
+            with pytest.raises(QueryError, match="which no database text can"):
+                getattr(store, method)(**{name: text})
 
 
 @pytest.mark.parametrize("limit", [-1, 2**63])

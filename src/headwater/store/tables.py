@@ -124,7 +124,8 @@ dataset = Table(
     Column("kind", Text, nullable=False),
     Column("owner", Text),
     Column("tags", Json, nullable=False),
-    # Another dataset claims one of its aliases, or did: then each claim has to be looked at again.
+    # Others have a say: another dataset claims one of its aliases, or events speak of it under another name. Then
+    # what it says of itself has to be weighed against them each time.
     Column("contested", SmallInteger, nullable=False),
     # The first and last event that had it among its datasets; none for one only named in another's facets.
     Column("first_seen", Micros),

@@ -6,6 +6,7 @@ under that name alone.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from headwater.formats.openlineage.describe import in_words
 from headwater.model.runs import Facets
-from headwater.store.fold.entities import Entities, FacetDocument, chunks, live_facets
+from headwater.store.fold.entities import DatasetRow, Entities, FacetDocument, chunks, live_facets
 from headwater.store.tables import dataset
 
 
@@ -28,8 +29,12 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
         for row in conn.execute(_NAMES, {"canonical": chunk, "ids": chunk})
     ]
     entities.load_dataset_ids(names)
-    for row in [entities.dataset_by_id[i] for i in names]:
-        same = [other for i in names if (other := entities.dataset_by_id[i]).canonical_id == row.id]
+    rows = [entities.dataset_by_id[i] for i in dict.fromkeys(names)]
+    by_canonical: dict[int, list[DatasetRow]] = defaultdict(list)
+    for row in rows:
+        by_canonical[row.canonical_id].append(row)
+    for row in rows:
+        same = by_canonical[row.id]
         # One event may speak of it under two names at once: then its own name has the say, and after it the smallest.
         same.sort(key=lambda other: (other is not row, other.namespace, other.name))
         facets = merged_facets(one.facets for one in (same or [row]))
@@ -37,6 +42,9 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
         if (kind, owner, tags) != (row.kind, row.owner, row.tags):
             row.kind, row.owner, row.tags = kind, owner, tags
             conn.execute(_UPDATE, {"row_id": row.id, "kind": kind, "owner": owner, "tags": tags})
+        if not row.contested and any(other.facets for other in same if other is not row):
+            row.contested = 1
+            conn.execute(_CONTESTED, {"row_id": row.id})
 
 
 def merged_facets(documents: Iterable[FacetDocument]) -> Facets:
@@ -53,6 +61,7 @@ _NAMES = select(dataset.c.id).where(
     dataset.c.canonical_id.in_(bindparam("canonical", expanding=True))
     | dataset.c.id.in_(bindparam("ids", expanding=True))
 )
+_CONTESTED = update(dataset).where(dataset.c.id == bindparam("row_id")).values(contested=1)
 _UPDATE = (
     update(dataset)
     .where(dataset.c.id == bindparam("row_id"))

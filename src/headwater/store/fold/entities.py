@@ -236,7 +236,7 @@ class Entities:
         set_names = _set_facets(row.facets, facets, stamp)
         if set_names & {"datasetType", "ownership", "symlinks", "tags"}:
             words = in_words(row.namespace, live_facets(row.facets))
-            if row.canonical_id != row.id or words != (row.kind, row.owner, row.tags):
+            if row.contested or row.canonical_id != row.id or words != (row.kind, row.owner, row.tags):
                 self.to_describe |= {row.id, row.canonical_id}
         if "symlinks" in set_names and (row.contested or symlinks_before != row.facets["symlinks"][2]):
             self.symlinks_stated[row.id] = row

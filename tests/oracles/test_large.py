@@ -1,0 +1,85 @@
+"""What small examples never reach: lists longer than one statement takes, more partitions than are worth pairing."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.oracles.answers import Question, check_closure, check_impact
+from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
+from tests.oracles.labs import Lab
+from tests.oracles.model import MOST_PAIRS, Model
+
+Json = dict[str, Any]
+SPREAD = 520
+"""More than the longest list that goes into one statement."""
+
+
+def name(number: int | str) -> Json:
+    return {"namespace": "db", "name": f"{number}"}
+
+
+def event(second: int, **parts: Any) -> Json:
+    return {"eventTime": f"2026-11-15T10:{second // 60:02}:{second % 60:02}Z", "producer": "urn:test", **parts}
+
+
+def run(second: int, run_id: str, inputs: list[Json], outputs: list[Json]) -> Json:
+    job = {"namespace": "etl", "name": f"job{second % 3}"}
+    return event(second, eventType="COMPLETE", run={"runId": run_id}, job=job, inputs=inputs, outputs=outputs)
+
+
+def many_events() -> list[Json]:
+    """Many runs, one that reads every dataset, one that writes each of them, many columns, many aliases."""
+    chance = random.Random(20261115)
+    everything = [name(number) for number in range(SPREAD)]
+    events = [
+        run(
+            second,
+            f"run-{second}",
+            [name(chance.randrange(SPREAD)) for _ in range(2)],
+            [name(chance.randrange(SPREAD))],
+        )
+        for second in range(SPREAD)
+    ]
+    fields = {f"c{i}": {"inputFields": [name(i) | {"field": f"s{i}"}]} for i in range(SPREAD)}
+    events.append(run(SPREAD, "reads-all", everything, [name("hub")]))
+    events.append(run(SPREAD + 1, "writes-all", [name("hub")], everything))
+    events.append(
+        run(SPREAD + 2, "all-columns", [], [name("wide") | {"facets": {"columnLineage": {"fields": fields}}}])
+    )
+    claimed = [name(f"alias-{i}") | {"type": "TABLE"} for i in range(SPREAD)] + [name(7) | {"type": "TABLE"}]
+    events.append(event(SPREAD + 3, dataset=name("owner") | {"facets": {"symlinks": {"identifiers": claimed}}}))
+    return events
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_long_lists_give_the_state_of_the_model(memory_lab: Lab, parts: int) -> None:
+    events, store = many_events(), memory_lab.fresh()
+    for part in range(parts):
+        store.ingest_many(events[::-1][part::parts])
+    model = Model(events)
+    wrong = differences(state_of_model(model), without_endings(state_of_store(store), model))
+    assert not wrong, wrong[:5000]
+    for asked in ("hub", "wide", "alias-3", "7"):
+        question = Question(("dataset", "db", asked))
+        check_closure(store, model, question, "upstream")
+        check_closure(store, model, question, "downstream")
+    check_impact(store, model, Question(("dataset", "db", "hub"), depth=1))
+
+
+@pytest.mark.parametrize(("written", "read"), [(100, MOST_PAIRS // 100), (101, MOST_PAIRS // 100)])
+def test_too_many_pairs_of_partitions_count_as_read_whole(memory_lab: Lab, written: int, read: int) -> None:
+    def subset(side: str, count: int) -> Json:
+        condition = {"type": "partition", "partitions": [{"identifier": f"p{i}"} for i in range(count)]}
+        return {f"{side}Facets": {"subset": {f"{side}Condition": condition}}}
+
+    events = [run(1, "run-1", [name("a") | subset("input", read)], [name("b") | subset("output", written)])]
+    model, store = Model(events), memory_lab.fresh()
+    store.ingest_many(events)
+    wrong = differences(state_of_model(model), state_of_store(store))
+    assert not wrong, wrong[:5000]
+    question = Question(("dataset", "db", "b"), partition="p3")
+    check_closure(store, model, question, "upstream")
+    assert len(store.upstream("db/b", partition="p3").nodes) == (read if written * read <= MOST_PAIRS else 1)
