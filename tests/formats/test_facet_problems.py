@@ -36,7 +36,9 @@ def test_a_standard_facet_in_another_room_is_unknown_there() -> None:
 
 
 def test_a_deleted_facet_owes_nothing_else() -> None:
-    assert problems("dataset", schema=deleted(), ownership=deleted()) == []
+    assert problems("dataset", columnLineage=deleted(), version=deleted()) == []
+    assert problems("job", sql=deleted()) == []
+    assert problems("job", sql=deleted() | {"_deleted": False}) == [("$.sql.query", "missing")]
 
 
 def test_unknown_keys_of_a_known_facet_are_fine() -> None:

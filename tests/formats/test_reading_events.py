@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -110,8 +112,18 @@ def test_times(text: str, moment: datetime) -> None:
     assert problems(event) == []
 
 
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
 @pytest.mark.parametrize("text", ["2026-11-15T12:00:00", "2026-11-15T12:00:00.000000", "2026-11-15 12:00:00"])
-def test_a_time_without_a_zone_is_utc_and_flagged(text: str) -> None:
+def test_a_time_without_a_zone_is_utc_wherever_we_are_and_flagged(text: str) -> None:
     event = run_event() | {"eventTime": text}
     assert read_event(event).time == NOON
     assert problems(event) == [("$.eventTime", "no time zone; read as UTC")]

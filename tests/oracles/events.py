@@ -32,6 +32,8 @@ class World:
     times: tuple[str, ...] = _SECONDS
     types: tuple[str | None, ...] = ("COMPLETE",)
     kinds: tuple[str, ...] = ("run",)
+    targets: tuple[Pair, ...] = ()
+    """What may be written, if not every dataset."""
     most_datasets: int = 2
     facets: Mapping[str, int] | None = None
     """Facet → in how many of ten datasets it comes."""
@@ -68,20 +70,61 @@ ALIASES = World(
 )
 """For the fold: names that move."""
 
+LIVES = World(
+    datasets=(("db", "a"), ("db", "b")),
+    jobs=(("etl", "j"), ("etl", "k")),
+    runs=("run-1", "run-2"),
+    types=("START", "COMPLETE", "START", "RUNNING", "FAIL", "ABORT", "OTHER", None),
+    most_datasets=1,
+    parted=0,
+    columned=1,
+    stated=1,
+)
+"""For the fold: runs that start, end and are contradicted again and again."""
+
+REWRITES = World(
+    datasets=(("db", "a"), ("db", "b")),
+    targets=(("db", "t"),),
+    jobs=(("etl", "j"),),
+    runs=tuple(f"run-{number}" for number in range(12)),
+    times=tuple(f"2026-11-15T10:00:0{second}Z" for second in range(5)),
+    kinds=("run",) * 8 + ("job",),
+    most_datasets=1,
+    parted=6,
+    columned=2,
+    stated=0,
+)
+"""For the fold: one job writes one dataset over and over, now this partition, now that one, often at the same moment."""
+
+CLAIMS = World(
+    datasets=(("db", "a"), ("db", "b"), ("db", "c"), ("db", "d")),
+    jobs=(("etl", "j"),),
+    runs=("run-1",),
+    types=("RUNNING", "RUNNING", "COMPLETE"),
+    kinds=("run", "dataset"),
+    most_datasets=3,
+    facets={"symlinks": 8},
+    parted=0,
+    columned=0,
+    stated=0,
+    declared=0,
+)
+"""For the fold: nearly every dataset claims some name, often one that another claims too."""
+
 WORDS = World(
-    datasets=(("s3://lake", "c"), ("db", "a"), ("db", "z")),
+    datasets=(("s3://lake", "c"), ("db", "a")),
     jobs=(("etl", "j"),),
     runs=("run-1",),
     types=("RUNNING",),
     kinds=("dataset", "dataset", "run"),
-    facets={"symlinks": 5, "datasetType": 5, "ownership": 3, "tags": 3},
+    facets={"symlinks": 6, "datasetType": 5, "ownership": 3, "tags": 3},
     parted=0,
     columned=0,
-    declared=0,
     stated=0,
+    declared=0,
     deleted=3,
 )
-"""For the fold: what a dataset is said to be, under several names."""
+"""For the fold: what a dataset is said to be, under two names."""
 
 GRAPH = World(
     datasets=(*(("db", name) for name in "abcdefg"), ("s3://lake", "h")),
@@ -247,6 +290,8 @@ class _Drawn:
 
     def use(self, direction: str) -> Json:
         use, facets = self.name(), self.dataset_facets()
+        if direction == "output" and self.world.targets:
+            use = dict(zip(("namespace", "name"), self.one_of(self.world.targets), strict=True))
         if direction == "output" and self.chance(self.world.columned):
             facets["columnLineage"] = self.facet(self.column_lineage())
         if facets:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.store.store import Store
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
-from tests.oracles.events import ALIASES, COLLISIONS, ODD, WORDS, World, histories, show
+from tests.oracles.events import ALIASES, CLAIMS, COLLISIONS, LIVES, ODD, REWRITES, WORDS, World, histories, show
 from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
@@ -100,9 +100,27 @@ def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case
     check(memory_lab, case)
 
 
+@QUICK(120)
+@given(case=cases(LIVES, 8))
+def test_runs_live_and_end_as_the_model_says(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
 @QUICK(150)
+@given(case=cases(REWRITES, 9))
+def test_what_is_written_again_holds_as_long_as_the_model_says(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@QUICK(150)
+@given(case=cases(CLAIMS, 6))
+def test_contested_names_go_to_whom_the_model_says(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@QUICK(200)
 @given(case=cases(WORDS, 7))
-def test_a_dataset_under_several_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
+def test_a_dataset_under_two_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
@@ -164,9 +182,30 @@ def test_many_longer_histories_of_odd_names_and_times(memory_lab: Lab, case: Cas
 
 
 @pytest.mark.long
+@LONG(600)
+@given(case=cases(LIVES, 12))
+def test_many_longer_histories_of_runs(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(REWRITES, 14))
+def test_many_longer_histories_of_what_is_written_again(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(CLAIMS, 9))
+def test_many_longer_histories_of_contested_names(memory_lab: Lab, case: Case) -> None:
+    check(memory_lab, case)
+
+
+@pytest.mark.long
 @LONG(800)
 @given(case=cases(WORDS, 9))
-def test_many_longer_histories_of_datasets_under_several_names(memory_lab: Lab, case: Case) -> None:
+def test_many_longer_histories_of_datasets_under_two_names(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 

@@ -82,6 +82,7 @@ def test_an_option_that_the_driver_does_not_know(postgres: PostgresServer) -> No
         Store(f"{postgres.plain_url('postgres')}&colour=blue")
 
 
+@pytest.mark.usefixtures("postgres")  # skips where there is none
 def test_a_wrong_password() -> None:
     with PostgresServer() as server:
         with psycopg.connect(server.plain_url("postgres"), autocommit=True) as connection:

@@ -92,11 +92,12 @@ def disarm(conn: Connection) -> None:
         conn.execute(text(f"DROP TRIGGER {name}"))
 
 
-def broken_at(store: Store) -> int:
+def broken_at(store: Store, reason: str = "") -> int:
     with pytest.raises(AuditBroken) as broken:
         store.verify()
     assert str(broken.value).isprintable()
     assert str(broken.value) == f"The audit log does not hold at entry {broken.value.seq}: {broken.value.reason}"
+    assert reason in broken.value.reason
     return broken.value.seq
 
 
@@ -130,7 +131,7 @@ def test_a_changed_field_shows(log: Store, column: str) -> None:
 @pytest.mark.parametrize("seq", [1, 2, 3, 4])
 def test_a_deleted_entry_shows(log: Store, seq: int) -> None:
     tamper(log, delete(audit).where(audit.c.seq == seq))
-    assert broken_at(log) == seq
+    assert broken_at(log, f"missing; the next entry there is {seq + 1}") == seq
 
 
 def test_a_cut_at_the_end_shows_to_those_who_kept_the_head(log: Store) -> None:
@@ -192,6 +193,11 @@ def test_an_entry_after_a_gap_shows(log: Store) -> None:
     last = rows(log)[-1]
     tamper(log, insert(audit).values(last | {"seq": 7, "previous_hash": last["hash"], "hash": b"x".ljust(32)}))
     assert broken_at(log) == 6
+
+
+def test_an_unknown_algorithm_is_named(log: Store) -> None:
+    tamper(log, update(audit).where(audit.c.seq == 2).values(algorithm="rot13"))
+    assert broken_at(log, "unknown algorithm 'rot13'") == 2
 
 
 def test_everything_deleted_is_an_empty_log_of_another_head(log: Store) -> None:

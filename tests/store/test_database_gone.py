@@ -115,6 +115,7 @@ def test_a_writer_that_does_not_let_go(file: Path, monkeypatch: pytest.MonkeyPat
         assert len(store.runs()) == 2
 
 
+@pytest.mark.usefixtures("postgres")  # skips where there is none
 def test_a_server_that_stops() -> None:
     with PostgresServer() as server:
         server.create_database("store")
@@ -128,6 +129,7 @@ def test_a_server_that_stops() -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("postgres")  # skips where there is none
 def test_a_server_that_stops_in_the_middle_of_a_write() -> None:
     server = PostgresServer()
     server.start()
