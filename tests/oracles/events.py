@@ -94,7 +94,7 @@ REWRITES = World(
     columned=2,
     stated=0,
 )
-"""For the fold: one job writes one dataset over and over, now this partition, now that one, often at the same moment."""
+"""For the fold: one job writes one dataset over and over, now this partition, now that one, often at one moment."""
 
 CLAIMS = World(
     datasets=(("db", "a"), ("db", "b"), ("db", "c"), ("db", "d")),
