@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, FromClause, bindparam, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, FromClause, any_, bindparam, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
 
@@ -33,6 +33,14 @@ def pair_table(postgresql: bool, parameter: str) -> FromClause:
     parts = func.json_each(bindparam(part)).table_valued("key", "value")
     joined = ids.join(parts, ids.c.key == parts.c.key)
     return select(ids.c.value.label("id"), parts.c.value.label("part")).select_from(joined).subquery()
+
+
+def one_of(conn: Connection, column: ColumnElement[int], ids: Iterable[int]) -> ColumnElement[bool]:
+    """What `column IN (ids)` says, for more ids than a statement takes parameters."""
+    if is_postgresql(conn):
+        return column == any_(literal(list(ids), ARRAY(BigInteger)))
+    listed = func.json_each(json.dumps(list(ids))).table_valued("value")
+    return column.in_(select(listed.c.value))
 
 
 def id_list(conn: Connection, ids: Iterable[int]) -> Any:

@@ -20,7 +20,6 @@ from headwater.store.tables import content, dataset, from_end, from_micros, job,
 
 _VERSIONS_SHOWN = 100
 _PARTITIONS_SHOWN = 1000
-_PAGE = 1000
 
 
 def list_datasets(

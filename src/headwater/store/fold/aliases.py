@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from headwater.formats.openlineage.describe import aliases
+from headwater.store.arrays import one_of
 from headwater.store.fold.entities import DatasetRow, Entities, live_facets
 from headwater.store.tables import dataset, symlink
 
@@ -36,7 +37,9 @@ def resolve_aliases(conn: Connection, entities: Entities) -> set[int]:
     links = {
         (row.dataset_id, row.alias_id)
         for row in conn.execute(
-            select(symlink).where(or_(symlink.c.dataset_id.in_(claimed), symlink.c.alias_id.in_(touched)))
+            select(symlink).where(
+                or_(one_of(conn, symlink.c.dataset_id, claimed), one_of(conn, symlink.c.alias_id, touched))
+            )
         )
     }
     stale = {link for link in links if link[0] in claimed and link not in wanted}
@@ -75,7 +78,7 @@ def _component(conn: Connection, start: Iterable[int]) -> dict[int, set[int]]:
     frontier = set(start)
     while frontier:
         claimants.update({member: set() for member in frontier})
-        linked = or_(symlink.c.dataset_id.in_(frontier), symlink.c.alias_id.in_(frontier))
+        linked = or_(one_of(conn, symlink.c.dataset_id, frontier), one_of(conn, symlink.c.alias_id, frontier))
         found: set[int] = set()
         for link in conn.execute(select(symlink).where(linked)):
             found |= {link.dataset_id, link.alias_id}

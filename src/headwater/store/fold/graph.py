@@ -13,6 +13,7 @@ from headwater.formats.openlineage.event import Event, EventKind, reread_event
 from headwater.formats.openlineage.flows import declares_lineage, flows_of_dataset, flows_of_job, flows_of_run
 from headwater.model.lineage import Origin
 from headwater.model.runs import RunState
+from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities, RunRow
 from headwater.store.fold.intervals import Intervals
 from headwater.store.fold.writes import Draft, Group, Writer, draft_flows, remove_versions, signature
@@ -146,12 +147,13 @@ class Graph:
     def _writers_touching(self, ids: Collection[int]) -> tuple[dict[int, RunRow], set[int], set[int]]:
         """The runs, jobs and datasets whose versions were written to, or read from, one of the datasets ``ids``."""
         columns = (version.c.run_id, version.c.job_id, version.c.dataset_id, version.c.origin)
-        rows = set(self._conn.execute(select(*columns).where(version.c.dataset_id.in_(ids))).all())
+        written = select(*columns).where(one_of(self._conn, version.c.dataset_id, ids))
+        rows = set(self._conn.execute(written).all())
         rows |= set(
             self._conn.execute(
                 select(*columns)
                 .join(lineage, lineage.c.version_id == version.c.id)
-                .where(lineage.c.upstream_id.in_(ids))
+                .where(one_of(self._conn, lineage.c.upstream_id, ids))
             ).all()
         )
         run_ids = {row.run_id for row in rows if row.origin == Origin.RUN}

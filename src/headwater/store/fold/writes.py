@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, 
 from headwater.formats.openlineage.describe import schema_fields, version_label
 from headwater.formats.openlineage.flows import Flow, Source, summary
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
+from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import OPEN, content, lineage, version
@@ -229,8 +230,8 @@ def end_version(conn: Connection, version_id: int, valid_to: int) -> None:
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
-    conn.execute(delete(lineage).where(lineage.c.version_id.in_(ids)))
-    conn.execute(delete(version).where(version.c.id.in_(ids)))
+    conn.execute(delete(lineage).where(one_of(conn, lineage.c.version_id, ids)))
+    conn.execute(delete(version).where(one_of(conn, version.c.id, ids)))
 
 
 _INSERT_VERSION = Prepared(insert(version).returning(version.c.id))
