@@ -34,9 +34,13 @@ class World:
     kinds: tuple[str, ...] = ("run",)
     targets: tuple[Pair, ...] = ()
     """What may be written, if not every dataset."""
+    least_datasets: int = 0
     most_datasets: int = 2
+    """Among the inputs of an event, and among its outputs."""
     facets: Mapping[str, int] | None = None
     """Facet → in how many of ten datasets it comes."""
+    symlink_types: tuple[str, ...] = ("TABLE", "LOCATION")
+    symlink_counts: tuple[int, ...] = (0, 1, 2)
     parted: int = 3
     """How many of ten datasets come with partitions."""
     columned: int = 4
@@ -89,6 +93,7 @@ REWRITES = World(
     runs=tuple(f"run-{number}" for number in range(12)),
     times=tuple(f"2026-11-15T10:00:0{second}Z" for second in range(5)),
     kinds=("run",) * 8 + ("job",),
+    least_datasets=1,
     most_datasets=1,
     parted=6,
     columned=2,
@@ -97,17 +102,19 @@ REWRITES = World(
 """For the fold: one job writes one dataset over and over, now this partition, now that one, often at one moment."""
 
 CLAIMS = World(
-    datasets=(("db", "a"), ("db", "b"), ("db", "c"), ("db", "d")),
+    datasets=(("db", "a"), ("db", "b"), ("db", "c")),
     jobs=(("etl", "j"),),
     runs=("run-1",),
     types=("RUNNING", "RUNNING", "COMPLETE"),
     kinds=("run", "dataset"),
-    most_datasets=3,
-    facets={"symlinks": 8},
+    facets={"symlinks": 9},
+    symlink_types=("TABLE",),
+    symlink_counts=(1, 1, 1, 0, 2),
     parted=0,
     columned=0,
     stated=0,
     declared=0,
+    deleted=0,
 )
 """For the fold: nearly every dataset claims some name, often one that another claims too."""
 
@@ -117,7 +124,8 @@ WORDS = World(
     runs=("run-1",),
     types=("RUNNING",),
     kinds=("dataset", "dataset", "run"),
-    facets={"symlinks": 6, "datasetType": 5, "ownership": 3, "tags": 3},
+    facets={"symlinks": 6, "datasetType": 6, "ownership": 2, "tags": 2},
+    symlink_counts=(1, 1, 2, 0),
     parted=0,
     columned=0,
     stated=0,
@@ -169,8 +177,11 @@ _TRANSFORMATIONS: tuple[list[Json] | None, ...] = (
 _NOMINAL = ({"nominalStartTime": "2026-11-14T00:00:00Z"}, {"nominalStartTime": "2026-11-15T00:00:00+01:00"})
 
 
-def histories(world: World, min_size: int, max_size: int) -> st.SearchStrategy[list[Json]]:
-    return st.lists(_event(world), min_size=min_size, max_size=max_size)
+@st.composite
+def histories(draw: st.DrawFn, world: World, most: int) -> list[Json]:
+    """Some eight of ten places are filled: long histories, which can still shrink to short ones."""
+    events = [draw(_event(world)) for _ in range(most) if draw(st.integers(0, 9)) > 1]
+    return events or [draw(_event(world))]
 
 
 class _Drawn:
@@ -218,8 +229,8 @@ class _Drawn:
     # -- facets ---------------------------------------------------------------------------------------------------
 
     def symlinks(self) -> Json:
-        types = ("TABLE", "LOCATION")
-        return {"identifiers": [self.name() | {"type": self.one_of(types)} for _ in range(self.number(0, 2))]}
+        types, count = self.world.symlink_types, self.one_of(self.world.symlink_counts)
+        return {"identifiers": [self.name() | {"type": self.one_of(types)} for _ in range(count)]}
 
     def schema(self) -> Json:
         return {"fields": [{"name": name, "type": "int"} for name in self.some_of((*self.world.columns, "only"), 0, 2)]}
@@ -305,8 +316,8 @@ class _Drawn:
             use[f"{direction}Facets"] = {"subset": {f"{direction}Condition": {"type": kind, "partitions": partitions}}}
         return use
 
-    def uses(self, direction: str, least: int = 0) -> Json:
-        uses = [self.use(direction) for _ in range(self.number(least, self.world.most_datasets))]
+    def uses(self, direction: str) -> Json:
+        uses = [self.use(direction) for _ in range(self.number(self.world.least_datasets, self.world.most_datasets))]
         return {f"{direction}s": uses} if uses or self.chance(5) else {}
 
     def run(self) -> Json:

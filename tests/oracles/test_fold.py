@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from headwater.store.store import Store
 from tests.oracles.answers import check_catalog, check_runs
-from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
+from tests.oracles.dump import State, differences, state_of_model, state_of_store, without_endings
 from tests.oracles.events import ALIASES, CLAIMS, COLLISIONS, LIVES, ODD, REWRITES, WORDS, World, histories, show
 from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
 
 Json = dict[str, Any]
-Batches = list[list[Json]]
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, world: World, most: int) -> Case:
-    events = draw(histories(world, 1, most))
+    events = draw(histories(world, most))
     numbers = range(len(events))
     shuffled = draw(st.permutations(numbers))
     repeated = draw(st.lists(st.sampled_from(numbers), max_size=3))
@@ -58,31 +57,37 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
     return Case(events, list(shuffled), repeated, cuts)
 
 
-def take_in(store: Store, events: list[Json], order: list[int], cuts: frozenset[int]) -> None:
+def take_in(store: Store, events: list[Json], order: list[int], cuts: frozenset[int]) -> Iterator[list[int]]:
+    """Ingest; after each batch, the numbers of the events that are in by then."""
     batch: list[Json] = []
     for position, number in enumerate(order):
         batch.append(events[number])
         if position in cuts or position == len(order) - 1:
             store.ingest_many(batch)
             batch = []
+            yield order[: position + 1]
 
 
 def check(lab: Lab, case: Case) -> None:
-    model = Model(case.events)
-    first = None
+    """After every batch the state is that of the model of what is in; at the end it is the same for every arrival."""
+    known: dict[frozenset[int], tuple[Model, State]] = {}
+    ends = []
     for title, order, cuts in case.arrivals():
         store = lab.fresh()
-        take_in(store, case.events, order, cuts)
-        state = state_of_store(store)
-        if first is None:
-            first = state
-            wrong = differences(state_of_model(model), without_endings(state, model))
-            assert not wrong, f"the state is not the model's after {title}:\n{wrong}"
+        for numbers in take_in(store, case.events, order, cuts):
+            key = frozenset(numbers)
+            if key not in known:
+                model = Model(case.events[number] for number in key)
+                known[key] = model, state_of_model(model)
+            model, expected = known[key]
+            wrong = differences(expected, without_endings(state_of_store(store), model))
+            assert not wrong, f"{title}: after events {numbers} the state is not the model's:\n{wrong}"
+        ends.append((title, state_of_store(store)))
+        if len(ends) == 1:
             check_catalog(store, model)
             check_runs(store, model)
-        else:
-            unlike = differences(first, state)
-            assert not unlike, f"the state after {title} is not that after one by one, as given:\n{unlike}"
+        unlike = differences(ends[0][1], ends[-1][1])
+        assert not unlike, f"the state after {title} is not that after {ends[0][0]}:\n{unlike}"
 
 
 # -- in memory --------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, world: World, most: int) -> Case:
-    return Case(world, draw(histories(world, most // 2, most)))
+    return Case(world, draw(histories(world, most)))
 
 
 def check(lab: Lab, case: Case, everything: bool = False) -> None:

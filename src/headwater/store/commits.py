@@ -56,7 +56,11 @@ class SharedCommits:
             self._waiting.append(submission)
             leads, self._somebody_commits = not self._somebody_commits, True
         if not leads:
-            submission.your_turn.wait()
+            try:
+                submission.your_turn.wait()
+            except BaseException:  # interrupted: whoever waits behind must not wait for us
+                self._leave(submission)
+                raise
         if not submission.settled:
             self._lead()
         return submission.result()
@@ -67,11 +71,24 @@ class SharedCommits:
         try:
             self._settle(batch)
         finally:
-            with self._mutex:
-                successor = self._waiting[0] if self._waiting else None
-                self._somebody_commits = successor is not None
-            for submission in batch if successor is None else [*batch, successor]:
+            self._appoint()
+            for submission in batch:
                 submission.your_turn.set()
+
+    def _appoint(self) -> None:
+        with self._mutex:
+            self._somebody_commits = bool(self._waiting)
+            if self._waiting:
+                self._waiting[0].your_turn.set()
+
+    def _leave(self, submission: Submission) -> None:
+        with self._mutex:
+            if submission not in self._waiting:
+                return  # somebody is committing it
+            appointed = submission.your_turn.is_set()
+            self._waiting.remove(submission)
+        if appointed:
+            self._appoint()
 
     def _next_batch(self) -> list[Submission]:
         batch: list[Submission] = []

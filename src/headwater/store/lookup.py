@@ -37,11 +37,9 @@ def find_dataset(conn: Connection, asked: str | Endpoint) -> Row[Any]:
         keys = [endpoint_key(asked)]
     else:
         keys = [endpoint_key(Dataset(*split)) for split in _splits(asked)]
-    rows = _by_key(conn, keys)
-    if not rows and isinstance(asked, str):
-        by_name = select(dataset).where(dataset.c.name_key == key_of(asked), dataset.c.is_job == 0)
-        rows = list(conn.execute(by_name))
-    found = {row.canonical_id for row in rows}
+    found = _canonical_ids(conn, dataset.c.key.in_(keys))
+    if not found and isinstance(asked, str):
+        found = _canonical_ids(conn, dataset.c.name_key == key_of(asked), dataset.c.is_job == 0)
     canonical = list(conn.execute(select(dataset).where(dataset.c.id.in_(found), is_known())))
     if not canonical:
         raise UnknownDataset(str(asked), _closest(str(asked), _names(conn)))
@@ -60,8 +58,8 @@ def _splits(text: str) -> Iterator[tuple[str, str]]:
         position = text.find("/", position + 1)
 
 
-def _by_key(conn: Connection, keys: list[bytes]) -> list[Row[Any]]:
-    return list(conn.execute(select(dataset).where(dataset.c.key.in_(keys)))) if keys else []
+def _canonical_ids(conn: Connection, *named: ColumnElement[bool]) -> set[int]:
+    return set(conn.scalars(select(dataset.c.canonical_id).where(*named)))
 
 
 def _names(conn: Connection) -> Iterator[str]:

@@ -17,6 +17,7 @@ from headwater.model.lineage import Basis, ColumnEdge, Edge, EdgeType, Origin
 from headwater.model.names import Job
 from headwater.model.runs import DatasetUse, Run, RunState
 from headwater.store.closure import endpoint_of, endpoints
+from headwater.store.keys import key_of
 from headwater.store.lookup import find_run
 from headwater.store.tables import (
     dataset,
@@ -50,7 +51,7 @@ def list_runs(
         if value is not None:
             query = query.where(column == value)
     if parent_run_id is not None:
-        query = query.where(run.c.parent_run_id == parent_run_id)
+        query = query.where(run.c.parent_key == key_of(parent_run_id))
     if dataset_id is not None:
         named = select(dataset.c.id).where(dataset.c.canonical_id == dataset_id)
         used = select(run_dataset.c.run_id).where(run_dataset.c.dataset_id.in_(named))
