@@ -47,11 +47,7 @@ class Database:
         self._driver = self.engine.dialect.loaded_dbapi
 
     def __str__(self) -> str:
-        """The address without its password."""
-        if self.is_sqlite:
-            return "memory://" if self.file is None else f"sqlite:///{self.file}"
-        shown = self.url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
-        return shown.render_as_string(hide_password=True)
+        return _address(self.url)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -203,6 +199,19 @@ def _shown(url: str) -> str:
     """An address that could not be read, without what may be its password."""
     scheme, mark, _ = url.partition("://")
     return shorten(f"{scheme if mark else ''}{mark}…" if "@" in url or "password" in url else url)
+
+
+def shown_address(url: str) -> str:
+    """The address without its password; one that no store can have is refused, whether or not anything is there."""
+    return _address(_parse(url))
+
+
+def _address(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        file = _sqlite_file(url)
+        return "memory://" if file is None else f"sqlite:///{file}"
+    shown = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
+    return shown.render_as_string(hide_password=True)
 
 
 def _sqlite_file(url: URL) -> Path | None:
