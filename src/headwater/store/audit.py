@@ -20,12 +20,11 @@ from sqlalchemy import Connection, Row, insert, select
 from headwater.errors import AuditBroken
 from headwater.model.audit import Actor, AuditEntry
 from headwater.store.prepared import Prepared
+from headwater.store.standing import GENESIS, Standing
 from headwater.store.tables import audit, from_micros, to_micros
 
 ALGORITHM = "sha256-rfc8785"
-GENESIS = bytes(32)
 _HASHED = [c.name for c in audit.c if c.name not in ("hash", "previous_hash")]
-_HEAD = Prepared(select(audit.c.seq, audit.c.hash).order_by(audit.c.seq.desc()).limit(1))
 _INSERT = Prepared(insert(audit))
 _PAGE = 2_000
 
@@ -41,17 +40,14 @@ class Deed:
     details: Mapping[str, Any]
 
 
-def record(conn: Connection, deeds: Sequence[tuple[Actor, Deed]]) -> None:
-    """Append to the log. The caller holds the store's write lock, so the head cannot move underneath."""
-    if not deeds:
-        return
-    seq, previous = next(iter(_HEAD.rows(conn)), (0, GENESIS))
+def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, Deed]]) -> None:
+    """Append to the log and move the head. The caller holds the write lock, so nobody else moves it."""
     now = to_micros(datetime.now(UTC))
     rows = []
     for actor, deed in deeds:
-        seq += 1
+        standing.seq += 1
         row: dict[str, Any] = {
-            "seq": seq,
+            "seq": standing.seq,
             "recorded_at": now,
             "event_type": deed.event_type,
             "actor_id": actor.id,
@@ -65,9 +61,8 @@ def record(conn: Connection, deeds: Sequence[tuple[Actor, Deed]]) -> None:
             "user_agent": actor.user_agent,
             "algorithm": ALGORITHM,
         }
-        digest = entry_hash(row, previous)
-        rows.append(row | {"previous_hash": previous, "hash": digest})
-        previous = digest
+        previous, standing.hash = standing.hash, entry_hash(row, standing.hash)
+        rows.append(row | {"previous_hash": previous, "hash": standing.hash})
     _INSERT.run(conn, rows)
 
 

@@ -19,11 +19,12 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from headwater.errors import StoreError, StoreMissing, StoreReadOnly, StoreUnavailable, StoreUrlInvalid, shorten
+from headwater.store import pending
 
 DEFAULT_URL = "sqlite:///.headwater/lineage.db"
 _FORMS = "sqlite:///path/to/file.db, postgresql://user@host/database or memory://"
 _WRITE_LOCK = 0x48454144  # "HEAD": one number for the advisory lock of every Headwater store in a database
-_LOCK = text(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+_LOCK = f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})"
 _BUSY_MILLISECONDS = 60_000
 _POSTGRES_DRIVER = "postgresql+psycopg"
 
@@ -62,10 +63,12 @@ class Database:
         """The only writer: commits whole at the end, or leaves nothing."""
         with self._turn, self._translated(), self.engine.connect() as conn:
             conn.execution_options(headwater_write=True)
+            pending.expect(conn)
             with conn.begin():
                 if not self.is_sqlite:
-                    conn.execute(_LOCK)
+                    pending.later(conn, _LOCK, [()])
                 yield conn
+                pending.send(conn)
                 self._still_there()
 
     def close(self) -> None:
@@ -88,6 +91,7 @@ class Database:
             engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
         else:
             engine = create_engine(self.url, connect_args={"timeout": _BUSY_MILLISECONDS / 1000})
+        pending.watch(engine)
         if self.is_sqlite:
             event.listen(engine, "connect", self._set_up_sqlite)
             event.listen(engine, "begin", _begin_sqlite)

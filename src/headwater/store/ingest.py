@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from sqlalchemy import Connection, insert, select
 
@@ -16,7 +17,9 @@ from headwater.store.fold.aliases import resolve_aliases
 from headwater.store.fold.descriptions import describe_again
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.graph import Graph
-from headwater.store.prepared import Lookup, Prepared
+from headwater.store.fold.memory import Memory
+from headwater.store.prepared import Lookup, Prepared, together
+from headwater.store.standing import STANDING, Standing
 from headwater.store.tables import event as event_table
 from headwater.store.tables import to_micros
 
@@ -24,19 +27,24 @@ _KNOWN = Lookup(select(event_table.c.digest), event_table.c.digest)
 _INSERT = Prepared(insert(event_table))
 
 
-def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) -> list[Receipt]:
+def ingest_events(
+    conn: Connection, memory: Memory, submitted: Sequence[tuple[Event, Actor]]
+) -> tuple[list[Receipt], Memory]:
     """Store and fold events, each already read and checked, and say who brought each one.
 
-    The caller holds the write transaction.
+    The caller holds the write transaction. ``memory`` is what the last one left; this one leaves another.
     """
     unseen: dict[bytes, tuple[Event, Actor]] = {}
     for event, actor in submitted:
         unseen.setdefault(event.digest, (event, actor))
-    for (digest,) in _KNOWN.rows(conn, list(unseen)):
+    ((told,), *known) = together(conn, [(STANDING, {}), *_KNOWN.questions(list(unseen))])
+    for (digest,) in chain(*known):
         del unseen[digest]
     if unseen:
+        standing = Standing.told(told)
+        memory = memory.at(standing)
         new = [event for event, _ in unseen.values()]
-        entities = Entities(conn)
+        entities = Entities(conn, memory, standing)
         entities.load(new)
         for event in new:
             entities.apply(event)
@@ -45,8 +53,9 @@ def ingest_events(conn: Connection, submitted: Sequence[tuple[Event, Actor]]) ->
         renamed = resolve_aliases(conn, entities)
         describe_again(conn, entities, renamed)
         Graph(conn, entities).fold(new, renamed)
-        audit.record(conn, [(actor, _deed(event)) for event, actor in unseen.values()])
-    return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted]
+        audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
+        memory.keep(standing)
+    return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted], memory
 
 
 def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> None:
@@ -56,6 +65,7 @@ def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> Non
         conn,
         [
             {
+                "id": entities.standing.next(event_table),
                 "digest": event.digest,
                 "kind": event.kind,
                 "event_type": event.event_type,

@@ -32,6 +32,7 @@ from headwater.store import audit, catalog, runs
 from headwater.store.closure import Question, closure
 from headwater.store.commits import SharedCommits, Submission
 from headwater.store.engine import DEFAULT_URL, Database
+from headwater.store.fold.memory import Memory
 from headwater.store.impact import impact
 from headwater.store.ingest import ingest_events
 from headwater.store.lookup import find_column, find_dataset, find_partition
@@ -50,6 +51,7 @@ class Store:
         self._database = Database(url, create=create)
         self._actor = actor or Actor(_user())
         self._commits = SharedCommits(self._commit)
+        self._memory = Memory()
         try:
             ensure_current(self._database, create=create)
         except BaseException:
@@ -71,9 +73,11 @@ class Store:
 
     def _commit(self, submissions: Sequence[Submission]) -> None:
         with self._database.write() as conn:
-            receipts = iter(ingest_events(conn, [(event, s.actor) for s in submissions for event in s.events]))
+            submitted = [(event, s.actor) for s in submissions for event in s.events]
+            receipts, self._memory = ingest_events(conn, self._memory, submitted)
+        told = iter(receipts)
         for submission in submissions:
-            submission.receipts = list(islice(receipts, len(submission.events)))
+            submission.receipts = list(islice(told, len(submission.events)))
 
     # -- the graph --------------------------------------------------------------------------------
 

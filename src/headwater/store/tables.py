@@ -86,6 +86,11 @@ def _id() -> Column[int]:
     return Column("id", Id, primary_key=True)
 
 
+def _number() -> Column[int]:
+    """An id that the writer gives out: see ``standing.py``."""
+    return Column("id", Id, primary_key=True, autoincrement=False)
+
+
 def _key() -> Column[bytes]:
     return Column("key", LargeBinary, nullable=False, unique=True)
 
@@ -93,7 +98,7 @@ def _key() -> Column[bytes]:
 event = Table(
     "event",
     metadata,
-    _id(),
+    _number(),
     Column("digest", LargeBinary, nullable=False, unique=True),
     Column("kind", Text, nullable=False),
     Column("event_type", Text),
@@ -112,7 +117,7 @@ event = Table(
 dataset = Table(
     "dataset",
     metadata,
-    _id(),
+    _number(),
     _key(),
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
@@ -148,7 +153,7 @@ symlink = Table(
 job = Table(
     "job",
     metadata,
-    _id(),
+    _number(),
     _key(),
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
@@ -160,7 +165,7 @@ job = Table(
 run = Table(
     "run",
     metadata,
-    _id(),
+    _number(),
     _key(),
     Column("run_id", Text, nullable=False),
     Column("job_id", Id, ForeignKey("job.id"), nullable=False),
@@ -189,7 +194,7 @@ run_dataset = Table(
     Index(None, "dataset_id", "direction"),
 )
 
-label = Table("label", metadata, _id(), _key(), Column("text", Text, nullable=False))
+label = Table("label", metadata, _number(), _key(), Column("text", Text, nullable=False))
 
 content = Table(
     "content",
@@ -203,7 +208,7 @@ stores it once."""
 version = Table(
     "version",
     metadata,
-    _id(),
+    _number(),
     Column("dataset_id", Id, ForeignKey("dataset.id"), nullable=False),
     Column("partition_id", Id, ForeignKey("label.id")),
     Column("origin", Text, nullable=False),

@@ -13,7 +13,8 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from headwater.formats.openlineage.describe import aliases
 from headwater.store.arrays import one_of
-from headwater.store.fold.entities import DatasetRow, Entities, live_facets
+from headwater.store.fold.entities import Entities
+from headwater.store.fold.rows import DatasetRow, live_facets
 from headwater.store.tables import dataset, symlink
 
 
@@ -54,7 +55,7 @@ def resolve_aliases(conn: Connection, entities: Entities) -> set[int]:
 def _resolve(conn: Connection, entities: Entities, touched: Collection[int]) -> set[int]:
     members = _component(conn, touched)
     entities.load_dataset_ids(members.keys() | {owner for owners in members.values() for owner in owners})
-    rows = entities.dataset_by_id
+    rows = entities.memory.dataset_by_id
     rivals = {owner for owners in members.values() if len(owners) > 1 for owner in owners}
     for owner in rivals:
         if not rows[owner].contested:

@@ -14,7 +14,8 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from headwater.formats.openlineage.describe import in_words
 from headwater.model.runs import Facets
-from headwater.store.fold.entities import DatasetRow, Entities, FacetDocument, chunks, live_facets
+from headwater.store.fold.entities import Entities, chunks
+from headwater.store.fold.rows import DatasetRow, FacetDocument, live_facets
 from headwater.store.tables import dataset
 
 
@@ -29,7 +30,7 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
         for row in conn.execute(_NAMES, {"canonical": chunk, "ids": chunk})
     ]
     entities.load_dataset_ids(names)
-    rows = [entities.dataset_by_id[i] for i in dict.fromkeys(names)]
+    rows = [entities.dataset_of(i) for i in dict.fromkeys(names)]
     by_canonical: dict[int, list[DatasetRow]] = defaultdict(list)
     for row in rows:
         by_canonical[row.canonical_id].append(row)

@@ -2,103 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
 
-from sqlalchemy import Column, Connection, Table, bindparam, insert, select, update
+from sqlalchemy import Column, ColumnElement, Connection, Table, Text, bindparam, insert, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from headwater.formats.openlineage.accumulate import (
-    is_deleted,
-    nominal_times,
-    parent_run_id,
-    progress,
-    run_state,
-)
+from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
 from headwater.formats.openlineage.describe import dataset_kind, first_owner, in_words
 from headwater.formats.openlineage.event import Event, EventKind
-from headwater.model.names import Dataset, Endpoint, Job
+from headwater.model.names import Endpoint, Job
 from headwater.model.runs import Facets, RunState
+from headwater.store.fold.memory import Memory
+from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
 from headwater.store.keys import endpoint_key, key_of
-from headwater.store.prepared import Lookup, Prepared, Row
+from headwater.store.prepared import Lookup, Prepared, Row, together
+from headwater.store.standing import Standing
 from headwater.store.tables import dataset, job, label, run, run_dataset, to_micros
 
-FacetDocument = dict[str, list[Any]]
-"""Facet name → [micros, digest as hex, body]."""
-
-Stamp = tuple[int, str]
-Kept = TypeVar("Kept")
 _CHUNK = 500
-
-
-@dataclass
-class DatasetRow:
-    id: int
-    key: bytes
-    namespace: str
-    name: str
-    is_job: int
-    canonical_id: int
-    kind: str
-    owner: str | None
-    tags: list[str]
-    contested: int
-    first_seen: int | None
-    last_seen: int | None
-    facets: FacetDocument
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return (Job if self.is_job else Dataset)(self.namespace, self.name)
-
-
-@dataclass
-class JobRow:
-    id: int
-    key: bytes
-    namespace: str
-    name: str
-    owner: str | None
-    facets: FacetDocument
-    last_seen: int
-
-
-@dataclass
-class RunRow:
-    id: int
-    """0 until it is stored."""
-    key: bytes
-    run_id: str
-    job_id: int
-    state: str
-    started_at: int | None
-    ended_at: int | None
-    first_event_at: int
-    last_event_at: int
-    nominal_start: int | None
-    nominal_end: int | None
-    parent_run_id: str | None
-    parent_key: bytes | None
-    stamps: dict[str, list[Any]]
-    was_complete: bool = False
-    """When it was read: whether there may be versions of it."""
+_LIGHT = 500
+"""What a row without facets weighs in memory."""
 
 
 class Entities:
     """The rows at hand. :meth:`load` before :meth:`apply`; :meth:`flush` at the end."""
 
-    def __init__(self, conn: Connection) -> None:
+    def __init__(self, conn: Connection, memory: Memory, standing: Standing) -> None:
         self._conn = conn
-        self._datasets: dict[Endpoint, DatasetRow] = {}
-        self.dataset_by_id: dict[int, DatasetRow] = {}
-        self._jobs: dict[Job, JobRow] = {}
-        self._runs: dict[str, RunRow] = {}
-        self._labels: dict[str, int] = {}
+        self.memory = memory
+        self.standing = standing
         self._changed_datasets: dict[int, DatasetRow] = {}
         self._changed_jobs: dict[int, JobRow] = {}
-        self._changed_runs: dict[str, RunRow] = {}
-        self._run_datasets: set[tuple[str, int, str]] = set()
+        self._changed_runs: dict[int, RunRow] = {}
         self.symlinks_stated: dict[int, DatasetRow] = {}
         """Datasets whose symlinks have to be looked at."""
         self.to_describe: set[int] = set()
@@ -107,116 +45,160 @@ class Entities:
     # -- reading, and making what is new ----------------------------------------------------------
 
     def load(self, events: Collection[Event]) -> None:
-        self.load_datasets({use.dataset for event in events for use in event.datasets})
-        self._load_jobs({event.job: to_micros(event.time) for event in events if event.job})
-        self._load_runs(event for event in events if event.kind is EventKind.RUN)
+        memory = self.memory
+        endpoints = {use.dataset for event in events for use in event.datasets} - memory.datasets.keys()
+        jobs = {event.job: event for event in events if event.job and event.job not in memory.jobs}
+        runs = {event.run_id: event for event in events if event.run_id and event.run_id not in memory.runs}
+        if endpoints or jobs or runs:
+            self._read(
+                (_DATASETS_BY_KEY, list(map(endpoint_key, endpoints)), self._keep_dataset),
+                (_JOBS_BY_KEY, [key_of(named.namespace, named.name) for named in jobs], self._keep_job),
+                (_RUNS_BY_KEY, list(map(key_of, runs)), self._keep_run),
+            )
+        self._make_datasets(endpoint for endpoint in endpoints if endpoint not in memory.datasets)
+        self._make_jobs(event for named, event in jobs.items() if named not in memory.jobs)
+        for run_id, event in runs.items():
+            if run_id not in memory.runs:
+                self._make_run(run_id, to_micros(event.time))
 
     def load_datasets(self, endpoints: Iterable[Endpoint]) -> None:
-        wanted = {endpoint_key(endpoint): endpoint for endpoint in endpoints if endpoint not in self._datasets}
-        self._read(_DATASETS_BY_KEY, list(wanted), self._keep_dataset)
-        new = [
-            {
-                "key": key,
-                "namespace": endpoint.namespace,
-                "name": endpoint.name,
-                "name_key": key_of(endpoint.name),
-                "is_job": int(isinstance(endpoint, Job)),
-                "canonical_id": 0,
-                "kind": dataset_kind(endpoint.namespace, {}),
-                "tags": [],
-                "contested": 0,
-                "facets": {},
-            }
-            for key, endpoint in wanted.items()
-            if endpoint not in self._datasets
-        ]
-        if new:
-            _INSERT_DATASET.run(self._conn, new)
-            # A new name stands for itself; only symlinks can make it an alias.
-            self._conn.execute(_SELF_CANONICAL)
-            self._read(_DATASETS_BY_KEY, [row["key"] for row in new], self._keep_dataset)
+        wanted = {endpoint for endpoint in endpoints if endpoint not in self.memory.datasets}
+        if wanted:
+            self._read((_DATASETS_BY_KEY, list(map(endpoint_key, wanted)), self._keep_dataset))
+            self._make_datasets(endpoint for endpoint in wanted if endpoint not in self.memory.datasets)
 
     def load_dataset_ids(self, ids: Collection[int]) -> None:
-        self._read(_DATASETS_BY_ID, [i for i in ids if i not in self.dataset_by_id], self._keep_dataset)
+        self._read((_DATASETS_BY_ID, [i for i in ids if i not in self.memory.dataset_by_id], self._keep_dataset))
 
     def load_run_ids(self, ids: Collection[int]) -> dict[int, RunRow]:
-        by_id = {row.id: row for row in self._runs.values() if row.id in ids}
-        for row in self._read(_RUNS_BY_ID, [i for i in ids if i not in by_id], self._keep_run):
-            by_id[row.id] = row
-        return by_id
+        self._read((_RUNS_BY_ID, [i for i in ids if i not in self.memory.run_by_id], self._keep_run))
+        return {i: self.memory.run_by_id[i] for i in ids}
 
-    def _load_jobs(self, jobs: Mapping[Job, int]) -> None:
-        wanted = {key_of(j.namespace, j.name): j for j in jobs}
-        self._read(_JOBS_BY_KEY, list(wanted), self._keep_job)
-        new = [
-            {"key": key, "namespace": named.namespace, "name": named.name, "facets": {}, "last_seen": jobs[named]}
-            for key, named in wanted.items()
-            if named not in self._jobs
-        ]
-        if new:
-            _INSERT_JOB.run(self._conn, new)
-            self._read(_JOBS_BY_KEY, [row["key"] for row in new], self._keep_job)
-
-    def _load_runs(self, events: Iterable[Event]) -> None:
-        wanted = {key_of(event.run_id): event for event in events if event.run_id is not None}
-        self._read(_RUNS_BY_KEY, list(wanted), self._keep_run)
-        for key, event in wanted.items():
-            assert event.run_id is not None
-            if event.run_id not in self._runs:
-                at = to_micros(event.time)
-                nothing = dict.fromkeys(_RUN_BLANK)
-                row = RunRow(0, key, event.run_id, 0, RunState.UNKNOWN, **nothing, stamps={})  # type: ignore[arg-type]
-                row.first_event_at = row.last_event_at = at
-                self._runs[event.run_id] = row
-
-    def _read(self, lookup: Lookup, wanted: list[Any], keep: Callable[[Row], Kept]) -> list[Kept]:
-        return [keep(row) for row in lookup.rows(self._conn, wanted)]
+    def _read(self, *wanted: tuple[Lookup, Sequence[Any], Any]) -> None:
+        """Each lookup's rows go to the function that comes with it."""
+        asked = [(question, keep) for lookup, values, keep in wanted for question in lookup.questions(values)]
+        if asked:
+            for rows, (_, keep) in zip(together(self._conn, [question for question, _ in asked]), asked, strict=True):
+                for row in rows:
+                    keep(row)
 
     def _keep_dataset(self, row: Row) -> None:
-        kept = DatasetRow(*row)
-        self._datasets[kept.endpoint] = kept
-        self.dataset_by_id[kept.id] = kept
+        kept = DatasetRow(json.loads(row[0]), *row[1:])
+        self.memory.weight += len(row[0])
+        self.memory.datasets[kept.endpoint] = self.memory.dataset_by_id[kept.id] = kept
 
     def _keep_job(self, row: Row) -> None:
-        kept = JobRow(*row)
-        self._jobs[Job(kept.namespace, kept.name)] = kept
+        kept = JobRow(json.loads(row[0]), *row[1:])
+        self.memory.weight += len(row[0])
+        self.memory.jobs[Job(kept.namespace, kept.name)] = kept
 
-    def _keep_run(self, row: Row) -> RunRow:
+    def _keep_run(self, row: Row) -> None:
         kept = RunRow(*row)
-        kept.was_complete = kept.state == RunState.COMPLETE
-        self._runs[kept.run_id] = kept
-        return kept
+        kept.was_complete = kept.complete
+        self.memory.weight += _LIGHT
+        self.memory.runs[kept.run_id] = self.memory.run_by_id[kept.id] = kept
+
+    def _make_datasets(self, endpoints: Iterable[Endpoint]) -> None:
+        rows: list[dict[str, Any]] = [
+            {
+                "id": (number := self.standing.next(dataset)),
+                "key": endpoint_key(endpoint),
+                "namespace": endpoint.namespace,
+                "name": endpoint.name,
+                "is_job": int(isinstance(endpoint, Job)),
+                "canonical_id": number,  # a new name stands for itself; only symlinks can make it an alias
+                "kind": dataset_kind(endpoint.namespace, {}),
+                "owner": None,
+                "tags": [],
+                "contested": 0,
+                "first_seen": None,
+                "last_seen": None,
+            }
+            for endpoint in endpoints
+        ]
+        for row in rows:
+            kept = DatasetRow({}, **row)
+            self.memory.datasets[kept.endpoint] = self.memory.dataset_by_id[kept.id] = kept
+        if rows:
+            _INSERT_DATASET.run(self._conn, [row | {"name_key": key_of(row["name"]), "facets": {}} for row in rows])
+
+    def _make_jobs(self, events: Iterable[Event]) -> None:
+        for event in events:
+            assert event.job is not None
+            named = event.job
+            row: dict[str, Any] = {
+                "id": self.standing.next(job),
+                "key": key_of(named.namespace, named.name),
+                "namespace": named.namespace,
+                "name": named.name,
+                "owner": None,
+                "last_seen": to_micros(event.time),
+            }
+            self.memory.jobs[named] = JobRow({}, **row)
+            _INSERT_JOB.run(self._conn, [row | {"facets": {}}])
+
+    def _make_run(self, run_id: str, micros: int) -> None:
+        """Stored when it is known which job it is a run of."""
+        row = RunRow(
+            id=self.standing.next(run),
+            key=key_of(run_id),
+            run_id=run_id,
+            job_id=0,
+            state=RunState.UNKNOWN,
+            started_at=None,
+            ended_at=None,
+            first_event_at=micros,
+            last_event_at=micros,
+            nominal_start=None,
+            nominal_end=None,
+            parent_run_id=None,
+            parent_key=None,
+            stamps={},
+            stored=False,
+            events=[],
+        )
+        self.memory.runs[run_id] = self.memory.run_by_id[row.id] = row
 
     # -- looking up -------------------------------------------------------------------------------
 
     def dataset(self, endpoint: Endpoint) -> DatasetRow:
-        return self._datasets[endpoint]
+        return self.memory.datasets[endpoint]
+
+    def dataset_of(self, dataset_id: int) -> DatasetRow:
+        return self.memory.dataset_by_id[dataset_id]
 
     def canonical_id(self, endpoint: Endpoint) -> int:
-        return self._datasets[endpoint].canonical_id
+        return self.memory.datasets[endpoint].canonical_id
 
     def job(self, named: Job | None) -> JobRow:
         assert named is not None
-        return self._jobs[named]
+        return self.memory.jobs[named]
 
     def run(self, run_id: str | None) -> RunRow:
         assert run_id is not None
-        return self._runs[run_id]
+        return self.memory.runs[run_id]
 
     def label_ids(self, texts: Iterable[str]) -> Mapping[str, int]:
         """The ids of partition and column names, interning the new ones."""
-        missing = {key_of(text): text for text in texts if text not in self._labels}
+        labels = self.memory.labels
+        missing = {text: key_of(text) for text in texts if text not in labels}
         if missing:
-            self._read(_LABELS_BY_KEY, list(missing), self._keep_label)
-        new = {key: text for key, text in missing.items() if text not in self._labels}
-        if new:
-            _INSERT_LABEL.run(self._conn, [{"key": key, "text": text} for key, text in new.items()])
-            self._read(_LABELS_BY_KEY, list(new), self._keep_label)
-        return self._labels
+            self._read((_LABELS_BY_KEY, list(missing.values()), self._keep_label))
+            new = [
+                {"id": self.standing.next(label), "key": key, "text": text}
+                for text, key in missing.items()
+                if text not in labels
+            ]
+            if new:
+                _INSERT_LABEL.run(self._conn, new)
+            for row in new:
+                self._keep_label((row["id"], row["text"]))
+        return labels
 
     def _keep_label(self, row: Row) -> None:
         label_id, text = row
-        self._labels[text] = label_id
+        self.memory.labels[text] = label_id
+        self.memory.weight += len(text) + _LIGHT
 
     # -- changing ---------------------------------------------------------------------------------
 
@@ -224,6 +206,7 @@ class Entities:
         """Take in what ``event`` says of its entities."""
         micros = to_micros(event.time)
         stamp = (micros, event.digest.hex())
+        self.memory.weight += len(event.body)
         for use in event.datasets:
             self._apply_dataset(self.dataset(use.dataset), use.facets, micros, stamp)
         if event.job is not None:
@@ -233,8 +216,8 @@ class Entities:
 
     def _apply_dataset(self, row: DatasetRow, facets: Facets, micros: int, stamp: Stamp) -> None:
         symlinks_before = row.facets.get("symlinks", _NO_FACET)[2]
-        set_names = _set_facets(row.facets, facets, stamp)
-        if set_names & {"datasetType", "ownership", "symlinks", "tags"}:
+        set_names = row.set_facets(facets, stamp)
+        if set_names & _WORDS:
             words = in_words(row.namespace, live_facets(row.facets))
             if row.contested or row.canonical_id != row.id or words != (row.kind, row.owner, row.tags):
                 self.to_describe |= {row.id, row.canonical_id}
@@ -245,22 +228,23 @@ class Entities:
         self._changed_datasets[row.id] = row
 
     def _apply_job(self, row: JobRow, facets: Facets, micros: int, stamp: Stamp) -> None:
-        if "ownership" in _set_facets(row.facets, facets, stamp):
+        if "ownership" in row.set_facets(facets, stamp):
             row.owner = first_owner(live_facets(row.facets))
         row.last_seen = max(row.last_seen, micros)
         self._changed_jobs[row.id] = row
 
     def _apply_run(self, row: RunRow, event: Event, micros: int, stamp: Stamp) -> None:
         facets = event.run_facets or {}
+        state = run_state(event.event_type)
         row.first_event_at = min(row.first_event_at, micros)
         row.last_event_at = max(row.last_event_at, micros)
         if event.event_type == "START":
             row.started_at = micros if row.started_at is None else min(row.started_at, micros)
         if _newer(row.stamps, "job", stamp):
             row.job_id = self.job(event.job).id
-        if run_state(event.event_type).terminal:
+        if state.terminal:
             if _newer(row.stamps, "end", stamp):
-                row.state, row.ended_at = run_state(event.event_type), micros
+                row.state, row.ended_at = state, micros
         elif "end" not in row.stamps:
             row.state = progress([_as_type(row.state), event.event_type])
         if "parent" in facets and _newer(row.stamps, "parent", stamp):
@@ -270,94 +254,88 @@ class Entities:
             start, end = nominal_times(facets)
             row.nominal_start = to_micros(start) if start else None
             row.nominal_end = to_micros(end) if end else None
-        self._run_datasets |= {(row.run_id, self.dataset(use.dataset).id, "input") for use in event.inputs}
-        self._run_datasets |= {(row.run_id, self.dataset(use.dataset).id, "output") for use in event.outputs}
-        self._changed_runs[row.run_id] = row
+        row.uses |= {(self.dataset(use.dataset).id, "input") for use in event.inputs}
+        row.uses |= {(self.dataset(use.dataset).id, "output") for use in event.outputs}
+        if row.events is not None:
+            row.events.append(event)
+        self._changed_runs[row.id] = row
 
     # -- writing ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        self._update("dataset", self._changed_datasets.values())
-        self._update("job", self._changed_jobs.values())
-        self._update("run", [row for row in self._changed_runs.values() if row.id])
-        self._insert_runs([row for row in self._changed_runs.values() if not row.id])
-        if self._run_datasets:
-            rows = [
-                {"run_id": self._runs[run_id].id, "dataset_id": dataset_id, "direction": direction}
-                for run_id, dataset_id, direction in sorted(self._run_datasets)
-            ]
-            _INSERT_RUN_DATASET[self._conn.dialect.name].run(self._conn, rows)
+        for table, rows in (("dataset", self._changed_datasets), ("job", self._changed_jobs)):
+            values = [_values(row, _UPDATED[table]) | {"facets": row.facets_text()} for row in rows.values()]
+            if values:
+                _UPDATES[table].run(self._conn, values)
+        runs = self._changed_runs.values()
+        new, old = ([row for row in runs if row.stored is stored] for stored in (False, True))
+        if new:
+            _INSERT_RUN.run(self._conn, [_values(row, _RUN_COLUMNS) for row in new])
+        if old:
+            _UPDATES["run"].run(self._conn, [_values(row, _UPDATED["run"]) for row in old])
+        uses = [
+            {"run_id": row.id, "dataset_id": dataset_id, "direction": direction}
+            for row in runs
+            for dataset_id, direction in sorted(row.uses - row.stored_uses)
+        ]
+        if uses:
+            _INSERT_RUN_DATASET[self._conn.dialect.name].run(self._conn, uses)
+        for row in runs:
+            row.stored, row.stored_uses = True, row.uses.copy()
         self._changed_datasets, self._changed_jobs, self._changed_runs = {}, {}, {}
-        self._run_datasets = set()
-
-    def _update(self, table: str, rows: Collection[Any]) -> None:
-        if rows:
-            columns = _UPDATED[table]
-            values = [{"row_id": row.id} | {c: getattr(row, c) for c in columns} for row in rows]
-            _UPDATES[table].run(self._conn, values)
-
-    def _insert_runs(self, rows: Sequence[RunRow]) -> None:
-        columns = ("key", "run_id", *_UPDATED["run"])
-        for row in rows:
-            ((row.id,),) = _INSERT_RUN.rows(self._conn, {c: getattr(row, c) for c in columns})
 
 
 _NO_FACET: list[Any] = [0, "", None]
-_RUN_BLANK = (
-    "started_at",
-    "ended_at",
-    "first_event_at",
-    "last_event_at",
-    "nominal_start",
-    "nominal_end",
-    "parent_run_id",
-    "parent_key",
-)
-_UPDATED: Mapping[str, tuple[str, ...]] = {
-    "dataset": ("first_seen", "last_seen", "facets"),
-    "job": ("owner", "facets", "last_seen"),
-    "run": ("job_id", "state", *_RUN_BLANK, "stamps"),
+_WORDS = frozenset({"datasetType", "ownership", "symlinks", "tags"})
+
+
+def _names(table: Table, row: type[Any]) -> list[str]:
+    return [field.name for field in fields(row) if field.name in table.c]
+
+
+_RUN_COLUMNS = _names(run, RunRow)
+_UPDATED: Mapping[str, Sequence[str]] = {
+    "dataset": ("id", "first_seen", "last_seen"),
+    "job": ("id", "owner", "last_seen"),
+    "run": [name for name in _RUN_COLUMNS if name not in ("key", "run_id")],
 }
 
 
-def _columns(table: Table, row: type[Any]) -> list[Column[Any]]:
-    return [table.c[field.name] for field in fields(row) if field.name in table.c]
+def _values(row: Any, columns: Iterable[str]) -> dict[str, Any]:
+    return {column: getattr(row, column) for column in columns}
+
+
+def _read_as(column: Column[Any]) -> ColumnElement[Any]:
+    """Facets come as text, so that their weight is known."""
+    return type_coerce(column, Text) if column.name == "facets" else column
 
 
 _DATASET, _JOB, _RUN = (
-    select(*_columns(table, row)) for table, row in ((dataset, DatasetRow), (job, JobRow), (run, RunRow))
+    select(*(_read_as(table.c[name]) for name in _names(table, row)))
+    for table, row in ((dataset, DatasetRow), (job, JobRow), (run, RunRow))
 )
 _DATASETS_BY_KEY, _DATASETS_BY_ID = Lookup(_DATASET, dataset.c.key), Lookup(_DATASET, dataset.c.id)
 _JOBS_BY_KEY = Lookup(_JOB, job.c.key)
 _RUNS_BY_KEY, _RUNS_BY_ID = Lookup(_RUN, run.c.key), Lookup(_RUN, run.c.id)
 _LABELS_BY_KEY = Lookup(select(label.c.id, label.c.text), label.c.key)
-_INSERT_DATASET, _INSERT_JOB, _INSERT_LABEL = (Prepared(insert(table)) for table in (dataset, job, label))
-_INSERT_RUN = Prepared(insert(run).returning(run.c.id))
-_SELF_CANONICAL = update(dataset).where(dataset.c.canonical_id == 0).values(canonical_id=dataset.c.id)
+_INSERT_DATASET, _INSERT_JOB, _INSERT_RUN, _INSERT_LABEL = (
+    Prepared(insert(table)) for table in (dataset, job, run, label)
+)
 _INSERT_RUN_DATASET = {
     "sqlite": Prepared(sqlite.insert(run_dataset).on_conflict_do_nothing()),
     "postgresql": Prepared(postgresql.insert(run_dataset).on_conflict_do_nothing()),
 }
-_UPDATES = {
-    table.name: Prepared(
-        update(table)
-        .where(table.c.id == bindparam("row_id"))
-        .values({column: bindparam(column) for column in _UPDATED[table.name]})
-    )
-    for table in (dataset, job, run)
-}
 
 
-def live_facets(document: FacetDocument) -> Facets:
-    return {name: body for name, (_, _, body) in document.items() if not is_deleted(body)}
+def _update(table: Table) -> Prepared:
+    """The row of that ``id``. Facets come as text, see :meth:`DatasetRow.facets_text`."""
+    values: dict[str, Any] = {name: bindparam(name) for name in _UPDATED[table.name] if name != "id"}
+    if "facets" in table.c:
+        values["facets"] = bindparam("facets", type_=Text())
+    return Prepared(update(table).where(table.c.id == bindparam("id")).values(values))
 
 
-def _set_facets(document: FacetDocument, facets: Facets, stamp: Stamp) -> set[str]:
-    """Put in the facets that are at least as new as what is there; the names of those."""
-    taken = {name for name in facets if name not in document or tuple(document[name][:2]) <= stamp}
-    for name in taken:
-        document[name] = [*stamp, facets[name]]
-    return taken
+_UPDATES = {table.name: _update(table) for table in (dataset, job, run)}
 
 
 def _newer(stamps: dict[str, list[Any]], what: str, stamp: Stamp) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,11 +11,11 @@ from headwater.formats.openlineage.accumulate import accumulate
 from headwater.formats.openlineage.event import Event, EventKind, reread_event
 from headwater.formats.openlineage.flows import declares_lineage, flows_of_dataset, flows_of_job, flows_of_run
 from headwater.model.lineage import Origin
-from headwater.model.runs import RunState
 from headwater.store.arrays import one_of
-from headwater.store.fold.entities import Entities, RunRow
+from headwater.store.fold.entities import Entities
 from headwater.store.fold.intervals import Intervals
-from headwater.store.fold.writes import Draft, Group, Writer, draft_flows, remove_versions, signature
+from headwater.store.fold.rows import Group, RunRow
+from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
 from headwater.store.prepared import Lookup
 from headwater.store.tables import dataset, event, lineage, to_micros, version
 
@@ -38,7 +37,7 @@ class Graph:
         for fresh in new:
             if fresh.kind is EventKind.RUN:
                 row = self._entities.run(fresh.run_id)
-                if row.state == RunState.COMPLETE or row.was_complete:
+                if row.complete or row.was_complete:
                     runs[row.id] = row
             elif declares_lineage(fresh):
                 if fresh.dataset is not None:
@@ -50,9 +49,9 @@ class Graph:
             runs |= touched_runs
             jobs |= touched_jobs
             datasets |= touched_datasets
-        events = self._events_by_run(runs, new) if runs else {}
-        for run_id, row in sorted(runs.items()):
-            self._fold_run(row, events[run_id])
+        self._load_events(runs, new)
+        for _, row in sorted(runs.items()):
+            self._fold_run(row)
         for job_id in sorted(jobs):
             self._fold_job(job_id)
         for dataset_id in sorted(datasets):
@@ -60,26 +59,27 @@ class Graph:
 
     # -- runs -------------------------------------------------------------------------------------
 
-    def _fold_run(self, row: RunRow, events: list[Event]) -> None:
+    def _fold_run(self, row: RunRow) -> None:
         drafts: list[Draft] = []
-        if row.state == RunState.COMPLETE:
+        if row.complete:
             assert row.ended_at is not None
+            assert row.events is not None
             writer = Writer(Origin.RUN, row.job_id, row.id, None, row.ended_at, row.key)
-            drafts = draft_flows(self._entities, writer, flows_of_run(accumulate(events)))
+            drafts = draft_flows(self._entities, writer, flows_of_run(accumulate(row.events)))
         before = self._conn.execute(_VERSIONS_OF_RUN, {"run": row.id}).all() if row.was_complete else []
         self._reconcile(before, drafts)
-        row.was_complete = row.state == RunState.COMPLETE
+        row.was_complete = row.complete
 
-    def _events_by_run(self, runs: Collection[int], new: Collection[Event]) -> Mapping[int, list[Event]]:
-        by_run: dict[int, list[Event]] = defaultdict(list)
-        for fresh in new:
-            if fresh.kind is EventKind.RUN:
-                by_run[self._entities.run(fresh.run_id).id].append(fresh)
-        at_hand = {fresh.digest for fresh in new}
-        for run_id, digest, body in _EVENTS_OF_RUNS.rows(self._conn, list(runs)):
-            if digest not in at_hand:
-                by_run[run_id].append(reread_event(body, digest))
-        return by_run
+    def _load_events(self, runs: Mapping[int, RunRow], new: Collection[Event]) -> None:
+        missing = {run_id: row for run_id, row in runs.items() if row.events is None}
+        fresh = {event.digest: event for event in new}
+        for row in missing.values():
+            row.events = []
+        for run_id, digest, body in _EVENTS_OF_RUNS.rows(self._conn, list(missing)):
+            events = missing[run_id].events
+            assert events is not None
+            events.append(fresh.get(digest) or reread_event(body, digest))
+            self._entities.memory.weight += len(body)
 
     # -- declarations -----------------------------------------------------------------------------
 

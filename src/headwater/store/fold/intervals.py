@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -27,7 +27,8 @@ from sqlalchemy import (
 )
 
 from headwater.store.fold.entities import Entities
-from headwater.store.fold.writes import Draft, Group, add_version, end_version, in_group
+from headwater.store.fold.rows import Group, Newest
+from headwater.store.fold.writes import Draft, add_version, end_version, in_group
 from headwater.store.prepared import Prepared
 from headwater.store.tables import OPEN, column_edge, content, edge, version
 
@@ -69,31 +70,37 @@ class Intervals:
     def __init__(self, conn: Connection, entities: Entities) -> None:
         self._conn = conn
         self._entities = entities
+        self._memory = entities.memory
 
     def add(self, draft: Draft) -> None:
         """Write a version and bring the group's edges up to date."""
         newest = self._newest(draft.group)
         if newest is not None and newest.stamp > (draft.writer.written_at, draft.writer.tiebreak):
-            add_version(self._conn, draft)
+            self._write(draft)
             self.refold(draft.group)
             return
         before = newest
         if newest is not None and newest.partition_id != draft.partition_id:
             before = self._newest_of_partition(draft.group, draft.partition_id)
         known = {digest for row in (newest, before) if row is not None for digest in row[-3:]}
-        add_version(self._conn, draft, known)
+        self._memory.newest[draft.group] = self._write(draft, known)
         if before is not None:
             end_version(self._conn, before.id, draft.writer.written_at)
         repeats = before if before is not None else newest
-        if repeats is None or not repeats.says_the_same(draft):
+        if repeats is None or not draft.repeats(repeats):
             self._settle(draft.group, draft.writer.written_at)
+
+    def _write(self, draft: Draft, known: Collection[bytes | None] = ()) -> Newest:
+        return add_version(self._conn, self._entities.standing.next(version), draft, known)
 
     def _newest(self, group: Group) -> Newest | None:
         parameters = {"dataset": group.dataset_id, "origin": group.origin}
         if group.job_id is not None:
             parameters["job"] = group.job_id
-        rows = _NEWEST[group.job_id is None].rows(self._conn, parameters)
-        return Newest(*rows[0]) if rows else None
+        if group not in self._memory.newest:
+            rows = _NEWEST[group.job_id is None].rows(self._conn, parameters)
+            self._memory.newest[group] = Newest(*rows[0]) if rows else None
+        return self._memory.newest[group]
 
     def _newest_of_partition(self, group: Group, partition_id: int | None) -> Newest | None:
         same = version.c.partition_id.is_(None) if partition_id is None else version.c.partition_id == partition_id
@@ -139,6 +146,7 @@ class Intervals:
 
     def refold(self, group: Group) -> None:
         """Put every version of the group in its place in time and derive its edges from scratch."""
+        self._memory.newest.pop(group, None)
         versions = self._conn.execute(
             select(version).where(in_group(group)).order_by(version.c.written_at, version.c.tiebreak)
         ).all()
@@ -228,25 +236,6 @@ def _edges_of(table: Table, group: Group) -> ColumnElement[bool]:
 
 def _element(kind: _Kind, row: Row[Any]) -> Element:
     return tuple(getattr(row, column) for column in kind.columns)
-
-
-class Newest(NamedTuple):
-    """What has to be known of the last version before a new one."""
-
-    id: int
-    partition_id: int | None
-    written_at: int
-    tiebreak: bytes
-    upstream_digest: bytes
-    column_digest: bytes
-    schema_digest: bytes | None
-
-    @property
-    def stamp(self) -> tuple[int, bytes]:
-        return self.written_at, self.tiebreak
-
-    def says_the_same(self, draft: Draft) -> bool:
-        return (self.upstream_digest, self.column_digest) == (draft.upstream_digest, draft.column_digest)
 
 
 def _newest_first(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:

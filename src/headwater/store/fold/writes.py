@@ -21,20 +21,12 @@ from headwater.formats.openlineage.flows import Flow, Source, summary
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
+from headwater.store.fold.rows import Group, Newest
 from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import OPEN, content, lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
 _BASES = list(Basis)
-
-
-@dataclass(frozen=True)
-class Group:
-    """All versions of one dataset by one writer; what edges are folded from."""
-
-    origin: Origin
-    job_id: int | None
-    dataset_id: int
 
 
 @dataclass(frozen=True)
@@ -77,6 +69,9 @@ class Draft:
         self.schema_digest = content_digest(self.schema) if self.schema is not None else None
         partitions = [r.partition_ids for r in self.reads]
         self.digest = content_digest([self.upstreams, self.columns, self.schema, self.label, partitions])
+
+    def repeats(self, before: Newest) -> bool:
+        return (before.upstream_digest, before.column_digest) == (self.upstream_digest, self.column_digest)
 
     @property
     def signature(self) -> tuple[Any, ...]:
@@ -166,28 +161,31 @@ def _column_content(entities: Entities, edges: Iterable[ColumnEdge], upstreams: 
     return sorted(map(list, rows), key=json.dumps)
 
 
-def add_version(conn: Connection, draft: Draft, known: Collection[bytes | None] = ()) -> None:
+def add_version(conn: Connection, version_id: int, draft: Draft, known: Collection[bytes | None]) -> Newest:
     """Write the version and its lineage rows. ``known``: digests of content that is certainly stored already."""
     _keep_content(conn, draft, known)
     writer = draft.writer
-    ((version_id,),) = _INSERT_VERSION.rows(
+    _INSERT_VERSION.run(
         conn,
-        {
-            "dataset_id": draft.group.dataset_id,
-            "partition_id": draft.partition_id,
-            "origin": writer.origin,
-            "job_id": writer.job_id,
-            "run_id": writer.run_id,
-            "event_id": writer.event_id,
-            "written_at": writer.written_at,
-            "tiebreak": writer.tiebreak,
-            "valid_to": OPEN,
-            "label": draft.label,
-            "schema_digest": draft.schema_digest,
-            "upstream_digest": draft.upstream_digest,
-            "column_digest": draft.column_digest,
-            "digest": draft.digest,
-        },
+        [
+            {
+                "id": version_id,
+                "dataset_id": draft.group.dataset_id,
+                "partition_id": draft.partition_id,
+                "origin": writer.origin,
+                "job_id": writer.job_id,
+                "run_id": writer.run_id,
+                "event_id": writer.event_id,
+                "written_at": writer.written_at,
+                "tiebreak": writer.tiebreak,
+                "valid_to": OPEN,
+                "label": draft.label,
+                "schema_digest": draft.schema_digest,
+                "upstream_digest": draft.upstream_digest,
+                "column_digest": draft.column_digest,
+                "digest": draft.digest,
+            }
+        ],
     )
     rows = [
         {
@@ -210,6 +208,15 @@ def add_version(conn: Connection, draft: Draft, known: Collection[bytes | None] 
     ]
     if rows:
         _INSERT_LINEAGE.run(conn, rows)
+    return Newest(
+        version_id,
+        draft.partition_id,
+        writer.written_at,
+        writer.tiebreak,
+        draft.upstream_digest,
+        draft.column_digest,
+        draft.schema_digest,
+    )
 
 
 def _keep_content(conn: Connection, draft: Draft, known: Collection[bytes | None]) -> None:
@@ -234,8 +241,7 @@ def remove_versions(conn: Connection, ids: Collection[int]) -> None:
     conn.execute(delete(version).where(one_of(conn, version.c.id, ids)))
 
 
-_INSERT_VERSION = Prepared(insert(version).returning(version.c.id))
-_INSERT_LINEAGE, _INSERT_CONTENT = Prepared(insert(lineage)), Prepared(insert(content))
+_INSERT_VERSION, _INSERT_LINEAGE, _INSERT_CONTENT = (Prepared(insert(table)) for table in (version, lineage, content))
 _STORED_CONTENT = Lookup(select(content.c.digest), content.c.digest)
 _END_VERSION = (
     Prepared(update(version).where(version.c.id == bindparam("ended")).values(valid_to=bindparam("at"))),

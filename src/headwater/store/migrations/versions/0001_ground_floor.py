@@ -63,7 +63,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "dataset",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("key", sa.LargeBinary(), nullable=False),
         sa.Column("namespace", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -84,7 +84,7 @@ def upgrade() -> None:
     op.create_index("ix_dataset_name_key", "dataset", ["name_key"])
     op.create_table(
         "job",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("key", sa.LargeBinary(), nullable=False),
         sa.Column("namespace", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
@@ -96,7 +96,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "label",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("key", sa.LargeBinary(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_label"),
@@ -165,7 +165,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "run",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("key", sa.LargeBinary(), nullable=False),
         sa.Column("run_id", sa.Text(), nullable=False),
         sa.Column("job_id", ID, nullable=False),
@@ -197,7 +197,7 @@ def upgrade() -> None:
     op.create_index("ix_symlink_alias_id", "symlink", ["alias_id"])
     op.create_table(
         "event",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("event_type", sa.Text(), nullable=True),
@@ -229,7 +229,7 @@ def upgrade() -> None:
     op.create_index("ix_run_dataset_dataset_id_direction", "run_dataset", ["dataset_id", "direction"])
     op.create_table(
         "version",
-        sa.Column("id", ID, nullable=False),
+        sa.Column("id", ID, autoincrement=False, nullable=False),
         sa.Column("dataset_id", ID, nullable=False),
         sa.Column("partition_id", ID, nullable=True),
         sa.Column("origin", sa.Text(), nullable=False),

@@ -1,0 +1,137 @@
+"""The rows that events speak of, as the fold has them in hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from headwater.formats.openlineage.accumulate import is_deleted
+from headwater.formats.openlineage.event import Event
+from headwater.model.lineage import Origin
+from headwater.model.names import Dataset, Endpoint, Job
+from headwater.model.runs import Facets, RunState
+
+FacetDocument = dict[str, list[Any]]
+"""Facet name → [micros, digest as hex, body]."""
+
+Stamp = tuple[int, str]
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass
+class _WithFacets:
+    """``texts``: facets that were written before, as JSON. They are long, and mostly the same in every event."""
+
+    facets: FacetDocument
+    texts: dict[str, str] = field(default_factory=dict, kw_only=True)
+
+    def set_facets(self, facets: Facets, stamp: Stamp) -> set[str]:
+        """Put in the facets that are at least as new as what is there; the names of those."""
+        document = self.facets
+        taken = {name for name in facets if name not in document or tuple(document[name][:2]) <= stamp}
+        for name in taken:
+            body = facets[name]
+            if name in self.texts and document[name][2] is not body:
+                del self.texts[name]
+            document[name] = [*stamp, body]
+        return taken
+
+    def facets_text(self) -> str:
+        return f"{{{','.join(map(self._facet_text, self.facets))}}}"
+
+    def _facet_text(self, name: str) -> str:
+        micros, digest, body = self.facets[name]
+        if name not in self.texts:
+            self.texts[name] = _encode(body)
+        return f'{_encode(name)}:[{micros},"{digest}",{self.texts[name]}]'
+
+
+@dataclass
+class DatasetRow(_WithFacets):
+    id: int
+    key: bytes
+    namespace: str
+    name: str
+    is_job: int
+    canonical_id: int
+    kind: str
+    owner: str | None
+    tags: list[str]
+    contested: int
+    first_seen: int | None
+    last_seen: int | None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return (Job if self.is_job else Dataset)(self.namespace, self.name)
+
+
+@dataclass
+class JobRow(_WithFacets):
+    id: int
+    key: bytes
+    namespace: str
+    name: str
+    owner: str | None
+    last_seen: int
+
+
+@dataclass
+class RunRow:
+    id: int
+    key: bytes
+    run_id: str
+    job_id: int
+    state: str
+    started_at: int | None
+    ended_at: int | None
+    first_event_at: int
+    last_event_at: int
+    nominal_start: int | None
+    nominal_end: int | None
+    parent_run_id: str | None
+    parent_key: bytes | None
+    stamps: dict[str, list[Any]]
+    stored: bool = True
+    was_complete: bool = False
+    """When it was read: whether there may be versions of it."""
+    events: list[Event] | None = None
+    """All of them, where they are at hand."""
+    uses: set[tuple[int, str]] = field(default_factory=set)
+    """Datasets and whether they are inputs or outputs, as far as events at hand say so."""
+    stored_uses: set[tuple[int, str]] = field(default_factory=set)
+
+    @property
+    def complete(self) -> bool:
+        return self.state == RunState.COMPLETE
+
+
+@dataclass(frozen=True)
+class Group:
+    """All versions of one dataset by one writer; what edges are folded from."""
+
+    origin: Origin
+    job_id: int | None
+    dataset_id: int
+
+
+class Newest(NamedTuple):
+    """What has to be known of the last version before a new one."""
+
+    id: int
+    partition_id: int | None
+    written_at: int
+    tiebreak: bytes
+    upstream_digest: bytes
+    column_digest: bytes
+    schema_digest: bytes | None
+
+    @property
+    def stamp(self) -> tuple[int, bytes]:
+        return self.written_at, self.tiebreak
+
+
+def live_facets(document: FacetDocument) -> Facets:
+    return {name: body for name, (_, _, body) in document.items() if not is_deleted(body)}
