@@ -37,7 +37,7 @@ class Deed:
     action: str
     resource_type: str | None
     resource_id: str | None
-    details: Mapping[str, Any]
+    details: Mapping[str, str]
 
 
 def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, Deed]]) -> None:
@@ -55,20 +55,25 @@ def record(conn: Connection, standing: Standing, deeds: Sequence[tuple[Actor, De
             "resource_type": deed.resource_type,
             "resource_id": deed.resource_id,
             "action": deed.action,
-            "details": rfc8785.dumps(dict(deed.details)).decode(),
+            "details": _canonical(deed.details),
             "correlation_id": actor.correlation_id,
             "client_ip": actor.client_ip,
             "user_agent": actor.user_agent,
             "algorithm": ALGORITHM,
         }
-        previous, standing.hash = standing.hash, entry_hash(row, standing.hash)
+        previous = standing.hash
+        standing.hash = hashlib.sha256(_canonical(_hashed(row, previous)).encode()).digest()
         rows.append(row | {"previous_hash": previous, "hash": standing.hash})
     _INSERT.run(conn, rows)
 
 
-def entry_hash(row: Mapping[Any, Any], previous: bytes) -> bytes:
-    hashed = {name: row[name] for name in _HASHED} | {"previous_hash": previous.hex()}
-    return hashlib.sha256(rfc8785.dumps(hashed)).digest()
+def _hashed(row: Mapping[Any, Any], previous: bytes) -> dict[str, Any]:
+    return {name: row[name] for name in _HASHED} | {"previous_hash": previous.hex()}
+
+
+# An entry is made of texts, whole numbers and nulls under names of plain letters. For these Python's own JSON is the
+# canonical one, and many times as quick; verifying goes by rfc8785, so that neither has to be taken at its word.
+_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def verify(conn: Connection) -> tuple[int, str]:
@@ -83,7 +88,8 @@ def verify(conn: Connection) -> tuple[int, str]:
         if row.algorithm != ALGORITHM:
             raise AuditBroken(seq, f"unknown algorithm {row.algorithm!r}")
         try:
-            matches = entry_hash(row._mapping, previous) == row.hash
+            recomputed = rfc8785.dumps(_hashed(row._mapping, previous))
+            matches = hashlib.sha256(recomputed).digest() == row.hash
         except rfc8785.CanonicalizationError:  # something that we never write and that has no canonical form
             matches = False
         if not matches:

@@ -181,7 +181,7 @@ def _lower(value: str | None) -> str | None:
 
 def _begin_sqlite(conn: Connection) -> None:
     write = conn.get_execution_options().get("headwater_write", False)
-    conn.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    conn.connection.cursor().execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 def _parse(url: str) -> URL:

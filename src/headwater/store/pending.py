@@ -55,7 +55,7 @@ def ask(conn: Connection, questions: Sequence[tuple[str, Any]]) -> list[list[Any
             asking = list(free)
             for cursor, (sql, parameters) in zip(asking, questions, strict=True):
                 cursor.execute(sql, parameters)
-            return [cursor.fetchall() for cursor in asking]
+            return [list(cursor.fetchall()) for cursor in asking]
     finally:
         for cursor in cursors:
             cursor.close()

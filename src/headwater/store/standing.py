@@ -37,6 +37,13 @@ class Standing:
         seq, head, *numbers = row
         return cls(seq or 0, head or GENESIS, *(number or 0 for number in numbers))
 
+    def follows(self, earlier: Standing) -> bool:
+        """Whether this can be the same store, maybe later: events and names are never taken back."""
+        return all(
+            getattr(self, grows) >= getattr(earlier, grows)
+            for grows in ("seq", "event", "dataset", "job", "run", "label")
+        )
+
     def next(self, table: Table) -> int:
         """A number for a new row."""
         number: int = getattr(self, table.name) + 1

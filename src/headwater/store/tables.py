@@ -32,6 +32,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    text,
 )
 
 OPEN = 2**63 - 1
@@ -95,6 +96,12 @@ def _key() -> Column[bytes]:
     return Column("key", LargeBinary, nullable=False, unique=True)
 
 
+def _index(*columns: str, where: str, **options: Any) -> Index:
+    """Of the rows that are ever looked for by it; for the others each write would be in vain."""
+    condition = text(where)
+    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, **options)
+
+
 event = Table(
     "event",
     metadata,
@@ -110,8 +117,9 @@ event = Table(
     Column("problems", Json),
     Column("body", LargeBinary, nullable=False),
     Index(None, "run_id"),
-    Index(None, "job_id", "kind"),
-    Index(None, "dataset_id"),
+    # Declarations. A run's events are found by the run, and are by far the most.
+    _index("job_id", where="run_id IS NULL"),
+    _index("dataset_id", where="dataset_id IS NOT NULL"),
 )
 
 dataset = Table(
@@ -147,6 +155,7 @@ symlink = Table(
     Column("dataset_id", Id, ForeignKey("dataset.id"), primary_key=True),
     Column("alias_id", Id, ForeignKey("dataset.id"), primary_key=True),
     Index(None, "alias_id"),
+    sqlite_with_rowid=False,
 )
 """The identifiers in each dataset's current `symlinks` facet."""
 
@@ -182,7 +191,7 @@ run = Table(
     Column("stamps", Json, nullable=False),
     Index(None, "job_id", "last_event_at"),
     Index(None, "last_event_at"),
-    Index(None, "parent_key"),
+    _index("parent_key", where="parent_key IS NOT NULL"),
 )
 
 run_dataset = Table(
@@ -192,6 +201,7 @@ run_dataset = Table(
     Column("dataset_id", Id, ForeignKey("dataset.id"), primary_key=True),
     Column("direction", Text, primary_key=True),
     Index(None, "dataset_id", "direction"),
+    sqlite_with_rowid=False,
 )
 
 label = Table("label", metadata, _number(), _key(), Column("text", Text, nullable=False))
@@ -229,7 +239,7 @@ version = Table(
     Index(None, "job_id", "dataset_id", "written_at"),
     Index(None, "dataset_id", "written_at"),
     Index(None, "run_id"),
-    Index(None, "event_id"),
+    _index("event_id", where="event_id IS NOT NULL"),
 )
 
 lineage = Table(
@@ -318,7 +328,6 @@ audit = Table(
     Column("previous_hash", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
     Index(None, "event_type"),
-    Index(None, "recorded_at"),
-    Index(None, "correlation_id", postgresql_using="hash"),
+    _index("correlation_id", where="correlation_id IS NOT NULL", postgresql_using="hash"),
     UniqueConstraint("hash"),
 )

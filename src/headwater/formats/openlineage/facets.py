@@ -15,6 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from headwater.formats.openlineage.sound import SoundFacets
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.runs import Problem
 
@@ -79,27 +80,46 @@ _STANDARD: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def facet_problems(room: str, facets: Mapping[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
+_sound = SoundFacets()
+
+
+def facet_text(facet: Any) -> str:
+    return _sound.text(facet)
+
+
+def facet_problems(room: str, facets: dict[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
     """What is wrong with each of ``facets``; ``room`` is run, job, dataset, inputFacets or outputFacets.
 
-    ``check_text`` can be left out where the event's bytes show that every string in it can be stored.
+    ``check_text`` can be left out where the event's bytes show that every string in it can be stored. A facet that is
+    known already gives way to the one that is kept.
     """
-    standard = _STANDARD[room]
     problems: list[Problem] = []
     for name, facet in facets.items():
-        at: Path = (path, f".{name}")
-        if not isinstance(facet, Mapping):
-            problems.append(Problem(_render(at), "a facet is an object"))
+        key = _sound.key(room, name, facet)
+        known = _sound.get(key)
+        if known is not None:
+            facets[name] = known
             continue
-        problems += [
-            Problem(_render((at, f".{key}")), "missing")
-            for key in ("_producer", "_schemaURL")
-            if not isinstance(facet.get(key), str)
-        ]
-        if name in standard and facet.get("_deleted") is not True:
-            _class_checker(standard[name])(facet, at, problems)
-            if check_text:
-                _check_text(facet, at, problems)
+        found = _problems_of(room, name, facet, (path, f".{name}"), check_text)
+        if not found:
+            _sound.add(key, facet)
+        problems += found
+    return problems
+
+
+def _problems_of(room: str, name: str, facet: Any, at: Path, check_text: bool) -> list[Problem]:
+    if not isinstance(facet, Mapping):
+        return [Problem(_render(at), "a facet is an object")]
+    problems = [
+        Problem(_render((at, f".{key}")), "missing")
+        for key in ("_producer", "_schemaURL")
+        if not isinstance(facet.get(key), str)
+    ]
+    standard = _STANDARD[room]
+    if name in standard and facet.get("_deleted") is not True:
+        _class_checker(standard[name])(facet, at, problems)
+        if check_text:
+            _check_text(facet, at, problems)
     return problems
 
 

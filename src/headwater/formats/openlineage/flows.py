@@ -41,6 +41,15 @@ class Flow:
     """The target as the writer described it, where it was among its outputs."""
 
 
+def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
+    """Everything that flows from or into something."""
+    return (
+        {flow.target for flow in flows}
+        | {source.upstream for flow in flows for source in flow.sources}
+        | {edge.upstream for flow in flows for edge in flow.columns}
+    )
+
+
 def flows_of_run(account: RunAccount) -> list[Flow]:
     return _flows(account.job, account.inputs, account.outputs, account.lineage_entries)
 

@@ -170,6 +170,10 @@ class Entities:
     def canonical_id(self, endpoint: Endpoint) -> int:
         return self.memory.datasets[endpoint].canonical_id
 
+    def canonical_ids(self, endpoints: Collection[Endpoint]) -> dict[Endpoint, int]:
+        self.load_datasets(endpoints)
+        return {endpoint: self.canonical_id(endpoint) for endpoint in endpoints}
+
     def job(self, named: Job | None) -> JobRow:
         assert named is not None
         return self.memory.jobs[named]

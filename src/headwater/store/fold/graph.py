@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, select
 
 from headwater.formats.openlineage.accumulate import accumulate
 from headwater.formats.openlineage.event import Event, EventKind, reread_event
-from headwater.formats.openlineage.flows import declares_lineage, flows_of_dataset, flows_of_job, flows_of_run
+from headwater.formats.openlineage.flows import (
+    declares_lineage,
+    endpoints_of,
+    flows_of_dataset,
+    flows_of_job,
+    flows_of_run,
+)
 from headwater.model.lineage import Origin
 from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.intervals import Intervals
+from headwater.store.fold.repeats import Outcome, said_by
 from headwater.store.fold.rows import Group, RunRow
 from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
 from headwater.store.prepared import Lookup
@@ -21,6 +28,10 @@ from headwater.store.tables import dataset, event, lineage, to_micros, version
 
 _EVENTS_OF_RUNS = Lookup(select(event.c.run_id, event.c.digest, event.c.body), event.c.run_id)
 _VERSIONS_OF_RUN = select(version).where(version.c.run_id == bindparam("run"))
+
+
+def _declared_by(job_id: int) -> ColumnElement[bool]:
+    return and_(event.c.job_id == job_id, event.c.run_id.is_(None))
 
 
 class Graph:
@@ -63,12 +74,23 @@ class Graph:
         drafts: list[Draft] = []
         if row.complete:
             assert row.ended_at is not None
-            assert row.events is not None
             writer = Writer(Origin.RUN, row.job_id, row.id, None, row.ended_at, row.key)
-            drafts = draft_flows(self._entities, writer, flows_of_run(accumulate(row.events)))
+            drafts = self._drafts(row, writer)
         before = self._conn.execute(_VERSIONS_OF_RUN, {"run": row.id}).all() if row.was_complete else []
         self._reconcile(before, drafts)
         row.was_complete = row.complete
+
+    def _drafts(self, row: RunRow, writer: Writer) -> list[Draft]:
+        assert row.events is not None
+        events = sorted(row.events, key=lambda event: event.stamp)
+        said, outcomes = said_by(events), self._entities.memory.outcomes
+        last = outcomes.get(row.job_id)
+        if last is not None and last.said == said and self._entities.canonical_ids(last.names) == last.names:
+            return [draft.by(writer) for draft in last.drafts]
+        flows = flows_of_run(accumulate(events))
+        drafts = draft_flows(self._entities, writer, flows)
+        outcomes[row.job_id] = Outcome(said, events, self._entities.canonical_ids(endpoints_of(flows)), drafts)
+        return drafts
 
     def _load_events(self, runs: Mapping[int, RunRow], new: Collection[Event]) -> None:
         missing = {run_id: row for run_id, row in runs.items() if row.events is None}
@@ -87,7 +109,7 @@ class Graph:
         """Each declaration of a job replaces the one before, also for targets that it no longer names."""
         declarations = [
             (Writer(Origin.JOB, job_id, None, event_id, to_micros(e.time), e.digest), flows_of_job(e))
-            for event_id, e in self._declarations(event.c.job_id == job_id, EventKind.JOB)
+            for event_id, e in self._declarations(_declared_by(job_id), EventKind.JOB)
         ]
         drafts = []
         declared: dict[tuple[Group, int | None], None] = {}

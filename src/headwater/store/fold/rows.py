@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from headwater.formats.openlineage.accumulate import is_deleted
 from headwater.formats.openlineage.event import Event
+from headwater.formats.openlineage.facets import facet_text
 from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import Facets, RunState
@@ -17,35 +18,26 @@ FacetDocument = dict[str, list[Any]]
 
 Stamp = tuple[int, str]
 
-_encode = json.JSONEncoder(separators=(",", ":")).encode
-
 
 @dataclass
 class _WithFacets:
-    """``texts``: facets that were written before, as JSON. They are long, and mostly the same in every event."""
-
     facets: FacetDocument
-    texts: dict[str, str] = field(default_factory=dict, kw_only=True)
 
     def set_facets(self, facets: Facets, stamp: Stamp) -> set[str]:
         """Put in the facets that are at least as new as what is there; the names of those."""
         document = self.facets
         taken = {name for name in facets if name not in document or tuple(document[name][:2]) <= stamp}
         for name in taken:
-            body = facets[name]
-            if name in self.texts and document[name][2] is not body:
-                del self.texts[name]
-            document[name] = [*stamp, body]
+            document[name] = [*stamp, facets[name]]
         return taken
 
     def facets_text(self) -> str:
-        return f"{{{','.join(map(self._facet_text, self.facets))}}}"
-
-    def _facet_text(self, name: str) -> str:
-        micros, digest, body = self.facets[name]
-        if name not in self.texts:
-            self.texts[name] = _encode(body)
-        return f'{_encode(name)}:[{micros},"{digest}",{self.texts[name]}]'
+        """As JSON. Facets are long and mostly the same in every event, so they are not put into words again."""
+        stated = (
+            f'{json.dumps(name)}:[{micros},"{digest}",{facet_text(body)}]'
+            for name, (micros, digest, body) in self.facets.items()
+        )
+        return f"{{{','.join(stated)}}}"
 
 
 @dataclass

@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, insert, select, update
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
-from headwater.formats.openlineage.flows import Flow, Source, summary
+from headwater.formats.openlineage.flows import Flow, Source, endpoints_of, summary
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
@@ -70,6 +71,12 @@ class Draft:
         partitions = [r.partition_ids for r in self.reads]
         self.digest = content_digest([self.upstreams, self.columns, self.schema, self.label, partitions])
 
+    def by(self, writer: Writer) -> Draft:
+        """The same, by another run of the job."""
+        same = copy(self)
+        same.writer = writer
+        return same
+
     def repeats(self, before: Newest) -> bool:
         return (before.upstream_digest, before.column_digest) == (self.upstream_digest, self.column_digest)
 
@@ -88,11 +95,7 @@ def content_digest(body: Any) -> bytes:
 def draft_flows(entities: Entities, writer: Writer, flows: Iterable[Flow]) -> list[Draft]:
     """The versions that ``writer`` makes, under the names that hold now."""
     flows = list(flows)
-    entities.load_datasets(
-        {flow.target for flow in flows}
-        | {source.upstream for flow in flows for source in flow.sources}
-        | {edge.upstream for flow in flows for edge in flow.columns}
-    )
+    entities.load_datasets(endpoints_of(flows))
     labels = entities.label_ids(
         {name for flow in flows for name in flow.partitions}
         | {name for flow in flows for source in flow.sources for name in source.partitions}

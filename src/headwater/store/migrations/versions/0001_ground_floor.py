@@ -1,5 +1,7 @@
 """The ground floor: events, entities, the graph, and an audit log that only grows."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -30,6 +32,12 @@ FOR EACH STATEMENT EXECUTE FUNCTION audit_append_only();
 """
 
 
+def partial_index(table: str, column: str, *, where: str, **options: Any) -> None:
+    condition = sa.text(where)
+    name = f"ix_{table}_{column}"
+    op.create_index(name, table, [column], sqlite_where=condition, postgresql_where=condition, **options)
+
+
 def upgrade() -> None:
     op.create_table(
         "audit",
@@ -52,9 +60,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("hash", name="uq_audit_hash"),
     )
     # A hash index: PostgreSQL's B-tree refuses long texts, and this one comes from outside.
-    op.create_index("ix_audit_correlation_id", "audit", ["correlation_id"], postgresql_using="hash")
+    partial_index("audit", "correlation_id", where="correlation_id IS NOT NULL", postgresql_using="hash")
     op.create_index("ix_audit_event_type", "audit", ["event_type"])
-    op.create_index("ix_audit_recorded_at", "audit", ["recorded_at"])
     op.create_table(
         "content",
         sa.Column("digest", sa.LargeBinary(), nullable=False),
@@ -185,7 +192,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_run_job_id_last_event_at", "run", ["job_id", "last_event_at"])
     op.create_index("ix_run_last_event_at", "run", ["last_event_at"])
-    op.create_index("ix_run_parent_key", "run", ["parent_key"])
+    partial_index("run", "parent_key", where="parent_key IS NOT NULL")
     op.create_table(
         "symlink",
         sa.Column("dataset_id", ID, nullable=False),
@@ -193,6 +200,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["alias_id"], ["dataset.id"], name="fk_symlink_alias_id"),
         sa.ForeignKeyConstraint(["dataset_id"], ["dataset.id"], name="fk_symlink_dataset_id"),
         sa.PrimaryKeyConstraint("dataset_id", "alias_id", name="pk_symlink"),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_symlink_alias_id", "symlink", ["alias_id"])
     op.create_table(
@@ -214,8 +222,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_event"),
         sa.UniqueConstraint("digest", name="uq_event_digest"),
     )
-    op.create_index("ix_event_dataset_id", "event", ["dataset_id"])
-    op.create_index("ix_event_job_id_kind", "event", ["job_id", "kind"])
+    partial_index("event", "dataset_id", where="dataset_id IS NOT NULL")
+    partial_index("event", "job_id", where="run_id IS NULL")
     op.create_index("ix_event_run_id", "event", ["run_id"])
     op.create_table(
         "run_dataset",
@@ -225,6 +233,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["dataset_id"], ["dataset.id"], name="fk_run_dataset_dataset_id"),
         sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_run_dataset_run_id"),
         sa.PrimaryKeyConstraint("run_id", "dataset_id", "direction", name="pk_run_dataset"),
+        sqlite_with_rowid=False,
     )
     op.create_index("ix_run_dataset_dataset_id_direction", "run_dataset", ["dataset_id", "direction"])
     op.create_table(
@@ -252,7 +261,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_version"),
     )
     op.create_index("ix_version_dataset_id_written_at", "version", ["dataset_id", "written_at"])
-    op.create_index("ix_version_event_id", "version", ["event_id"])
+    partial_index("version", "event_id", where="event_id IS NOT NULL")
     op.create_index("ix_version_job_id_dataset_id_written_at", "version", ["job_id", "dataset_id", "written_at"])
     op.create_index("ix_version_run_id", "version", ["run_id"])
     op.create_table(
