@@ -15,7 +15,7 @@ from headwater.store import audit
 from headwater.store.audit import Deed
 from headwater.store.fold.aliases import resolve_aliases
 from headwater.store.fold.descriptions import describe_again
-from headwater.store.fold.entities import Entities
+from headwater.store.fold.entities import Entities, missing
 from headwater.store.fold.graph import Graph
 from headwater.store.fold.memory import Memory
 from headwater.store.prepared import Lookup, Prepared, together
@@ -37,15 +37,20 @@ def ingest_events(
     unseen: dict[bytes, tuple[Event, Actor]] = {}
     for event, actor in submitted:
         unseen.setdefault(event.digest, (event, actor))
-    ((told,), *known) = together(conn, [(STANDING, {}), *_KNOWN.questions(list(unseen))])
-    for (digest,) in chain(*known):
+    known, spoken_of = _KNOWN.questions(list(unseen)), missing(memory, [event for event, _ in unseen.values()])
+    ((told,), *answers) = together(conn, [(STANDING, {}), *known, *(question for question, _ in spoken_of)])
+    for (digest,) in chain(*answers[: len(known)]):
         del unseen[digest]
     if unseen:
         standing = Standing.told(told)
-        memory = memory.at(standing)
+        relied_on, memory = memory, memory.at(standing)
         new = [event for event, _ in unseen.values()]
         entities = Entities(conn, memory, standing)
-        entities.load(new)
+        if memory is relied_on:
+            entities.take(spoken_of, answers[len(known) :])
+        else:
+            entities.read(missing(memory, new))
+        entities.make(new)
         for event in new:
             entities.apply(event)
         entities.flush()
@@ -54,7 +59,7 @@ def ingest_events(
         describe_again(conn, entities, renamed)
         Graph(conn, entities).fold(new, renamed)
         audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
-        memory.keep(standing)
+        memory = memory.left_at(standing)
     return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted], memory
 
 

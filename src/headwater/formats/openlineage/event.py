@@ -272,9 +272,12 @@ def as_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 def _content_digest(document: Mapping[str, Any]) -> bytes:
     try:
-        text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = _canonical(document)
     except ValueError:  # 1e999 is JSON, but no number that could be told again
         raise EventRefused("$", "holds a number too large to keep") from None
     return hashlib.sha256(text.encode()).digest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -18,7 +18,7 @@ from headwater.model.runs import Facets, RunState
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
 from headwater.store.keys import endpoint_key, key_of
-from headwater.store.prepared import Lookup, Prepared, Row, together
+from headwater.store.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.standing import Standing
 from headwater.store.tables import dataset, job, label, run, run_dataset, to_micros
 
@@ -28,7 +28,7 @@ _LIGHT = 500
 
 
 class Entities:
-    """The rows at hand. :meth:`load` before :meth:`apply`; :meth:`flush` at the end."""
+    """The rows at hand. What is :func:`missing` is read or made; then :meth:`apply`, and at the end :meth:`flush`."""
 
     def __init__(self, conn: Connection, memory: Memory, standing: Standing) -> None:
         self._conn = conn
@@ -44,43 +44,38 @@ class Entities:
 
     # -- reading, and making what is new ----------------------------------------------------------
 
-    def load(self, events: Collection[Event]) -> None:
-        memory = self.memory
-        endpoints = {use.dataset for event in events for use in event.datasets} - memory.datasets.keys()
-        jobs = {event.job: event for event in events if event.job and event.job not in memory.jobs}
-        runs = {event.run_id: event for event in events if event.run_id and event.run_id not in memory.runs}
-        if endpoints or jobs or runs:
-            self._read(
-                (_DATASETS_BY_KEY, list(map(endpoint_key, endpoints)), self._keep_dataset),
-                (_JOBS_BY_KEY, [key_of(named.namespace, named.name) for named in jobs], self._keep_job),
-                (_RUNS_BY_KEY, list(map(key_of, runs)), self._keep_run),
-            )
-        self._make_datasets(endpoint for endpoint in endpoints if endpoint not in memory.datasets)
-        self._make_jobs(event for named, event in jobs.items() if named not in memory.jobs)
-        for run_id, event in runs.items():
-            if run_id not in memory.runs:
-                self._make_run(run_id, to_micros(event.time))
+    def read(self, asked: Asked) -> None:
+        if asked:
+            self.take(asked, together(self._conn, [question for question, _ in asked]))
 
-    def load_datasets(self, endpoints: Iterable[Endpoint]) -> None:
-        wanted = {endpoint for endpoint in endpoints if endpoint not in self.memory.datasets}
+    def take(self, asked: Asked, answers: Iterable[Sequence[Row]]) -> None:
+        for (_, keep), rows in zip(asked, answers, strict=True):
+            for row in rows:
+                keep(self, row)
+
+    def make(self, events: Iterable[Event]) -> None:
+        """What these speak of and is neither at hand nor stored; to be called when everything stored was read."""
+        for event in events:
+            self._make_datasets(use.dataset for use in event.datasets)
+            if event.job is not None and event.job not in self.memory.jobs:
+                self._make_job(event.job, to_micros(event.time))
+            if event.run_id is not None and event.run_id not in self.memory.runs:
+                self._make_run(event.run_id, to_micros(event.time))
+
+    def load_datasets(self, endpoints: Collection[Endpoint]) -> None:
+        wanted = [endpoint_key(endpoint) for endpoint in endpoints if endpoint not in self.memory.datasets]
         if wanted:
-            self._read((_DATASETS_BY_KEY, list(map(endpoint_key, wanted)), self._keep_dataset))
-            self._make_datasets(endpoint for endpoint in wanted if endpoint not in self.memory.datasets)
+            self.read(_asked(_DATASETS_BY_KEY, wanted, Entities._keep_dataset))
+            self._make_datasets(endpoints)
 
     def load_dataset_ids(self, ids: Collection[int]) -> None:
-        self._read((_DATASETS_BY_ID, [i for i in ids if i not in self.memory.dataset_by_id], self._keep_dataset))
+        wanted = [i for i in ids if i not in self.memory.dataset_by_id]
+        self.read(_asked(_DATASETS_BY_ID, wanted, Entities._keep_dataset))
 
     def load_run_ids(self, ids: Collection[int]) -> dict[int, RunRow]:
-        self._read((_RUNS_BY_ID, [i for i in ids if i not in self.memory.run_by_id], self._keep_run))
+        wanted = [i for i in ids if i not in self.memory.run_by_id]
+        self.read(_asked(_RUNS_BY_ID, wanted, Entities._keep_run))
         return {i: self.memory.run_by_id[i] for i in ids}
-
-    def _read(self, *wanted: tuple[Lookup, Sequence[Any], Any]) -> None:
-        """Each lookup's rows go to the function that comes with it."""
-        asked = [(question, keep) for lookup, values, keep in wanted for question in lookup.questions(values)]
-        if asked:
-            for rows, (_, keep) in zip(together(self._conn, [question for question, _ in asked]), asked, strict=True):
-                for row in rows:
-                    keep(row)
 
     def _keep_dataset(self, row: Row) -> None:
         kept = DatasetRow(json.loads(row[0]), *row[1:])
@@ -114,7 +109,8 @@ class Entities:
                 "first_seen": None,
                 "last_seen": None,
             }
-            for endpoint in endpoints
+            for endpoint in dict.fromkeys(endpoints)
+            if endpoint not in self.memory.datasets
         ]
         for row in rows:
             kept = DatasetRow({}, **row)
@@ -122,20 +118,17 @@ class Entities:
         if rows:
             _INSERT_DATASET.run(self._conn, [row | {"name_key": key_of(row["name"]), "facets": {}} for row in rows])
 
-    def _make_jobs(self, events: Iterable[Event]) -> None:
-        for event in events:
-            assert event.job is not None
-            named = event.job
-            row: dict[str, Any] = {
-                "id": self.standing.next(job),
-                "key": key_of(named.namespace, named.name),
-                "namespace": named.namespace,
-                "name": named.name,
-                "owner": None,
-                "last_seen": to_micros(event.time),
-            }
-            self.memory.jobs[named] = JobRow({}, **row)
-            _INSERT_JOB.run(self._conn, [row | {"facets": {}}])
+    def _make_job(self, named: Job, micros: int) -> None:
+        row: dict[str, Any] = {
+            "id": self.standing.next(job),
+            "key": key_of(named.namespace, named.name),
+            "namespace": named.namespace,
+            "name": named.name,
+            "owner": None,
+            "last_seen": micros,
+        }
+        self.memory.jobs[named] = JobRow({}, **row)
+        _INSERT_JOB.run(self._conn, [row | {"facets": {}}])
 
     def _make_run(self, run_id: str, micros: int) -> None:
         """Stored when it is known which job it is a run of."""
@@ -187,7 +180,7 @@ class Entities:
         labels = self.memory.labels
         missing = {text: key_of(text) for text in texts if text not in labels}
         if missing:
-            self._read((_LABELS_BY_KEY, list(missing.values()), self._keep_label))
+            self.read(_asked(_LABELS_BY_KEY, list(missing.values()), Entities._keep_label))
             new = [
                 {"id": self.standing.next(label), "key": key, "text": text}
                 for text, key in missing.items()
@@ -287,6 +280,26 @@ class Entities:
         for row in runs:
             row.stored, row.stored_uses = True, row.uses.copy()
         self._changed_datasets, self._changed_jobs, self._changed_runs = {}, {}, {}
+
+
+Asked = list[tuple[Question, Callable[[Entities, Row], None]]]
+"""Questions, and what becomes of each row of an answer."""
+
+
+def missing(memory: Memory, events: Collection[Event]) -> Asked:
+    """What to ask for the events' datasets, jobs and runs that are not at hand."""
+    endpoints = {use.dataset for event in events for use in event.datasets} - memory.datasets.keys()
+    jobs = {event.job for event in events if event.job} - memory.jobs.keys()
+    runs = {event.run_id for event in events if event.run_id} - memory.runs.keys()
+    return [
+        *_asked(_DATASETS_BY_KEY, list(map(endpoint_key, endpoints)), Entities._keep_dataset),
+        *_asked(_JOBS_BY_KEY, [key_of(named.namespace, named.name) for named in jobs], Entities._keep_job),
+        *_asked(_RUNS_BY_KEY, list(map(key_of, runs)), Entities._keep_run),
+    ]
+
+
+def _asked(lookup: Lookup, wanted: Sequence[Any], keep: Callable[[Entities, Row], None]) -> Asked:
+    return [(question, keep) for question in lookup.questions(wanted)]
 
 
 _NO_FACET: list[Any] = [0, "", None]

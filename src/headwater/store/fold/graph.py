@@ -79,6 +79,7 @@ class Graph:
         before = self._conn.execute(_VERSIONS_OF_RUN, {"run": row.id}).all() if row.was_complete else []
         self._reconcile(before, drafts)
         row.was_complete = row.complete
+        row.events = None  # seldom is there another
 
     def _drafts(self, row: RunRow, writer: Writer) -> list[Draft]:
         assert row.events is not None

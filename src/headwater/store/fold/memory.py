@@ -30,17 +30,25 @@ class Memory:
     newest: dict[Group, Newest | None] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     """By job, what its last run came to."""
+    others_write: bool = False
+    """Whether the store had moved on when it was last looked at."""
     weight: int = 0
     """Characters of JSON taken in, which is about what it is made of."""
 
     def at(self, standing: Standing) -> Memory:
-        """What can be relied on in a store that stands there. Until :meth:`keep` it is not to be relied on again."""
+        """What can be relied on in a store that stands there. Until :meth:`left_at` it is not to be relied on again."""
         left, self.standing = self.standing, None
         if left is None or self.weight > _MOST_TEXT or not standing.follows(left):
             return Memory()
-        if left != standing:
-            return Memory(labels=self.labels, outcomes=self.outcomes, weight=self.weight)
-        return self
+        self.others_write = left != standing
+        changeable = self.datasets or self.jobs or self.runs or self.newest
+        return self._lasting() if self.others_write and changeable else self
 
-    def keep(self, standing: Standing) -> None:
-        self.standing = standing
+    def left_at(self, standing: Standing) -> Memory:
+        """For the next transaction. Where others write too, most of it will not hold by then."""
+        kept = self._lasting() if self.others_write else self
+        kept.standing = standing
+        return kept
+
+    def _lasting(self) -> Memory:
+        return Memory(labels=self.labels, outcomes=self.outcomes, weight=self.weight, others_write=self.others_write)

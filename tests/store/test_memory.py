@@ -1,0 +1,138 @@
+"""What a store remembers from one transaction to the next must not show, whoever else writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import cycle
+
+import pytest
+from sqlalchemy import event, text
+
+from headwater.model.audit import Actor
+from headwater.store.fold import memory
+from headwater.store.store import Store
+from tests.oracles.dump import state_of_store
+from tests.store.workload import busy_day
+from tests.support.events import (
+    Json,
+    column_lineage,
+    dataset_event,
+    facet,
+    run_event,
+    run_id,
+    schema,
+    symlinks,
+    used,
+)
+
+
+def forget(store: Store) -> None:
+    store._memory = memory.Memory()
+
+
+def state_without_memory(events: Sequence[Json]) -> object:
+    with Store("memory://") as store:
+        for one in events:
+            forget(store)
+            store.ingest(one)
+        return state_of_store(store)
+
+
+@pytest.mark.parametrize("turns", [(0,), (0, 1), (0, 0, 1), (0, 0, 0, 0, 1, 1), (0, 1, 2)])
+def test_stores_that_take_turns(durable_url: str, turns: tuple[int, ...]) -> None:
+    """Whether nobody else writes, or somebody does after every event, or now and then."""
+    events = busy_day(25)
+    stores = [Store(durable_url) for _ in range(max(turns) + 1)]
+    for one, turn in zip(events, cycle(turns), strict=False):
+        assert not stores[turn].ingest(one).duplicate
+    assert stores[0].verify()[0] == len(events)
+    assert state_of_store(stores[0]) == state_without_memory(events)
+    for store in stores:
+        store.close()
+
+
+def test_it_has_an_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_MOST_TEXT", 2_000)
+    events = busy_day(15)
+    seen = set()
+    for one in events:
+        store.ingest(one)
+        seen.add(len(store._memory.datasets))
+        assert store._memory.weight < 60_000
+    assert len(seen) > 3
+    assert state_of_store(store) == state_without_memory(events)
+
+
+def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
+    """It had changed in memory what it did not come to store."""
+    before, after = run_event("START", run="r", inputs=["a"]), run_event(run="r", outputs=["x"], minute=2)
+    store.ingest(before)
+
+    def fail(_conn: object) -> None:
+        raise OSError("pulled out")
+
+    event.listen(store._database.engine, "commit", fail)
+    with pytest.raises(OSError, match="pulled out"):
+        store.ingest(run_event(run="r", inputs=["b"], outputs=["y"], minute=1))
+    event.remove(store._database.engine, "commit", fail)
+    store.ingest(after)
+    assert state_of_store(store) == state_without_memory([before, after])
+
+
+def same_every_day(day: int) -> Json:
+    said = column_lineage({"c": [("a", "c")]})
+    output = used("x", facets={"columnLineage": said, "schema": schema("c")})
+    return run_event(run=f"day {day}", inputs=["a"], outputs=[output], minute=10 * day)
+
+
+def test_a_name_that_another_store_gives_away(durable_url: str) -> None:
+    """The job says what it said before, but its input is by now another dataset's name."""
+    claim = dataset_event(used("b", facets={"symlinks": symlinks("a", namespace="warehouse")}), minute=15)
+    events = [same_every_day(0), same_every_day(1), claim, same_every_day(2), same_every_day(3)]
+    with Store(durable_url) as ours, Store(durable_url) as theirs:
+        for one in events:
+            (theirs if one is claim else ours).ingest(one)
+        assert {edge.upstream.name for edge in ours.run(run_id("day 3")).edges} == {"b"}
+        assert state_of_store(ours) == state_without_memory(events)
+
+
+def test_a_name_that_we_give_away_ourselves(store: Store) -> None:
+    claim = dataset_event(used("b", facets={"symlinks": symlinks("a", namespace="warehouse")}), minute=15)
+    events = [same_every_day(0), same_every_day(1), claim, same_every_day(2)]
+    for one in events:
+        store.ingest(one)
+    assert state_of_store(store) == state_without_memory(events)
+
+
+def test_equal_is_not_the_same(store: Store) -> None:
+    """1, 1.0 and true are equal in Python; a facet is told again as it was sent last."""
+    for minute, value in enumerate((1, True, 1.0, 1, {"a": 1, "b": 2}, {"b": 2, "a": 1})):
+        odd = facet(value=value)
+        store.ingest(
+            run_event(run="r", outputs=[used("x", facets={"odd": odd})], job_facets={"odd": odd}, minute=minute)
+        )
+        told = store.dataset("x").facets["odd"]
+        assert json.dumps(told) == json.dumps(odd)
+
+
+def test_a_store_put_back_to_an_earlier_state(durable_url: str) -> None:
+    """Numbers that were given out are given out again; nothing of what they stood for may linger."""
+    with Store(durable_url) as store:
+        store.ingest(same_every_day(0))
+        store.ingest(run_event(run="p", outputs=[used("y", facets={"schema": schema("d")})]))
+        emptied = ("column_edge", "edge", "lineage", "version", "run_dataset", "event", "run", "job", "symlink")
+        with store._database.write() as conn:
+            for table in (*emptied, "dataset", "label", "content"):
+                conn.execute(text(f"DELETE FROM {table}"))
+        again = [run_event(run="q", inputs=["m"], outputs=["n"]), same_every_day(1)]
+        for one in again:
+            store.ingest(one)
+        assert state_of_store(store) == state_without_memory(again)
+
+
+@pytest.mark.parametrize("odd", ["\x01\x1f\x7f", "é\u2028\ufeff", "😀\uffff", '"\\/\b\f\n\r\t', "", " "])
+def test_entries_are_canonical_whatever_is_in_them(store: Store, odd: str) -> None:
+    """They are written by one implementation of RFC 8785 and verified by another."""
+    store.ingest(run_event(job=f"j{odd}", run="r"), actor=Actor(odd, odd, odd, odd, odd))
+    assert store.verify()[0] == 1
