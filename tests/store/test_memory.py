@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import cycle
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import event, text
 
 from headwater.model.audit import Actor
+from headwater.store import audit
 from headwater.store.fold import memory
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
@@ -64,18 +67,32 @@ def test_it_has_an_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     assert state_of_store(store) == state_without_memory(events)
 
 
-def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
+def pulled_out(*_: object) -> None:
+    raise OSError("pulled out")
+
+
+@contextmanager
+def before_the_log_is_written(_store: Store) -> Iterator[None]:
+    with patch.object(audit, "record", pulled_out):
+        yield
+
+
+@contextmanager
+def at_the_commit(store: Store) -> Iterator[None]:
+    event.listen(store._database.engine, "commit", pulled_out)
+    yield
+    event.remove(store._database.engine, "commit", pulled_out)
+
+
+@pytest.mark.parametrize("moment", [before_the_log_is_written, at_the_commit])
+def test_a_transaction_that_fails_leaves_nothing(
+    store: Store, moment: Callable[[Store], AbstractContextManager[None]]
+) -> None:
     """It had changed in memory what it did not come to store."""
     before, after = run_event("START", run="r", inputs=["a"]), run_event(run="r", outputs=["x"], minute=2)
     store.ingest(before)
-
-    def fail(_conn: object) -> None:
-        raise OSError("pulled out")
-
-    event.listen(store._database.engine, "commit", fail)
-    with pytest.raises(OSError, match="pulled out"):
-        store.ingest(run_event(run="r", inputs=["b"], outputs=["y"], minute=1))
-    event.remove(store._database.engine, "commit", fail)
+    with moment(store), pytest.raises(OSError, match="pulled out"):
+        store.ingest(run_event("RUNNING", run="r", inputs=["b"], outputs=["y"], minute=1))
     store.ingest(after)
     assert state_of_store(store) == state_without_memory([before, after])
 
