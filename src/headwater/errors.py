@@ -2,6 +2,7 @@
 
     HeadwaterError
     ├── EventRefused            an event cannot be taken; names the JSON path and the reason
+    ├── PlanUnreadable          a Spark plan's JSON is not what Spark writes; names what is wrong
     ├── QueryError              the question cannot be answered as asked
     │   ├── UnknownDataset      lists the closest names
     │   ├── AmbiguousDataset    lists the datasets the short name fits
@@ -30,6 +31,7 @@ __all__ = [
     "AuditBroken",
     "EventRefused",
     "HeadwaterError",
+    "PlanUnreadable",
     "QueryError",
     "StoreError",
     "StoreMissing",
@@ -70,6 +72,12 @@ class EventRefused(HeadwaterError):
         self.path = path
         self.reason = reason
         super().__init__(f"Event refused at {shorten(path)}: {reason}")
+
+
+class PlanUnreadable(HeadwaterError):
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The Spark plan cannot be read: {reason}")
 
 
 class QueryError(HeadwaterError):

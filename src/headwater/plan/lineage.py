@@ -1,0 +1,80 @@
+"""What a plan says about its columns: the answer of :mod:`headwater.plan.trace`."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.model.lineage import Dependency
+from headwater.plan.tree import Node
+
+__all__ = ["Attribute", "Dependency", "Derivation", "Gap", "OutputColumn", "PlanLineage", "Source"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of a source. Whoever knows the running plan finds the source again by its ``expr_id``."""
+
+    name: str
+    expr_id: int
+    type: Any
+    """The data type as Spark writes it in JSON."""
+    nullable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place where the plan reads. Two occurrences of one table are two sources."""
+
+    kind: str
+    """The node's name: LogicalRelation, DataSourceV2Relation, HiveTableRelation, LogicalRDD, LocalRelation, Range,
+    View, StreamingRelation…"""
+    attributes: tuple[Attribute, ...]
+    node: Node = dataclasses.field(compare=False, repr=False)
+    """A persistent View's definition is its child."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Derivation:
+    """That an output depends on a field of a source, and how."""
+
+    source: int
+    """Its place in :attr:`PlanLineage.sources`."""
+    field: str
+    """A column or, dotted, a field within one: ``address.city``. An array's elements add no step: ``items.sku``."""
+    type: Dependency
+    subtype: str
+    """IDENTITY, TRANSFORMATION or AGGREGATION; FILTER, JOIN, GROUP_BY, SORT, WINDOW or CONDITIONAL."""
+    masking: bool
+    """The way goes through a function that hides the value, such as md5. Where another way leaves it bare, both
+    derivations are there."""
+    logic: str | None = dataclasses.field(default=None, compare=False)
+    """The expression as SQL, written in the columns of the sources as far as that stays readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    name: str
+    type: Any
+    """As Spark writes it in JSON; None where the plan does not state it."""
+    nullable: bool | None
+    derivations: tuple[Derivation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something that cannot be seen through, or that is not known here. No columns: it concerns all of them."""
+
+    operator: str
+    reason: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLineage:
+    sources: tuple[Source, ...]
+    columns: tuple[OutputColumn, ...]
+    whole: tuple[Derivation, ...]
+    """What decides which rows there are, or their order, and so holds for every column."""
+    gaps: tuple[Gap, ...]
