@@ -1,0 +1,1 @@
+"""Captures what a Spark session does, as OpenLineage events."""

@@ -1,0 +1,68 @@
+"""The runs that have begun and not ended, and the event that ends them when their process is gone."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater.capture.delivery.frames import Frame, Kind, frame_of
+
+_FACET = "https://openlineage.io/spec/facets/1-0-1/ErrorMessageRunFacet.json#/$defs/ErrorMessageRunFacet"
+_MESSAGE = "The process ended before the run did."
+_KEPT = ("producer", "schemaURL", "run", "job")
+MOST = 10_000
+"""Runs that are never ended must not eat the memory; beyond this the oldest are forgotten."""
+
+
+class OpenRuns:
+    """Follows the frames of a log."""
+
+    def __init__(self) -> None:
+        self._starts: dict[str, Frame] = {}
+
+    def follow(self, frame: Frame) -> None:
+        if frame.kind is Kind.CLOSED:
+            self._starts.clear()
+        elif frame.run_id is None:
+            return
+        elif frame.kind in (Kind.START, Kind.STILL_OPEN):
+            self._starts[frame.run_id] = frame  # as it is: sending a START must not cost another look into it
+        elif frame.kind is Kind.END:
+            self._starts.pop(frame.run_id, None)
+        while len(self._starts) > MOST:
+            del self._starts[next(iter(self._starts))]
+
+    def notes(self) -> list[Frame]:
+        """What a new segment has to begin with, so that the ones before it can be removed."""
+        self._starts = {run_id: _essence(start) for run_id, start in self._starts.items()}
+        return list(self._starts.values())
+
+    def failures(self) -> list[Frame]:
+        """One FAIL for each, as of now."""
+        return [frame_of(_failure(json.loads(note.body))) for note in self.notes()]
+
+
+def _essence(start: Frame) -> Frame:
+    if start.kind is Kind.STILL_OPEN:
+        return start
+    event = json.loads(start.body)
+    kept = json.dumps({key: event[key] for key in _KEPT if key in event}, separators=(",", ":"))
+    return Frame(Kind.STILL_OPEN, start.run_id, kept.encode())
+
+
+def _failure(start: dict[str, Any]) -> dict[str, Any]:
+    error = {
+        "_producer": start.get("producer"),
+        "_schemaURL": _FACET,
+        "message": _MESSAGE,
+        "programmingLanguage": "PYTHON",
+    }
+    run = start["run"]
+    facets = {**(run.get("facets") or {}), "errorMessage": error}
+    return {
+        "eventType": "FAIL",
+        "eventTime": datetime.now(UTC).isoformat(),
+        **start,
+        "run": {**run, "facets": facets},
+    }
