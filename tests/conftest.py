@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import psycopg
@@ -22,6 +23,23 @@ ROOT = Path(__file__).parents[1]
 SHARED = "../shared/data/openlineage"
 TEMPLATE = "headwater_template"
 _numbers = itertools.count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Two warnings that an older pyspark itself causes; with the newest they stay errors."""
+    spark = tuple(int(part) for part in version("pyspark").split(".")[:2])
+    if spark < (4, 0):
+        config.addinivalue_line("filterwarnings", "ignore:distutils Version classes are deprecated:DeprecationWarning")
+    if spark < (4, 3):
+        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What asks for a Spark session is marked `spark`: the tests that another version of Spark has to pass too."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "spark" in item.fixturenames:
+            item.add_marker(pytest.mark.spark)
 
 
 @pytest.fixture(scope="session")

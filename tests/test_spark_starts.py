@@ -2,14 +2,15 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.support import why_missing
 
 if TYPE_CHECKING:
+    import pandas
     from pyspark.sql import SparkSession
 
 
@@ -54,6 +55,17 @@ def test_python_workers_are_this_python(spark: "SparkSession") -> None:
 
 
 def test_arrow_carries_rows_both_ways(spark: "SparkSession") -> None:
-    table = spark.range(5).toArrow()
-    assert table.column("id").to_pylist() == [0, 1, 2, 3, 4]
-    assert spark.createDataFrame(table).count() == 5
+    def unchanged(batches: Iterator[Any]) -> Iterator[Any]:
+        return batches
+
+    rows = spark.range(5).mapInArrow(unchanged, "id long").collect()
+    assert sorted(row["id"] for row in rows) == [0, 1, 2, 3, 4]
+
+
+def test_pandas_functions_run(spark: "SparkSession") -> None:
+    def doubled(batches: Iterable["pandas.DataFrame"]) -> Iterator["pandas.DataFrame"]:
+        for batch in batches:
+            yield batch * 2
+
+    rows = spark.range(5).mapInPandas(doubled, "id long").collect()
+    assert sorted(row["id"] for row in rows) == [0, 2, 4, 6, 8]
