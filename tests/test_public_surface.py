@@ -33,9 +33,21 @@ STORE = {
     "close": "(self) -> 'None'",
 }
 
+WATCH = {
+    "enable": "(spark: 'SparkSession', *, store: 'str | Store | None' = None, url: 'str | None' = None, "
+    "sink: 'str | Sequence[str] | None' = None, namespace: 'str | None' = None, job: 'str | None' = None, "
+    "api_key: 'str | None' = None, telemetry: 'bool' = True, leave_out: 'Sequence[str]' = (), "
+    "quality: 'bool | Sequence[str]' = False, spool: 'str | Path | None' = None) -> 'None'",
+    "disable": "(spark: 'SparkSession | None' = None) -> 'None'",
+    "flush": "(timeout: 'float' = 30.0) -> 'bool'",
+    "run": "(job: 'str', *, partition: 'str | None' = None, telemetry: 'bool' = True, "
+    "leave_out: 'Sequence[str]' = (), quality: 'bool | Sequence[str]' = False) -> 'Iterator[str | None]'",
+}
+
 TREE = """
 HeadwaterError
 ├── EventRefused
+├── PlanUnreadable
 ├── QueryError
 │   ├── UnknownDataset
 │   ├── AmbiguousDataset
@@ -55,7 +67,10 @@ HeadwaterError
 
 
 def test_what_the_package_exports() -> None:
-    assert headwater.__all__ == ["Column", "Dataset", "HeadwaterError", "Job", "Partition", "connect"]
+    assert headwater.__all__ == [
+        *("Column", "Dataset", "HeadwaterError", "Job", "Partition"),
+        *("connect", "disable", "enable", "flush", "run"),
+    ]
     for name in headwater.__all__:
         assert getattr(headwater, name) is not None
     visible = {name for name in vars(headwater) if not name.startswith("_")}
@@ -67,6 +82,10 @@ def test_the_methods_of_a_store() -> None:
     public = {name: value for name, value in vars(Store).items() if callable(value) and not name.startswith("_")}
     public["__init__"] = Store.__init__
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == STORE
+
+
+def test_the_capture() -> None:
+    assert {name: str(inspect.signature(getattr(headwater, name))) for name in WATCH} == WATCH
 
 
 def test_connect() -> None:

@@ -12,12 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
 from headwater.model.names import Column, Dataset, Job, Partition
+from headwater.watch import disable, enable, flush, run
 
 if TYPE_CHECKING:
     from headwater.store.store import Store
 
 __version__ = "0.1.0"
-__all__ = ["Column", "Dataset", "HeadwaterError", "Job", "Partition", "connect"]
+__all__ = [
+    "Column",
+    "Dataset",
+    "HeadwaterError",
+    "Job",
+    "Partition",
+    "connect",
+    "disable",
+    "enable",
+    "flush",
+    "run",
+]
 
 
 def connect(url: str = "sqlite:///.headwater/lineage.db", **options: Any) -> Store:

@@ -15,6 +15,7 @@ from headwater.cli.db import db
 from headwater.cli.demo import demo
 from headwater.cli.diff import diff
 from headwater.cli.downstream import downstream
+from headwater.cli.exec import exec_
 from headwater.cli.impact import impact
 from headwater.cli.ingest import ingest
 from headwater.cli.run import run
@@ -22,6 +23,8 @@ from headwater.cli.runs import runs
 from headwater.cli.upstream import upstream
 from headwater.cli.verify import verify
 
+# What follows the script is the script's, whatever it looks like.
+_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 START, LINEAGE, RUNS, PROOF = "Start here", "Where data comes from and goes", "What ran", "Proof and upkeep"
 
 
@@ -68,11 +71,12 @@ def _root(
 
 
 for group, commands in (
-    (START, (demo, ingest)),
+    (START, (demo, exec_, ingest)),
     (LINEAGE, (datasets, dataset, upstream, downstream, impact)),
     (RUNS, (runs, run, diff)),
     (PROOF, (audit, verify)),
 ):
     for command in commands:
-        app.command(rich_help_panel=group)(command)
+        name = command.__name__.rstrip("_")  # `exec` is a word of Python's own
+        app.command(name, rich_help_panel=group, context_settings=_SETTINGS.get(name))(command)
 app.add_typer(db, name="db", rich_help_panel=PROOF)

@@ -8,6 +8,7 @@ from itertools import groupby
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
+from headwater.cli.render.captured import amount, measured, unknowns
 from headwater.cli.render.layout import Beside, Indented, table
 from headwater.cli.render.parts import at_limit, data, dependency, joined, note, properties, section, state
 from headwater.cli.text import elided, moment, printable, took
@@ -74,6 +75,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
                 _column_edges(detail.column_edges),
             )
         )
+    parts += [*unknowns(detail), *measured(detail)]
     if detail.children:
         parts.append(section("Runs it started", _Runs(detail.children)))
     if detail.problems:
@@ -98,8 +100,8 @@ def _facets(detail: RunDetail) -> Text | None:
 
 
 def _use(use: DatasetUse) -> Text:
-    line = data(use.dataset, "cyan")
-    return joined([line, joined(map(data, use.partitions), style="dim")], "  ") if use.partitions else line
+    parts = [data(use.dataset, "cyan"), joined(map(data, use.partitions), style="dim"), amount(use)]
+    return joined([part for part in parts if part], "  ")
 
 
 def _edge(edge: Edge) -> Text:

@@ -1,0 +1,223 @@
+"""The capture of one Spark application: from the listener in Spark to the sinks."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.code import running_code
+from headwater.capture.delivery import Delivery, Sink
+from headwater.capture.jvm import Bridge
+from headwater.capture.names.catalogs import Catalogs
+from headwater.capture.observer import Observer, Workshop
+from headwater.capture.parents import parent_of_application
+from headwater.capture.quality import measure
+from headwater.capture.runs import Measuring, NamedRun, current
+from headwater.capture.told import Engine, Failure, ParentRun, RunIdentity
+from headwater.capture.writes import Reader
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+_log = logging.getLogger("headwater")
+_READY = 60.0  # seconds that a named run waits for the capture to get ready; it takes one
+AT_EXIT = 10.0
+"""Seconds for what has not been told and delivered when the program ends."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    sinks: Sequence[Sink]
+    namespace: str
+    job: str | None
+    spool: Path
+    measuring: Measuring
+
+
+class Capture:
+    """The capture of one Spark application."""
+
+    def __init__(self, spark: SparkSession, settings: Settings, version: str) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._version = version
+        self._bridge = Bridge(spark.sparkContext)
+        self._delivery = Delivery(settings.sinks, settings.spool)
+        self._observer = Observer(self._bridge, self._delivery.send, self._workshop)
+        self._ended = False
+
+    def begin(self) -> None:
+        atexit.register(self._at_exit)  # after the delivery has registered its own: the last one goes first
+        self._bridge.listen()
+        self._observer.start()
+
+    def _workshop(self) -> Workshop:
+        from headwater.capture.events import Events, new_run_id
+
+        context = self._spark.sparkContext
+        conf = dict(context.getConf().getAll())
+        name = self._settings.job or _application_name(context)
+        above = parent_of_application(conf, os.environ)
+        application = RunIdentity(new_run_id(), name, above)
+        root = None if above is None else above.root or above
+        return Workshop(
+            Reader(self._bridge, _catalogs(self._spark, conf)),
+            Events(Engine(self._settings.namespace, self._spark.version, self._version, running_code())),
+            application,
+            ParentRun(self._settings.namespace, name, application.run_id, root),
+            new_run_id,
+            self._settings.measuring,
+            partial(measure, self._spark),
+        )
+
+    @contextmanager
+    def run(self, job: str, partition: str | None, measuring: Measuring | None) -> Iterator[NamedRun | None]:
+        workshop = self._observer.workshop(_READY)
+        if workshop is None:
+            yield None
+            return
+        outer = current.get()
+        above = workshop.parent
+        if outer is not None:
+            above = ParentRun(above.namespace, outer.identity.job, outer.identity.run_id, above.root or above)
+        run = NamedRun(
+            RunIdentity(workshop.new_run_id(), job, above),
+            datetime.now(UTC),
+            partition,
+            measuring or self._settings.measuring,
+        )
+        self._observer.open_runs.add(run)
+        token = current.set(run)
+        self._mark(kind="run-begin", run=run.identity.run_id)
+        self._tag(outer, run)
+        failure: BaseException | None = None
+        try:
+            yield run
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            current.reset(token)
+            self._tag(run, outer)
+            said = {} if failure is None else {"failure": _named(failure), "trace": _trace(failure)}
+            self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **said)
+
+    def _mark(self, **said: Any) -> None:
+        try:
+            self._bridge.mark(**said)
+        except Exception as gone:  # the run ends with the program, at the latest
+            _log.debug("Spark no longer answers: %s", gone)
+
+    def _tag(self, leaving: NamedRun | None, entering: NamedRun | None) -> None:
+        """Tell Spark whose work this thread does. One tag at a time: the innermost run is the one."""
+        try:
+            if leaving is not None:
+                self.context.removeJobTag(leaving.tag)
+            if entering is not None:
+                self.context.addJobTag(entering.tag)
+        except Exception as gone:  # the context was stopped within the block
+            _log.debug("No job tag was set: %s", gone)
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until everything that happened so far is told and delivered."""
+        until = time.monotonic() + seconds
+        told = self._observer.catch_up(seconds)
+        return self._delivery.flush(max(0.0, until - time.monotonic())) and told
+
+    def end(self, failure: BaseException | None, seconds: float) -> None:
+        """Tell what is left to tell, end the application's run and stop."""
+        if self._ended:
+            return
+        self._ended = True
+        until = time.monotonic() + seconds
+        try:
+            self._observer.catch_up(seconds)
+            self._observer.stop(max(0.1, until - time.monotonic()))
+            self._bridge.leave()
+        except Exception as gone:
+            _log.debug("Spark no longer answers: %s", gone)
+        if self._missed():
+            _log.warning("%d messages of Spark were not heard: it said more than could be read.", self._missed())
+        workshop = self._observer.workshop(0)
+        if workshop is not None:
+            now, events = datetime.now(UTC), workshop.events
+            if failure is None:
+                self._delivery.send(events.complete(workshop.application, now))
+            else:
+                reason = Failure(_named(failure), "PYTHON", _trace(failure))
+                self._delivery.send(events.fail(workshop.application, now, reason))
+        self._delivery.fail_open_runs()
+        self._delivery.close(max(0.1, until - time.monotonic()))
+        atexit.unregister(self._at_exit)
+
+    def _missed(self) -> int:
+        try:
+            return self._bridge.missed
+        except Exception as gone:
+            _log.debug("Spark no longer answers: %s", gone)
+            return 0
+
+    def _at_exit(self) -> None:
+        try:
+            self.end(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), AT_EXIT)
+        except Exception:
+            _log.debug("While ending the capture", exc_info=True)
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    @property
+    def context(self) -> SparkContext:
+        return self._spark.sparkContext
+
+    def status(self) -> dict[str, Any]:
+        """What the capture has cost and what it could not do."""
+        effort = self._observer.effort
+        return {
+            "writes": effort.writes,
+            "faults": effort.faults,
+            "missed": self._missed(),
+            "own_seconds": round(effort.seconds, 4),
+            "sinks": self._delivery.counts,
+        }
+
+
+def _named(failure: BaseException) -> str:
+    return f"{type(failure).__name__}: {failure}"
+
+
+def _trace(failure: BaseException) -> str:
+    return "".join(traceback.format_exception(failure))
+
+
+def _application_name(context: SparkContext) -> str:
+    """Spark's name for it; a script that gave none goes by its file."""
+    name = str(context.appName)
+    if name not in ("pyspark-shell", "", "Spark shell"):
+        return Path(name).stem if name.endswith(".py") else name
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    return Path(script).stem if script else "pyspark"
+
+
+def _catalogs(spark: SparkSession, conf: Mapping[str, str]) -> Catalogs:
+    context: Any = spark.sparkContext._jsc
+    metastore = conf.get("spark.hadoop.hive.metastore.uris") or context.hadoopConfiguration().get("hive.metastore.uris")
+    prefix = "spark.sql.catalog."
+    return Catalogs(
+        str(spark.conf.get("spark.sql.warehouse.dir")),
+        metastore.split(",")[0] if metastore else None,
+        {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)},
+    )

@@ -1,0 +1,56 @@
+"""Which code is running: the script, its repository and commit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+
+@dataclass(frozen=True)
+class CodeLocation:
+    url: str
+    path: str
+    repository: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+
+
+def running_code() -> CodeLocation | None:
+    """The script that was started; None in a shell or a notebook. Outside a git repository just its path."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    if script is None:
+        return None
+    path = Path(script).resolve()
+    top = _git(path.parent, "rev-parse", "--show-toplevel")
+    if top is None:
+        return CodeLocation(path.as_uri(), str(path))
+    below = path.relative_to(Path(top).resolve()).as_posix() if path.is_relative_to(Path(top).resolve()) else str(path)
+    repository = _git(path.parent, "config", "--get", "remote.origin.url")
+    return CodeLocation(
+        path.as_uri(),
+        below,
+        None if repository is None else _without_secrets(repository),
+        _git(path.parent, "rev-parse", "HEAD"),
+        _git(path.parent, "rev-parse", "--abbrev-ref", "HEAD"),
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None if found.returncode == 0 else None
+
+
+def _without_secrets(url: str) -> str:
+    """A remote may carry a token: `https://user:token@host/repository`."""
+    parts = urlsplit(url)
+    if not parts.scheme or "@" not in parts.netloc:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

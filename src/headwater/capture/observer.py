@@ -1,0 +1,295 @@
+"""The thread that turns what Spark says into events.
+
+It alone reads plans and measurements, so the order of events is the order in which things happened, and a fault of ours
+stays here: it is logged once, counted, and the next message is read.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Event as Signal
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.jvm import Bridge, Message
+from headwater.capture.names.jobs import JobNames
+from headwater.capture.names.place import Place
+from headwater.capture.quality import Asked, Quality
+from headwater.capture.runs import Measuring, NamedRun, OpenRuns
+from headwater.capture.statistics import read_amounts, telemetry, written_amount
+from headwater.capture.streams import Streams
+from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.writes import Reader, Written
+
+if TYPE_CHECKING:
+    from headwater.capture.events import Events
+
+_log = logging.getLogger("headwater")
+_PATIENCE = 2.0  # seconds the thread waits for a message before it looks whether it should end
+
+
+@dataclass
+class Execution:
+    """A write under way."""
+
+    started: datetime
+    written: Written
+    named: NamedRun | None
+    identity: RunIdentity | None
+    """Of the run that this write alone makes; None if it belongs to a named run or a stream."""
+    stream: str | None = None
+
+
+@dataclass
+class Effort:
+    """What the capture has cost so far, and what it could not do."""
+
+    seconds: float = 0.0
+    writes: int = 0
+    faults: int = 0
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What the observer works with. It takes a second to import, so it is made in the observer's own thread."""
+
+    reader: Reader
+    events: Events
+    application: RunIdentity
+    parent: ParentRun
+    """The application, as the runs within it name it."""
+    new_run_id: Callable[[], str]
+    measuring: Measuring
+    quality: Callable[[Place, Asked], Quality | None]
+
+
+class Observer:
+    def __init__(
+        self, bridge: Bridge, send: Callable[[dict[str, Any]], None], workshop: Callable[[], Workshop]
+    ) -> None:
+        self._bridge = bridge
+        self._send = send
+        self._make_workshop = workshop
+        self._executions: dict[int, Execution] = {}
+        self._passed_over: set[int] = set()
+        self._views: set[tuple[str, str, int]] = set()
+        self._waiting: dict[str, Signal] = {}
+        self._stopping = Signal()
+        self._ready = Signal()
+        self._thread = Thread(target=self._work, name="headwater-capture", daemon=True)
+        self._faults_told: set[str] = set()
+        self.open_runs = OpenRuns()
+        self.effort = Effort()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def workshop(self, seconds: float) -> Workshop | None:
+        """None if it cannot be had, or not in time."""
+        self._ready.wait(seconds)
+        return getattr(self, "_workshop", None)
+
+    def catch_up(self, seconds: float) -> bool:
+        """Wait until everything that has happened so far is told."""
+        if not self._thread.is_alive():
+            return False
+        token, reached = f"{time.monotonic_ns()}", Signal()
+        self._waiting[token] = reached
+        self._bridge.mark(kind="caught-up", token=token)
+        done = reached.wait(seconds)
+        self._waiting.pop(token, None)
+        return done
+
+    def stop(self, seconds: float) -> None:
+        self._stopping.set()
+        self._bridge.mark(kind="stop")
+        self._thread.join(seconds)
+
+    def _work(self) -> None:
+        began = datetime.now(UTC)
+        try:
+            self._workshop = self._make_workshop()
+            self._reader, self._events = self._workshop.reader, self._workshop.events
+            self._names = JobNames(self._workshop.application.job)
+            self._streams = Streams(self._reader, self._events, self._send, self._workshop.parent)
+            self._send(self._events.start(self._workshop.application, began))
+        except Exception as fault:
+            self._report("Lineage is not captured in this session", fault)
+            return
+        finally:
+            self._ready.set()
+        self._listen()
+
+    def _listen(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                message = self._bridge.next_message(_PATIENCE)
+            except Exception as gone:  # the JVM has ended: nothing more will be said
+                _log.debug("Spark no longer answers: %s", gone)
+                return
+            if message is not None:
+                began = time.perf_counter()
+                self._take(message)
+                self.effort.seconds += time.perf_counter() - began
+
+    def _take(self, message: Message) -> None:
+        kind = message.said["kind"]
+        try:
+            handler = getattr(self, f"_on_{kind.replace('-', '_')}", None)
+            if handler is not None:
+                handler(message.said, message.execution)
+            else:
+                self._streams.take(kind, message.said)
+        except Exception as fault:
+            self._fault(fault)
+
+    def _fault(self, fault: Exception) -> None:
+        self.effort.faults += 1
+        self._report("The lineage of a write was not captured, or not all of it", fault)
+
+    def _report(self, what: str, fault: Exception) -> None:
+        """Once a kind: a fault in a loop of a thousand writes is one warning."""
+        kind = type(fault).__name__
+        if kind not in self._faults_told:
+            self._faults_told.add(kind)
+            reason = (str(fault).splitlines() or [""])[0]
+            _log.warning("%s; the job is not affected. %s: %s", what, kind, reason[:500])
+        _log.debug("%s", what, exc_info=fault)
+
+    # -- executions ---------------------------------------------------------------------------------------------------
+
+    def _on_start(self, said: dict[str, Any], execution: Any) -> None:
+        id, root = said["id"], said.get("root")
+        if said.get("stream"):
+            self._streams.batch_started(id, said, execution)
+            return
+        stream = self._streams.of_batch(root) if root != id else None
+        if stream is None and root != id and (root in self._executions or root in self._passed_over):
+            self._passed_over.add(id)  # a step of a write that is told as a whole
+            return
+        at = _time(said["time"])
+        self._passed_over.add(id)  # unless it turns out to be a write, and we can read it
+        written = self._reader.read(execution, self._workshop.parent.job)
+        if written is None:
+            return
+        self._passed_over.discard(id)
+        named = None if stream else self.open_runs.owner(said.get("tags") or (), at)
+        identity = None
+        if stream is None and named is None:
+            name = self._names.of(written.target, written.kind, (item.place for item in written.inputs))
+            identity = RunIdentity(self._workshop.new_run_id(), name, self._workshop.parent)
+            self._send(self._events.start(identity, at, written))
+        self._executions[id] = Execution(at, written, named, identity, stream)
+
+    def _on_end(self, said: dict[str, Any], execution: Any) -> None:
+        id = said["id"]
+        if said["checkpoint"]:
+            self._reader.remember(execution)
+            return
+        if said.get("stream"):
+            self._streams.batch_ended(id, said, execution)
+            return
+        if id in self._passed_over:
+            self._passed_over.discard(id)
+            return
+        if id not in self._executions:  # over before we heard that it began
+            self._on_start({"root": id, **said}, execution)
+        known = self._executions.pop(id, None)
+        if known is None:
+            self._passed_over.discard(id)
+            return
+        self.effort.writes += 1
+        self._finish(known, said, execution)
+
+    def _finish(self, known: Execution, said: dict[str, Any], execution: Any) -> None:
+        at = _time(said["time"])
+        if said["failure"] is not None:
+            if known.identity is not None:
+                failure = Failure(said["failure"], "JAVA", _stack(said.get("trace")))
+                self._send(self._events.fail(known.identity, at, failure, known.written))
+            return
+        named = known.named
+        try:
+            outcome = self._outcome(known, execution)
+        except Exception as fault:  # it was written all the same: told without what could not be measured
+            self._fault(fault)
+            outcome = Outcome(known.written, partition=named.partition if named else None)
+        self._tell_views(outcome.written, at)
+        if named is not None:
+            named.tell(outcome)
+            self._send(self._events.progress(named.identity, at, outcome))
+        elif known.stream is not None:
+            self._streams.wrote(known.stream, outcome, at)
+        elif known.identity is not None:
+            self._send(self._events.complete(known.identity, at, [outcome]))
+
+    def _outcome(self, known: Execution, execution: Any) -> Outcome:
+        named = known.named
+        written = self._reader.settle(execution, known.written)
+        nodes = self._bridge.survey("physical", execution.executedPlan())
+        measuring = named.measuring if named else self._workshop.measuring
+        return Outcome(
+            written,
+            written_amount(nodes),
+            read_amounts(nodes, written.inputs),
+            tuple(telemetry(nodes, measuring.leave_out)) if measuring.telemetry else (),
+            named.partition if named else None,
+            self._workshop.quality(written.target, measuring.quality) if measuring.quality else None,
+        )
+
+    def _tell_views(self, written: Written, at: datetime) -> None:
+        """Each view once, and again when its definition has changed."""
+        for definition in written.views:
+            key = (*definition.view.key, hash((definition.written.whole, tuple(definition.written.fields.items()))))
+            if key not in self._views:
+                self._views.add(key)
+                self._send(self._events.view(definition.written, at))
+            self._tell_views(definition.written, at)
+
+    # -- named runs, and the end --------------------------------------------------------------------------------------
+
+    def _on_run_begin(self, said: dict[str, Any], _execution: Any) -> None:
+        run = self.open_runs.get(said["run"])
+        if run is not None:
+            self._send(self._events.start(run.identity, run.started))
+
+    def _on_run_end(self, said: dict[str, Any], _execution: Any) -> None:
+        run = self.open_runs.remove(said["run"])
+        if run is not None:
+            self._end_run(run, _time(said["time"]), said.get("failure"), said.get("trace"))
+
+    def _end_run(self, run: NamedRun, at: datetime, failure: str | None, trace: str | None) -> None:
+        if failure is None:
+            self._send(self._events.complete(run.identity, at, told=run.told))
+        else:
+            self._send(self._events.fail(run.identity, at, Failure(failure, "PYTHON", trace)))
+
+    def _on_caught_up(self, said: dict[str, Any], _execution: Any) -> None:
+        reached = self._waiting.get(said["token"])
+        if reached is not None:
+            reached.set()
+
+    def _on_stop(self, _said: dict[str, Any], _execution: Any) -> None:
+        self._stopping.set()
+
+    def _on_application_end(self, said: dict[str, Any], _execution: Any) -> None:
+        """Whatever is still under way will not be heard of again."""
+        at = _time(said["time"])
+        lost = Failure("The Spark application ended before the write did.", "JAVA")
+        for known in self._executions.values():
+            if known.identity is not None:
+                self._send(self._events.fail(known.identity, at, lost, known.written))
+        self._executions.clear()
+        self._streams.end(at, lost)
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _stack(trace: list[str] | None) -> str | None:
+    return "\n".join(f"    at {line}" for line in trace) if trace else None

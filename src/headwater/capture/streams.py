@@ -1,0 +1,176 @@
+"""Streaming queries: one run a query, not one a micro-batch.
+
+The run begins with the query and ends with it. What flows where is told with the first batch, and again only when one
+does something new: a stream that runs for a month says it once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.inputs import InputColumn
+from headwater.capture.names.jobs import job_name
+from headwater.capture.statistics import Amount
+from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.writes import Reader, Written
+
+if TYPE_CHECKING:
+    from headwater.capture.events import Events
+
+
+@dataclass
+class Stream:
+    run_id: str
+    started: datetime
+    name: str | None
+    identity: RunIdentity | None = None
+    """Known with the first batch: an unnamed query is called after what it writes."""
+    told: dict[tuple[str, str], list[Written]] = field(default_factory=dict)
+    """By what they write: the ways of writing it that have been told of."""
+    amounts: dict[tuple[str, str], Amount] = field(default_factory=dict)
+    """What all batches together have written in `foreachBatch`; of an output that each replaces, the last one."""
+    rows_in: int = 0
+    rows_out: int | None = None
+    watched: bool = False
+    """Whether its batches' plan has been read."""
+
+
+class Streams:
+    def __init__(
+        self, reader: Reader, events: Events, send: Callable[[dict[str, Any]], None], application: ParentRun
+    ) -> None:
+        self._reader = reader
+        self._events = events
+        self._send = send
+        self._application = application
+        self._streams: dict[str, Stream] = {}
+        self._batches: dict[int, tuple[str, Written | None]] = {}
+
+    def take(self, kind: str, said: dict[str, Any]) -> None:
+        if kind == "QueryStartedEvent":
+            self._known(said["runId"], said["time"]).name = said.get("name")
+        elif kind == "QueryProgressEvent":
+            self._progress(said["runId"], json.loads(said["progress"]))
+        elif kind == "QueryTerminatedEvent":
+            self._terminated(said["runId"], _time(said["time"]), said.get("failure"))
+
+    def of_batch(self, execution: int | None) -> str | None:
+        """The query that a micro-batch belongs to: what runs within a batch is its doing."""
+        batch = self._batches.get(execution) if execution is not None else None
+        return batch[0] if batch else None
+
+    def batch_started(self, id: int, said: dict[str, Any], execution: Any) -> None:
+        stream = self._known(said["stream"], said["time"])
+        written = None
+        if not stream.watched:
+            stream.watched = True
+            written = self._reader.read(execution, self._application.job)
+            if written is not None:
+                self._begin(stream, written)
+            self._reader.remember_batch(execution)
+        self._batches[id] = stream.run_id, written
+
+    def batch_ended(self, id: int, said: dict[str, Any], execution: Any) -> None:
+        if id not in self._batches:
+            self.batch_started(id, said, execution)
+        run_id, written = self._batches.pop(id)
+        if written is not None and said["failure"] is None:
+            self.wrote(run_id, Outcome(written), _time(said["time"]))
+        elif written is not None:
+            self._streams[run_id].watched = False  # the next batch tells it
+
+    def wrote(self, run_id: str, outcome: Outcome, at: datetime) -> None:
+        """Something that a batch wrote: by itself, or in the user's `foreachBatch`."""
+        stream = self._streams.get(run_id)
+        if stream is None:
+            return
+        written = _unnarrowed(outcome.written)
+        self._begin(stream, written)
+        assert stream.identity is not None
+        key = written.target.key
+        before = stream.amounts.get(key) if written.kind == "append" else None
+        stream.amounts[key] = outcome.amount if before is None else before + outcome.amount
+        known = stream.told.setdefault(key, [])
+        if not any(_same(one, written) for one in known):
+            known.append(written)
+            self._send(self._events.progress(stream.identity, at, replace(outcome, written=written)))
+
+    def end(self, at: datetime, failure: Failure) -> None:
+        """The application is over, and with it every query."""
+        for run_id in list(self._streams):
+            self._terminated(run_id, at, failure.message)
+
+    def _known(self, run_id: str, time: int) -> Stream:
+        return self._streams.setdefault(run_id, Stream(run_id, _time(time), None))
+
+    def _begin(self, stream: Stream, written: Written | None) -> None:
+        if stream.identity is not None:
+            return
+        if stream.name:
+            name = f"{self._application.job}.{stream.name}"
+        else:
+            name = job_name(self._application.job, written.target) if written else f"{self._application.job}.stream"
+        stream.identity = RunIdentity(stream.run_id, name, self._application, streaming=True)
+        self._send(self._events.start(stream.identity, stream.started, written))
+
+    def _progress(self, run_id: str, progress: dict[str, Any]) -> None:
+        stream = self._streams.get(run_id)
+        if stream is None:
+            return
+        stream.rows_in += max(0, progress.get("numInputRows") or 0)
+        rows = (progress.get("sink") or {}).get("numOutputRows", -1)
+        if rows is not None and rows >= 0:
+            stream.rows_out = (stream.rows_out or 0) + rows
+
+    def _terminated(self, run_id: str, at: datetime, failure: str | None) -> None:
+        stream = self._streams.pop(run_id, None)
+        if stream is None:
+            return
+        if stream.identity is None and failure is None:
+            return  # it kept nothing: a console, a table in memory
+        self._begin(stream, None)
+        assert stream.identity is not None
+        if failure is not None:
+            self._send(self._events.fail(stream.identity, at, Failure(failure)))
+        else:
+            self._send(self._events.complete(stream.identity, at, list(_outcomes(stream))))
+
+
+def _outcomes(stream: Stream) -> Iterator[Outcome]:
+    for key, ways in stream.told.items():
+        # A table's files may have been told of before the table: `saveAsTable` writes them as a step of its own.
+        written = next((way for way in ways if way.target.also), ways[-1])
+        amount = stream.amounts.get(key, Amount())
+        if len(stream.told) == 1 and stream.rows_out is not None:
+            amount = Amount(stream.rows_out)
+        read = {item.place.key: Amount(stream.rows_in) for item in written.inputs} if len(written.inputs) == 1 else {}
+        yield Outcome(written, amount, read)
+
+
+def _unnarrowed(written: Written) -> Written:
+    """A batch reads a part; what the query reads is the whole."""
+    inputs = (replace(item, place=replace(item.place, partitions=())) for item in written.inputs)
+    return replace(written, inputs=tuple(inputs))
+
+
+def _same(one: Written, other: Written) -> bool:
+    return _flow(one) == _flow(other)
+
+
+def _flow(written: Written) -> tuple[Any, ...]:
+    """What does not change from batch to batch: not the ids in the plan, nor which files a batch has read."""
+    columns = {name: [_name(source) for source in sources] for name, sources in written.fields.items()}
+    inputs = [item.place.key for item in written.inputs]
+    return written.target.also, inputs, columns, [_name(source) for source in written.whole]
+
+
+def _name(column: InputColumn) -> tuple[Any, ...]:
+    return *column.place.key, column.field, column.type, column.subtype, column.masking, column.logic
+
+
+def _time(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,56 @@
+"""`headwater exec`: run a PySpark script with its writes captured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, StoreOption
+
+
+def exec_(
+    script: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="SCRIPT", help="A PySpark program, unchanged.")
+    ],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Handed on to it.")] = None,
+    store: StoreOption = DEFAULT_STORE,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", metavar="URL", help="Also to this OpenLineage endpoint.", envvar="HEADWATER_URL"),
+    ] = None,
+    sink: Annotated[
+        list[str] | None, typer.Option("--sink", metavar="SINK", help="Also to `file:///…jsonl` or `console`.")
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", metavar="NAME", help="Of its jobs.", envvar="HEADWATER_NAMESPACE")
+    ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option("--job", metavar="NAME", help="What its jobs are called after.", envvar="HEADWATER_JOB"),
+    ] = None,
+) -> None:
+    """Run a PySpark script and capture its lineage. Its output and exit code are its own."""
+    import os
+    import sys
+
+    from headwater.store.engine import shown_address
+
+    shown_address(store)
+    settings = {
+        "HEADWATER_STORE": store,
+        "HEADWATER_URL": url,
+        "HEADWATER_SINK": ",".join(sink or ()) or None,
+        "HEADWATER_NAMESPACE": namespace,
+        "HEADWATER_JOB": job,
+    }
+    os.environ.update({name: value for name, value in settings.items() if value})
+    command = [sys.executable, "-m", "headwater.capture.autostart", str(script), *(arguments or ())]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if os.name == "nt":  # Windows has no exec that keeps the console's process waiting
+        import subprocess
+
+        raise typer.Exit(subprocess.call(command))
+    os.execv(sys.executable, command)

@@ -1,0 +1,94 @@
+"""What a capture adds to a run: how much was read and written, what Spark measured, what could not be known.
+
+Facets come from anywhere, so nothing is taken for granted of their shape: what does not fit is passed over here and is
+still there with `--json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import table
+from headwater.cli.render.parts import data, joined, note, section
+from headwater.cli.text import counted, duration
+from headwater.model.answers import RunDetail
+from headwater.model.runs import DatasetUse
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def amount(use: DatasetUse) -> Text | None:
+    """`1,200 rows, 3.4 MiB, 2 files`."""
+    facet = use.io_facets.get("outputStatistics") or use.io_facets.get("inputStatistics")
+    if not isinstance(facet, Mapping):
+        return None
+    rows, size, files = (_number(facet.get(name)) for name in ("rowCount", "size", "fileCount"))
+    words = [
+        counted(rows, "row") if rows is not None else "",
+        volume(size) if size is not None else "",
+        counted(files, "file") if files is not None else "",
+    ]
+    text = ", ".join(word for word in words if word)
+    return note(text) if text else None
+
+
+def unknowns(detail: RunDetail) -> list[RenderableType]:
+    """What of each output could not be known; nothing to say where no capture looked."""
+    lines: list[RenderableType] = []
+    for use in detail.outputs:
+        facet = use.facets.get("headwater_coverage")
+        gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
+        known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
+        lines += [joined([data(use.dataset, "cyan"), joined(_gap(gap), " ")], "  ") for gap in known]
+    return [section("Not known", *lines)] if lines else []
+
+
+def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
+    yield data(f"{gap.get('operator')}:", "yellow")
+    yield data(gap.get("reason"))
+    columns = gap.get("columns")
+    if isinstance(columns, Sequence) and columns and not isinstance(columns, str):
+        yield note(f"(columns {', '.join(map(str, columns))})")
+
+
+def measured(detail: RunDetail) -> list[RenderableType]:
+    """Node by node, each below the one that it gave its rows to."""
+    facet = detail.run_facets.get("headwater_telemetry")
+    writes = facet.get("writes") if isinstance(facet, Mapping) else None
+    tables = [_nodes(write) for write in writes or () if isinstance(write, Mapping)]
+    return [section("Measured", *tables)] if tables else []
+
+
+def _nodes(write: Mapping[str, Any]) -> RenderableType:
+    rows = table("Node", "Rows", "Time", "Bytes", "Spilled")
+    depths: list[int] = []
+    for node in write.get("nodes") or ():
+        parent = _number(node.get("parent"))
+        depths.append(depths[parent] + 1 if parent is not None and 0 <= parent < len(depths) else 0)
+        numbers = [_number(node.get(name)) for name in ("rows", "bytes", "spillBytes")]
+        time = node.get("latencyMs")
+        rows.add_row(
+            joined([Text(" " * depths[-1]), data(node.get("name"))], ""),
+            Text("" if numbers[0] is None else f"{numbers[0]:,}"),
+            Text(duration(timedelta(milliseconds=time)) if isinstance(time, int | float) else ""),
+            Text("" if numbers[1] is None else volume(numbers[1])),
+            Text(volume(numbers[2]) if numbers[2] else ""),
+        )
+    return rows
+
+
+def volume(size: int) -> str:
+    """`812 B`, `3.4 MiB`."""
+    value, unit = float(size), 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{value:.1f} {_UNITS[unit]}" if unit else f"{size} B"
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

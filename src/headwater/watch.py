@@ -1,0 +1,155 @@
+"""Switching the capture on, where the capture and the store meet: `hw.enable`, `hw.run`, `hw.flush`, `hw.disable`."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from headwater.capture.delivery import Sink
+    from headwater.store.store import Store
+
+_log = logging.getLogger("headwater")
+DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
+DEFAULT_SPOOL = ".headwater/spool"
+_STORE_ADDRESS = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.+|memory://$")
+
+
+def enable(
+    spark: SparkSession,
+    *,
+    store: str | Store | None = None,
+    url: str | None = None,
+    sink: str | Sequence[str] | None = None,
+    namespace: str | None = None,
+    job: str | None = None,
+    api_key: str | None = None,
+    telemetry: bool = True,
+    leave_out: Sequence[str] = (),
+    quality: bool | Sequence[str] = False,
+    spool: str | Path | None = None,
+) -> None:
+    """From here on, every write of the session is captured.
+
+    ``store`` is a store or its address, ``url`` an OpenLineage endpoint over HTTP (with ``api_key``), ``sink`` a
+    `file:///path/events.jsonl`, `http://…`, `console` or a list of those; several of the three may be given, and with
+    none of them it is the store of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. ``namespace`` is that of the
+    jobs, ``job`` the name of the application in theirs. ``telemetry=False`` leaves out what Spark measured;
+    ``leave_out`` names nodes of its plans to leave out; ``quality=True``, or a list of columns, has the nulls and the
+    distinct values of what was written counted, by one more pass over it. Events wait in the folder ``spool`` for a
+    sink that is down.
+    """
+    from headwater import __version__
+    from headwater.capture import session
+    from headwater.capture.application import Settings
+    from headwater.capture.runs import Measuring
+
+    session.refuse_connect(spark)
+    settings = Settings(
+        _sinks(store, url, sink, api_key or os.environ.get("HEADWATER_API_KEY")),
+        namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
+        job or os.environ.get("HEADWATER_JOB"),
+        Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL),
+        Measuring(telemetry, tuple(leave_out), quality),
+    )
+    session.enable(spark, settings, __version__)
+
+
+def disable(spark: SparkSession | None = None) -> None:
+    """Capture no more; what was captured is delivered first, as far as that takes no longer than ten seconds."""
+    from headwater.capture import session
+
+    session.disable(spark)
+
+
+def flush(timeout: float = 30.0) -> bool:
+    """Wait until all that was written so far is told and delivered; False if that took longer than ``timeout``."""
+    from headwater.capture import session
+
+    return session.flush(timeout)
+
+
+@contextmanager
+def run(
+    job: str,
+    *,
+    partition: str | None = None,
+    telemetry: bool = True,
+    leave_out: Sequence[str] = (),
+    quality: bool | Sequence[str] = False,
+) -> Iterator[str | None]:
+    """Name the job and group its writes into one run, whose id the block gets.
+
+    ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`. Without
+    `hw.enable` the block just runs.
+    """
+    from headwater.capture import session
+    from headwater.capture.runs import Measuring
+
+    captures = session.active()
+    if not captures:
+        _log.warning("hw.run(%r) captures nothing: call hw.enable(spark) first.", job)
+        yield None
+        return
+    measuring = Measuring(telemetry, tuple(leave_out), quality)
+    with captures[-1].run(job, partition, measuring) as named:
+        yield None if named is None else named.identity.run_id
+
+
+def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None) -> list[Sink]:
+    from headwater.capture.delivery import sink_for
+
+    sinks = [sink] if isinstance(sink, str) else list(sink or ())
+    found = [sink_for(target, api_key=api_key) for target in ([url] if url else []) + sinks]
+    if store is not None or not found:
+        found.insert(0, _store_sink(store or os.environ.get("HEADWATER_STORE") or DEFAULT_STORE))
+    return found
+
+
+def _store_sink(store: str | Store) -> Sink:
+    from headwater.capture.delivery import IngestSink
+
+    if isinstance(store, str):
+        address = _checked(store)
+
+        def connect() -> Store:
+            from headwater.store.store import Store
+
+            return Store(address)
+
+        return IngestSink(connect, name=f"store {_without_password(address)}")
+    return IngestSink(lambda: _Borrowed(store), name="store")
+
+
+def _checked(address: str) -> str:
+    """An address that no store can have is refused at once. The store's own check would import all of SQLAlchemy, which
+    the job need not wait for: it is asked only where it will refuse."""
+    if not _STORE_ADDRESS.match(address):
+        from headwater.store.engine import shown_address
+
+        shown_address(address)
+    return address
+
+
+def _without_password(address: str) -> str:
+    return re.sub(r"(?<=[?&])(ssl)?password=[^&]*", "", re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", address))
+
+
+class _Borrowed:
+    """A store that the user opened and will close."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def ingest_many(self, events: Sequence[bytes], /) -> object:
+        return self._store.ingest_many(events)
+
+    def close(self) -> None:
+        pass

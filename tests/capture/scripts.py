@@ -1,0 +1,35 @@
+"""Running a case's script, with the few names that scripts use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from tests.capture.cases_file import Case
+from tests.capture.shop import DERBY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def run_script(case: Case, spark: SparkSession, here: Path, shop: Path) -> None:
+    if case.is_sql:
+        text = Template(case.script).substitute(here=here, shop=shop, derby=DERBY)
+        for statement in filter(str.strip, text.split(";\n")):
+            spark.sql(statement.strip().removesuffix(";"))
+        return
+    from pyspark.sql import functions as F
+
+    names: dict[str, object] = {
+        "spark": spark,
+        "F": F,
+        "here": str(here),
+        "shop": str(shop),
+        "derby": DERBY,
+        "relative": os.path.relpath,
+        "orders": spark.read.parquet(f"{shop}/orders"),
+        "customers": spark.table("shop.customers"),
+    }
+    exec(compile(case.script, str(case), "exec"), names)

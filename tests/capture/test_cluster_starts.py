@@ -1,0 +1,98 @@
+"""The cluster that capture is tested on: its executors are other processes, and have no headwater."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cluster import ClusterUnavailable, SparkCluster
+
+pytestmark = pytest.mark.spark
+
+JOB = """
+import json, os, sys
+import headwater
+from pyspark.sql import SparkSession
+
+def where_am_i(number):
+    import importlib.util
+    import time
+
+    time.sleep(0.5)  # long enough for the other executor to take a task too
+    return os.environ["SPARK_EXECUTOR_DIRS"], os.getppid(), importlib.util.find_spec("headwater") is None
+
+spark = SparkSession.builder.getOrCreate()
+seen = spark.sparkContext.parallelize(range(8), 8).map(where_am_i).collect()
+spark.range(10).selectExpr("id", "id % 2 as odd").write.parquet(sys.argv[1])
+rows = spark.read.parquet(sys.argv[1]).groupBy("odd").count().count()
+
+try:
+    spark.sparkContext.parallelize([0], 1).map(lambda number: __import__("headwater").__name__).collect()
+    failure = None
+except Exception as error:
+    failure = str(error)
+
+answer = {"master": spark.sparkContext.master, "driver": os.getpid(), "rows": rows, "seen": seen, "failure": failure}
+print(json.dumps(answer))
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SparkCluster]:
+    cluster = SparkCluster()
+    try:
+        cluster.start()
+    except ClusterUnavailable as unavailable:
+        pytest.skip(f"not run: no Spark cluster: {unavailable}")
+    folder, daemons = cluster.folder, daemons_in(cluster.folder)
+    yield cluster
+    cluster.stop()
+    assert not folder.exists()
+    assert not any(Path(f"/proc/{daemon}").exists() for daemon in daemons)
+
+
+@pytest.fixture(scope="module")
+def answer(cluster: SparkCluster) -> dict[str, Any]:
+    done = cluster.run(JOB, str(cluster.folder / "table"))
+    assert done.returncode == 0, done.stderr[-3000:]
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def test_a_plain_session_is_of_the_cluster(cluster: SparkCluster, answer: dict[str, Any]) -> None:
+    assert answer["master"] == cluster.master_url
+    assert answer["rows"] == 2
+
+
+def test_work_is_done_in_both_executors(answer: dict[str, Any]) -> None:
+    assert len({folders for folders, _, _ in answer["seen"]}) == 2
+    assert answer["driver"] not in {parent for _, parent, _ in answer["seen"]}
+
+
+def test_executors_cannot_import_headwater(answer: dict[str, Any]) -> None:
+    assert all(absent for _, _, absent in answer["seen"])
+    assert "No module named 'headwater'" in answer["failure"]
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="not run: processes are looked up in /proc")
+def test_master_and_workers_are_processes_of_their_own(cluster: SparkCluster) -> None:
+    """That none of them outlives the cluster is asserted when it is taken down."""
+    assert len(daemons_in(cluster.folder)) == 3
+
+
+def daemons_in(folder: Path) -> list[int]:
+    """Java processes whose working directory is the cluster's."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if Path(os.readlink(process / "cwd")) == folder and Path(os.readlink(process / "exe")).name == "java":
+                found.append(int(process.name))
+        except OSError:  # it ended, or is not ours to look at
+            continue
+    return found

@@ -1,0 +1,212 @@
+"""Programs of their own: started by `headwater exec` or spark-submit, ended by themselves, an error or a signal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headwater as hw
+from tests.capture.telling import runs_of
+from tests.support import why_missing
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parents[2]
+JOB = """
+import sys, time
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").appName("job").config("spark.ui.enabled", "false").getOrCreate()
+spark.range(3).write.parquet(sys.argv[1])
+print("written", *sys.argv[2:], flush=True)
+"""
+SLOW = (
+    JOB
+    + """
+@__import__("pyspark").sql.functions.udf("long")
+def slow(number):
+    time.sleep(60)
+    return number
+print("begun", flush=True)
+spark.range(3).select(slow("id")).write.parquet(sys.argv[1] + "-slow")
+"""
+)
+
+
+@pytest.fixture(autouse=True)
+def _java() -> None:
+    if (reason := why_missing("java")) is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    ours |= {"HEADWATER_SPOOL": str(folder / "spool"), "HEADWATER_SINK": (folder / "events.jsonl").as_uri()}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "SPARK_TESTING"))}
+    return {**kept, **ours, **more}
+
+
+def script(folder: Path, text: str) -> Path:
+    file = folder / "job.py"
+    file.write_text(text)
+    return file
+
+
+def execute(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headwater", "exec", "--store", f"sqlite:///{folder}/lineage.db"]
+    return subprocess.run(
+        [*command, str(script(folder, text)), f"{folder}/x", *arguments],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def told(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def states(folder: Path) -> dict[str, list[str]]:
+    """Job → the states that its runs were told to be in."""
+    found: dict[str, list[str]] = {}
+    for event in told(folder):
+        found.setdefault(event["job"]["name"], []).append(event["eventType"])
+    return found
+
+
+def test_exec_leaves_the_program_as_it_is(tmp_path: Path) -> None:
+    done = execute(tmp_path, JOB + "sys.exit(3)", "--day", "2026-11-15", "-v")
+    assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
+    write = f"job.{str(tmp_path)[1:]}/x"
+    assert states(tmp_path) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
+    with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
+        assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
+    assert not [file for file in (tmp_path / "spool").rglob("*") if file.is_file()]
+
+
+def test_the_documented_example(tmp_path: Path) -> None:
+    blocks = re.findall(r"```console\n\$ headwater exec (\S+)\n((?s:.*?))```", (ROOT / "docs" / "cli.md").read_text())
+    ((path, expected),) = blocks
+    done = execute(tmp_path, (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}"))
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
+        found = lin.upstream("default.daily_revenue", column="revenue")
+        direct = {
+            (node.endpoint.name.rsplit("/", 1)[-1], node.part) for node in found.nodes if node.dependency == "DIRECT"
+        }
+    assert {("orders_priced", "eur"), ("orders", "amount")} <= direct
+
+
+def test_an_error_that_nobody_catches(tmp_path: Path) -> None:
+    done = execute(tmp_path, JOB + "spark.stop()\nraise KeyError('lost')")
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("KeyError: 'lost'")
+    assert states(tmp_path)["job"] == ["START", "FAIL"]
+    last = told(tmp_path)[-1]["run"]["facets"]["errorMessage"]
+    assert (last["message"], last["programmingLanguage"]) == ("KeyError: 'lost'", "PYTHON")
+
+
+def test_spark_submit_with_nothing_but_a_variable(tmp_path: Path) -> None:
+    """Headwater as a user has it: from a wheel, in a Python of their own."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    site = Path(
+        subprocess.run(
+            [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (site / "zz-others.pth").write_text(sysconfig.get_path("purelib"))  # what it depends on, from here
+    import pyspark
+
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    done = subprocess.run(
+        [submit, script(tmp_path, JOB), f"{tmp_path}/x"],
+        cwd=tmp_path,
+        env=environment(tmp_path, PYSPARK_PYTHON=str(python), HEADWATER_STORE=f"sqlite:///{tmp_path}/lineage.db"),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
+        assert sorted(run.state.value for run in lin.runs()) == ["COMPLETE", "COMPLETE"]
+
+
+@contextmanager
+def slow_job(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A program whose second write is under way, and told to be."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "headwater.capture.autostart", script(folder, SLOW), f"{folder}/x"],
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as job:
+        try:
+            assert job.stdout is not None
+            assert any(line == "begun\n" for line in job.stdout)
+            deadline = time.monotonic() + 60
+            while not re.search(r'"START".*x-slow|x-slow.*"START"', (folder / "events.jsonl").read_text()):
+                assert time.monotonic() < deadline, "the write was not told"
+                time.sleep(0.2)
+            yield job
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+
+
+def test_a_program_that_is_killed(tmp_path: Path) -> None:
+    """The next one that uses the spool tells how it ended."""
+    with slow_job(tmp_path) as job:
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait(30)
+    before = states(tmp_path)
+    slow = next(name for name in before if name.endswith("x-slow"))
+    assert (before["job"], before[slow]) == (["START"], ["START"])
+    done = execute(tmp_path, JOB.replace("sys.argv[1]", "sys.argv[1] + '-next'"))
+    assert done.returncode == 0, done.stderr
+    after = states(tmp_path)
+    assert after[slow] == ["START", "FAIL"]
+    assert sorted(after["job"]) == ["COMPLETE", "FAIL", "START", "START"]
+    assert all(run.states[0] == "START" and len(run.states) == 2 for run in runs_of(told(tmp_path), "none"))
+    failed = next(e for e in told(tmp_path) if e["eventType"] == "FAIL" and e["job"]["name"] == slow)
+    assert "ended before the run did" in failed["run"]["facets"]["errorMessage"]["message"]
+
+
+def test_a_program_that_is_interrupted(tmp_path: Path) -> None:
+    with slow_job(tmp_path) as job:
+        os.kill(job.pid, signal.SIGINT)
+        job.wait(60)
+    found = states(tmp_path)
+    slow = next(name for name in found if name.endswith("x-slow"))
+    assert found[slow] == ["START", "FAIL"]
+    assert found["job"] == ["START", "FAIL"]
