@@ -43,7 +43,7 @@ def here(spark: SparkSession, watch: Watch, tmp_path: Path) -> Iterator[Path]:
     spark.sql(f"CREATE DATABASE cases LOCATION '{tmp_path}'")
     spark.sql("USE cases")
     watch.new_events()
-    watch.forget_views()
+    watch.forget()
     yield tmp_path
     spark.catalog.clearCache()
     spark.sql("USE default")

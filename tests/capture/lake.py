@@ -52,7 +52,7 @@ def main(format: str, folder: Path, answer: Path) -> None:
                 spark.sql(f"CREATE DATABASE cases LOCATION '{here}'")
                 spark.sql("USE cases")
                 watch.new_events()
-                watch.forget_views()
+                watch.forget()
                 run_script(case, spark, here, folder / "shop")
                 told[case.title] = watch.lines(watch.new_events(), here, folder / "shop", lake=folder / "lake")
                 spark.sql("USE default")

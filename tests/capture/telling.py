@@ -85,7 +85,7 @@ class Teller:
         yield f"job {name}: {' '.join(_without_repeats(run.states))}"
         if run.states[-1] == "FAIL":
             message = run.last["run"]["facets"]["errorMessage"]["message"]
-            yield f"error {self._shortened(message).splitlines()[0][:60]}"
+            yield f"error {self._shortened(message).splitlines()[0].split(':')[0]}"
         for output in run.outputs:
             yield f"writes {self._dataset(output, 'outputFacets', 'outputStatistics')}"
             yield from self._columns(output["facets"])

@@ -74,7 +74,7 @@ def test_sql_is_kept(spark: SparkSession, watch: Watch, here: Path) -> None:
 
 def test_a_failure_says_why(spark: SparkSession, watch: Watch, here: Path) -> None:
     with pytest.raises(Exception, match="not this"):
-        spark.sql("SELECT raise_error('not this') AS x").write.parquet(f"{here}/out")
+        spark.sql("SELECT CAST(raise_error('not this') AS int) AS x").write.parquet(f"{here}/out")
     error = only_run(watch).last["run"]["facets"]["errorMessage"]
     assert "not this" in error["message"]
     assert error["programmingLanguage"] == "JAVA"

@@ -43,6 +43,22 @@ def status() -> dict[str, Any]:
     return capture.status()
 
 
+def test_a_plan_that_cannot_be_read_is_told_with_its_inputs_and_a_gap(
+    spark: SparkSession, watch: Watch, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_text: str) -> Any:
+        raise PlanUnreadable("no JSON")
+
+    monkeypatch.setattr(writes, "read_plan", unreadable)
+    spark.read.parquet(f"{shop}/orders").write.parquet(f"{tmp_path}/x")
+    (run,) = watch.new_runs()
+    assert run.states == ["START", "COMPLETE"]
+    assert [item["name"] for item in run.inputs] == [f"{shop}/orders"]
+    coverage = run.output["facets"]["headwater_coverage"]
+    assert not coverage["complete"]
+    assert "no JSON" in coverage["gaps"][0]["reason"]
+
+
 @pytest.mark.parametrize(
     ("where", "name"),
     [(Reader, "read"), (Bridge, "survey"), (observer, "telemetry"), (observer, "read_amounts"), (Reader, "settle")],
@@ -69,22 +85,6 @@ def test_an_exception_of_ours(
     assert hw.flush()
     last = [json.loads(line) for line in watch._file.read_text().splitlines()][-1]
     assert last["eventType"] == "COMPLETE"
-
-
-def test_a_plan_that_cannot_be_read_is_told_with_its_inputs_and_a_gap(
-    spark: SparkSession, watch: Watch, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def unreadable(_text: str) -> Any:
-        raise PlanUnreadable("no JSON")
-
-    monkeypatch.setattr(writes, "read_plan", unreadable)
-    spark.read.parquet(f"{shop}/orders").write.parquet(f"{tmp_path}/x")
-    (run,) = watch.new_runs()
-    assert run.states == ["START", "COMPLETE"]
-    assert [item["name"] for item in run.inputs] == [f"{shop}/orders"]
-    coverage = run.output["facets"]["headwater_coverage"]
-    assert not coverage["complete"]
-    assert "no JSON" in coverage["gaps"][0]["reason"]
 
 
 # -- with a capture of their own -------------------------------------------------------------------------------------

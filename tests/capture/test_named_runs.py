@@ -75,7 +75,7 @@ def test_a_failed_write_that_the_user_caught_is_no_part_of_the_run(
     with hw.run("nightly"):
         numbers(spark).write.parquet(f"{here}/x")
         with pytest.raises(Exception, match="boom"):
-            numbers(spark).selectExpr("raise_error('boom') AS never").write.parquet(f"{here}/y")
+            numbers(spark).selectExpr("cast(raise_error('boom') AS int) AS never").write.parquet(f"{here}/y")
     (run,) = watch.new_runs()
     assert run.states == ["START", "RUNNING", "COMPLETE"]
     assert [output["name"] for output in run.outputs] == [f"{here}/x"]

@@ -57,7 +57,7 @@ def told(spark: SparkSession, watch: Watch, here: Path, shop: Path) -> list[Json
     spark.sql("CREATE TABLE t USING parquet PARTITIONED BY (id) AS SELECT twice, id FROM shop.big")
     spark.sql("CREATE VIEW v AS SELECT id, md5(cast(twice AS string)) AS hidden FROM t")
     with pytest.raises(Exception, match="not this"):
-        spark.sql("SELECT raise_error('not this') AS x").write.parquet(f"{here}/failed")
+        spark.sql("SELECT CAST(raise_error('not this') AS int) AS x").write.parquet(f"{here}/failed")
     source = spark.readStream.schema("id int").parquet(f"{shop}/orders").writeStream.format("parquet")
     source = source.option("path", f"{here}/streamed").option("checkpointLocation", f"{here}/cp")
     source.trigger(availableNow=True).start().awaitTermination()

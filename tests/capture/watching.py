@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import headwater as hw
 from headwater.capture import session
+from headwater.capture.names.jobs import JobNames
 from tests.capture.telling import Json, Run, Teller, runs_of
 
 if TYPE_CHECKING:
@@ -38,10 +39,12 @@ class Watch:
         self.told += events
         return events
 
-    def forget_views(self) -> None:
-        """As if no view had been told of: else what a test sees would depend on the tests before it."""
+    def forget(self) -> None:
+        """As if nothing had been written yet: else the names of jobs, and which views are told of, would depend on the
+        tests before."""
         (capture,) = session.active()
         capture._observer._views.clear()
+        capture._observer._names = JobNames(APPLICATION)
 
     def new_runs(self) -> list[Run]:
         return runs_of(self.new_events(), APPLICATION)

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.spark.sql.execution.metric.SQLMetric;
@@ -24,6 +25,9 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
  * and "*" goes into each element. Options are opened on the way; whatever is not there is null.
  */
 public final class Survey {
+  /** By class, the getters found so far: to look for one costs far more than to call it. */
+  private static final Map GETTERS = new ConcurrentHashMap();
+  private static final Object NONE = new Object();
   private static final int MOST_ELEMENTS = 20000;
   private final ObjectMapper json = new ObjectMapper();
   private final Map children;
@@ -180,27 +184,44 @@ public final class Survey {
   private static Object call(Object here, String step) throws Exception {
     int bracket = step.indexOf("('");
     String name = bracket < 0 ? step : step.substring(0, bracket);
-    Method[] methods = here.getClass().getMethods();
+    Object[] with = bracket < 0 ? new Object[0] : new Object[] {step.substring(bracket + 2, step.length() - 2)};
+    Method getter = getter(here.getClass(), name, with.length);
+    return getter == null ? null : invoke(getter, here, with);
+  }
+
+  private static Method getter(Class kind, String name, int arguments) {
+    Map known = (Map) GETTERS.get(kind);
+    if (known == null) {
+      known = new ConcurrentHashMap();
+      GETTERS.put(kind, known);
+    }
+    String key = arguments + name;
+    Object found = known.get(key);
+    if (found == null) {
+      found = find(kind, name, arguments);
+      known.put(key, found == null ? NONE : found);
+    }
+    return found instanceof Method ? (Method) found : null;
+  }
+
+  private static Method find(Class kind, String name, int arguments) {
+    Method[] methods = kind.getMethods();
     for (int i = 0; i < methods.length; i++) {
-      if (methods[i].getName().equals(name)) {
-        Class[] takes = methods[i].getParameterTypes();
-        if (bracket < 0 && takes.length == 0) {
-          return invoke(methods[i], here, new Object[0]);
+      Class[] takes = methods[i].getParameterTypes();
+      boolean fits = takes.length == arguments && (arguments == 0 || takes[0].isAssignableFrom(String.class));
+      if (fits && methods[i].getName().equals(name)) {
+        try {
+          methods[i].setAccessible(true); // a public method of a class that is not
+        } catch (RuntimeException closed) {
+          // a class of the Java runtime: its public methods need no opening
         }
-        if (bracket >= 0 && takes.length == 1 && takes[0].isAssignableFrom(String.class)) {
-          return invoke(methods[i], here, new Object[] {step.substring(bracket + 2, step.length() - 2)});
-        }
+        return methods[i];
       }
     }
     return null;
   }
 
   private static Object invoke(Method method, Object here, Object[] with) throws Exception {
-    try {
-      method.setAccessible(true); // a public method of a class that is not
-    } catch (RuntimeException closed) {
-      // a class of the Java runtime: its public methods need no opening
-    }
     try {
       return method.invoke(here, with);
     } catch (InvocationTargetException failed) {

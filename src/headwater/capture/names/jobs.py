@@ -24,11 +24,12 @@ class JobNames:
 
     def __init__(self, application: str) -> None:
         self._application = application
-        self._adding: dict[Key, list[frozenset[Key]]] = {}
+        self._adding: dict[str, list[frozenset[Key]]] = {}
 
     def of(self, target: Place, kind: str, inputs: Iterable[Place]) -> str:
         name = job_name(self._application, target)
-        known = self._adding.setdefault(target.key, [])
+        # By the name, not the place: that of a table which is being made may not be known yet.
+        known = self._adding.setdefault(name, [])
         if kind in _REPLACING:
             if not known:
                 known.append(frozenset())  # the plain name is taken: what is added later is another job

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import headwater as hw
 from tests.support.cluster import ClusterUnavailable, SparkCluster
 
 pytestmark = pytest.mark.spark
@@ -39,6 +40,28 @@ except Exception as error:
 
 answer = {"master": spark.sparkContext.master, "driver": os.getpid(), "rows": rows, "seen": seen, "failure": failure}
 print(json.dumps(answer))
+spark.stop()
+"""
+
+
+CAPTURED = """
+import sys
+import headwater as hw
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+folder = sys.argv[1]
+spark = SparkSession.builder.appName("on-a-cluster").getOrCreate()
+hw.enable(spark, store=f"sqlite:///{folder}/lineage.db", spool=f"{folder}/spool")
+
+@F.udf("long")
+def twice(number):
+    return number * 2
+
+spark.range(100).selectExpr("id", "id % 4 as k").write.parquet(f"{folder}/numbers")
+numbers = spark.read.parquet(f"{folder}/numbers")
+numbers.select("k", twice("id").alias("t")).groupBy("k").agg(F.sum("t").alias("total")).write.parquet(f"{folder}/sums")
+print(spark.read.parquet(f"{folder}/sums").agg(F.sum("total")).first()[0])
 spark.stop()
 """
 
@@ -78,6 +101,19 @@ def test_work_is_done_in_both_executors(answer: dict[str, Any]) -> None:
 def test_executors_cannot_import_headwater(answer: dict[str, Any]) -> None:
     assert all(absent for _, _, absent in answer["seen"])
     assert "No module named 'headwater'" in answer["failure"]
+
+
+def test_capture_needs_nothing_on_the_executors(cluster: SparkCluster) -> None:
+    done = cluster.run(CAPTURED, str(cluster.folder))
+    assert (done.returncode, done.stdout) == (0, "9900\n"), done.stderr[-3000:]
+    with hw.connect(f"sqlite:///{cluster.folder}/lineage.db") as lin:
+        (node,) = [node for node in lin.upstream(f"{cluster.folder}/sums", column="total").nodes if node.part == "id"]
+        assert (node.endpoint.name, node.dependency) == (f"{cluster.folder}/numbers", "DIRECT")
+        assert {run.state for run in lin.runs()} == {"COMPLETE"}
+        detail = lin.run(lin.runs(dataset=f"{cluster.folder}/sums")[0].run_id)
+    (read,), (written,) = detail.inputs, detail.outputs
+    assert read.io_facets["inputStatistics"]["rowCount"] == 100
+    assert written.io_facets["outputStatistics"]["rowCount"] == 4
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="not run: processes are looked up in /proc")
