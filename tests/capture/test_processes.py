@@ -92,7 +92,7 @@ def states(folder: Path) -> dict[str, list[str]]:
 def test_exec_leaves_the_program_as_it_is(tmp_path: Path) -> None:
     done = execute(tmp_path, JOB + "sys.exit(3)", "--day", "2026-11-15", "-v")
     assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
-    write = f"job.{str(tmp_path)[1:]}/x"
+    write = f"job.{tmp_path.name}/x"
     assert states(tmp_path) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
         assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}

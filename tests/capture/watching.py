@@ -52,7 +52,7 @@ class Watch:
     def lines(self, events: list[Json], here: Path, shop: Path, lake: Path | None = None) -> list[str]:
         """The events in words. Names in the case's folder go without it, those in the catalog begin with `catalog:`."""
         warehouse = str(self.spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
-        short = {f"file{here}/": "", f"{here}/": "", f"{str(here)[1:]}/": "", f"file{shop}": "shop"}
+        short = {f"file{here}/": "", f"{here}/": "", f"{here.name}/": "", f"file{shop}": "shop"}
         if lake is not None:
             short |= {f"file{lake}/": "lake/", f"file:{lake}/": "lake:"}
         return Teller(APPLICATION, {**short, f"file:{warehouse}/": "catalog:"}).lines(events)

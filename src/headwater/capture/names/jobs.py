@@ -1,8 +1,9 @@
 """What a write's job is called when nobody has named it: after the application and what it writes.
 
-The same in every run: a partition's folder and the time are no part of it. A write that replaces all there was is
-always the output's one job; an application that adds to an output from several sources has a job for each, in the order
-in which they first wrote, since what one adds does not undo what another has added.
+The same in every run: a partition's folder and the time are no part of it, nor where on a machine a folder lies. A
+write that replaces all there was is always the output's one job; an application that adds to an output from several
+sources has a job for each, in the order in which they first wrote, since what one adds does not undo what another has
+added.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Key = tuple[str, str]
 
 
 def job_name(application: str, target: Place) -> str:
-    return f"{application}.{target.short_name.strip('/')}"
+    return f"{application}.{target.short_name}"
 
 
 class JobNames:

@@ -38,5 +38,7 @@ class Place:
 
     @property
     def short_name(self) -> str:
-        """What a person calls it: the table's name where it has one."""
-        return self.also[1] if self.also else self.name
+        """What a person calls it: the table's name where it has one, the last two folders of a path."""
+        if self.also:
+            return self.also[1]
+        return "/".join(self.name.strip("/").split("/")[-2:]) if self.kind == "FILE" else self.name
