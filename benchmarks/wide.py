@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CHAIN = 50
 TABLES = 10  # the joins go round a few tables: what is measured is the plan, not the data
+DEEP = {"spark.driver.extraJavaOptions": "-Xss64m"}  # Spark itself runs out of stack on 300 joins without it
 
 
 def wide_chain(spark: SparkSession, folder: Path, columns: int) -> DataFrame:
@@ -85,7 +86,7 @@ def difference(turns: dict[str, Turns], figure: str) -> float:
 def main() -> None:
     options = arguments()
     rows: list[list[object]] = []
-    with tempfile.TemporaryDirectory(prefix="headwater-wide-") as scratch, session("wide") as spark:
+    with tempfile.TemporaryDirectory(prefix="headwater-wide-") as scratch, session("wide", DEEP) as spark:
         folder = Path(scratch)
         builders: dict[str, Callable[[], DataFrame]] = {
             "columns": lambda: wide_chain(spark, folder, options.columns),
