@@ -48,14 +48,14 @@ def main(warehouse: str) -> None:
     )
 
     spark.read.parquet(f"{warehouse}/orders_priced").createOrReplaceTempView("orders_priced")
-    spark.sql("DROP TABLE IF EXISTS daily_revenue")
-    spark.sql(
+    daily = spark.sql(
         """
-        CREATE TABLE daily_revenue USING parquet AS
         SELECT day, country, sum(eur) AS revenue, count(DISTINCT customer) AS customers
         FROM orders_priced GROUP BY day, country
         """
     )
+    # With a path, so that it can run again: the catalog of a local session forgets its tables, the folder stays.
+    daily.write.mode("overwrite").option("path", f"{warehouse}/daily_revenue").saveAsTable("daily_revenue")
     for row in spark.table("daily_revenue").orderBy("day", "country").collect():
         print(row.day, row.country, row.revenue)
     spark.stop()

@@ -102,8 +102,9 @@ def test_exec_leaves_the_program_as_it_is(tmp_path: Path) -> None:
 def test_the_documented_example(tmp_path: Path) -> None:
     blocks = re.findall(r"```console\n\$ headwater exec (\S+)\n((?s:.*?))```", (ROOT / "docs" / "cli.md").read_text())
     ((path, expected),) = blocks
-    done = execute(tmp_path, (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}"))
-    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    for _ in range(2):  # and again, over what the first run left
+        done = execute(tmp_path, (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}"))
+        assert (done.returncode, done.stdout) == (0, expected), done.stderr
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
         found = lin.upstream("default.daily_revenue", column="revenue")
         direct = {

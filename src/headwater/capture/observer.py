@@ -22,7 +22,7 @@ from headwater.capture.quality import Asked, Quality
 from headwater.capture.runs import Measuring, NamedRun, OpenRuns
 from headwater.capture.statistics import read_amounts, telemetry, written_amount
 from headwater.capture.streams import Streams
-from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
 from headwater.capture.writes import Reader, Written
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Observer:
         if stream is None and root != id and (root in self._executions or root in self._passed_over):
             self._passed_over.add(id)  # a step of a write that is told as a whole
             return
-        at = _time(said["time"])
+        at = moment(said["time"])
         self._passed_over.add(id)  # unless it turns out to be a write, and we can read it
         written = self._reader.read(execution, self._workshop.parent.job)
         if written is None:
@@ -206,7 +206,7 @@ class Observer:
         self._finish(known, said, execution)
 
     def _finish(self, known: Execution, said: dict[str, Any], execution: Any) -> None:
-        at = _time(said["time"])
+        at = moment(said["time"])
         if said["failure"] is not None:
             if known.identity is not None:
                 failure = Failure(said["failure"], "JAVA", _stack(said.get("trace")))
@@ -260,7 +260,7 @@ class Observer:
     def _on_run_end(self, said: dict[str, Any], _execution: Any) -> None:
         run = self.open_runs.remove(said["run"])
         if run is not None:
-            self._end_run(run, _time(said["time"]), said.get("failure"), said.get("trace"))
+            self._end_run(run, moment(said["time"]), said.get("failure"), said.get("trace"))
 
     def _end_run(self, run: NamedRun, at: datetime, failure: str | None, trace: str | None) -> None:
         if failure is None:
@@ -278,17 +278,13 @@ class Observer:
 
     def _on_application_end(self, said: dict[str, Any], _execution: Any) -> None:
         """Whatever is still under way will not be heard of again."""
-        at = _time(said["time"])
+        at = moment(said["time"])
         lost = Failure("The Spark application ended before the write did.", "JAVA")
         for known in self._executions.values():
             if known.identity is not None:
                 self._send(self._events.fail(known.identity, at, lost, known.written))
         self._executions.clear()
         self._streams.end(at, lost)
-
-
-def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _stack(trace: list[str] | None) -> str | None:

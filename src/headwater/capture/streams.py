@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater.capture.inputs import InputColumn
 from headwater.capture.names.jobs import job_name
 from headwater.capture.statistics import Amount
-from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
 from headwater.capture.writes import Reader, Written
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Streams:
         elif kind == "QueryProgressEvent":
             self._progress(said["runId"], json.loads(said["progress"]))
         elif kind == "QueryTerminatedEvent":
-            self._terminated(said["runId"], _time(said["time"]), said.get("failure"))
+            self._terminated(said["runId"], moment(said["time"]), said.get("failure"))
 
     def of_batch(self, execution: int | None) -> str | None:
         """The query that a micro-batch belongs to: what runs within a batch is its doing."""
@@ -79,7 +79,7 @@ class Streams:
             self.batch_started(id, said, execution)
         run_id, written = self._batches.pop(id)
         if written is not None and said["failure"] is None:
-            self.wrote(run_id, Outcome(written), _time(said["time"]))
+            self.wrote(run_id, Outcome(written), moment(said["time"]))
         elif written is not None:
             self._streams[run_id].watched = False  # the next batch tells it
 
@@ -105,7 +105,7 @@ class Streams:
             self._terminated(run_id, at, failure.message)
 
     def _known(self, run_id: str, time: int) -> Stream:
-        return self._streams.setdefault(run_id, Stream(run_id, _time(time), None))
+        return self._streams.setdefault(run_id, Stream(run_id, moment(time), None))
 
     def _begin(self, stream: Stream, written: Written | None) -> None:
         if stream.identity is not None:
@@ -170,7 +170,3 @@ def _flow(written: Written) -> tuple[Any, ...]:
 
 def _name(column: InputColumn) -> tuple[Any, ...]:
     return *column.place.key, column.field, column.type, column.subtype, column.masking, column.logic
-
-
-def _time(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from headwater.capture.code import CodeLocation
 from headwater.capture.quality import Quality
@@ -63,3 +64,8 @@ class Outcome:
     def kept(self) -> bool:
         """Whether anything was written: where something was there already, it may be that nothing was."""
         return not self.written.if_absent or bool(self.amount.rows or self.amount.files)
+
+
+def moment(milliseconds: int) -> datetime:
+    """A time as Spark tells it."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
