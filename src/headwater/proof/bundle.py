@@ -1,0 +1,186 @@
+"""The evidence of one run as one file, which can be checked without the store it comes from.
+
+The file is canonical JSON (RFC 8785) and has one spelling: what does not come out again as it was read is refused. What
+it holds is held together by hashes (docs/assurance.md says which): an entry by its hash, which is a leaf of the tree
+that the checkpoint signs; an event by the digest in its entry, and its spelling by the hash beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+
+from headwater.errors import EvidenceBroken
+from headwater.proof.merkle import included, leaf_hash
+
+FORMAT = "headwater-bundle/1"
+_FILE = "The file"
+_NOT_ONE = "it is not a bundle of evidence, as `headwater bundle` writes it"
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """An entry of the log, its columns but the hash, and the path from it to the checkpoint's root."""
+
+    entry: Mapping[str, Any]
+    path: tuple[bytes, ...]
+
+    @property
+    def seq(self) -> int:
+        return int(self.entry["seq"])
+
+    @property
+    def hash(self) -> bytes:
+        return sha256(rfc8785.dumps(dict(self.entry))).digest()
+
+    def is_in(self, size: int, root: bytes) -> bool:
+        return included(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
+
+    def document(self) -> dict[str, Any]:
+        return {"entry": dict(self.entry), "path": _texts(self.path)}
+
+    @classmethod
+    def read(cls, document: Any) -> Proven:
+        entry = dict(document["entry"])
+        if type(entry["seq"]) is not int or not isinstance(entry["details"], str):
+            raise TypeError(entry)
+        return cls(entry, _hashes(document["path"]))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """An entry that puts a key in force; it was signed over ``root``, and the log went on from there."""
+
+    proven: Proven
+    root: bytes
+    consistency: tuple[bytes, ...]
+
+    def document(self) -> dict[str, Any]:
+        return self.proven.document() | {"root": self.root.hex(), "consistency": _texts(self.consistency)}
+
+    @classmethod
+    def read(cls, document: Any) -> KeyEntry:
+        return cls(Proven.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A run whose output was read: its certificate, and the event that this is of."""
+
+    certificate: Proven
+    event: bytes
+
+    def document(self) -> dict[str, Any]:
+        return {"certificate": self.certificate.document(), "event": _event(self.event)}
+
+    @classmethod
+    def read(cls, document: Any, number: int) -> Upstream:
+        return cls(Proven.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    run_id: str
+    entries: tuple[Proven, ...]
+    """About the run, the oldest first."""
+    events: tuple[bytes, ...]
+    """As received, in the order of their entries."""
+    chain: tuple[Proven, ...]
+    """The certificates that those of the run follow."""
+    upstream: tuple[Upstream, ...]
+    checkpoint: str
+    first: bytes
+    """The hash of the log's first entry, which its name is made of."""
+    first_path: tuple[bytes, ...]
+    keys: tuple[KeyEntry, ...]
+    key: str
+    """The one that signed the checkpoint, as a `vkey`."""
+
+    def write(self) -> bytes:
+        return rfc8785.dumps(
+            {
+                "format": FORMAT,
+                "run": self.run_id,
+                "entries": [each.document() for each in self.entries],
+                "events": [_event(each) for each in self.events],
+                "chain": [each.document() for each in self.chain],
+                "upstream": [each.document() for each in self.upstream],
+                "log": {
+                    "checkpoint": self.checkpoint,
+                    "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
+                    "key": self.key,
+                    "keys": [each.document() for each in self.keys],
+                },
+            }
+        )
+
+    @classmethod
+    def read(cls, content: bytes) -> Bundle:
+        document = _document(content)
+        try:
+            log = document["log"]
+            found = cls(
+                run_id=_text(document["run"]),
+                entries=tuple(map(Proven.read, document["entries"])),
+                events=tuple(_received(one, f"Event {number}") for number, one in enumerate(document["events"], 1)),
+                chain=tuple(map(Proven.read, document["chain"])),
+                upstream=tuple(Upstream.read(one, number) for number, one in enumerate(document["upstream"], 1)),
+                checkpoint=_text(log["checkpoint"]),
+                first=bytes.fromhex(log["first"]["hash"]),
+                first_path=_hashes(log["first"]["path"]),
+                keys=tuple(map(KeyEntry.read, log["keys"])),
+                key=_text(log["key"]),
+            )
+            same = found.write() == content
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise EvidenceBroken(_FILE, _NOT_ONE) from None
+        if not same:
+            raise EvidenceBroken(_FILE, "it is not written as a bundle is: in canonical JSON, with nothing added")
+        return found
+
+
+def _document(content: bytes) -> Mapping[str, Any]:
+    try:
+        document = json.loads(content.decode())
+    except (ValueError, RecursionError):
+        raise EvidenceBroken(_FILE, _NOT_ONE) from None
+    if not isinstance(document, Mapping) or not isinstance(document.get("format"), str):
+        raise EvidenceBroken(_FILE, _NOT_ONE)
+    if document["format"] != FORMAT:
+        raise EvidenceBroken(_FILE, f"its format is not {FORMAT}, the one that is known here")
+    return document
+
+
+def _event(body: bytes) -> dict[str, str]:
+    return {"body": base64.b64encode(body).decode(), "sha256": sha256(body).hexdigest()}
+
+
+def _received(document: Any, what: str) -> bytes:
+    try:
+        body = base64.b64decode(document["body"], validate=True)
+    except binascii.Error:
+        raise EvidenceBroken(what, "it is not Base64") from None
+    if sha256(body).hexdigest() != document["sha256"]:
+        raise EvidenceBroken(what, "its bytes do not have the hash beside them")
+    return body
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _texts(hashes: tuple[bytes, ...]) -> list[str]:
+    return [one.hex() for one in hashes]
+
+
+def _hashes(texts: Any) -> tuple[bytes, ...]:
+    return tuple(map(bytes.fromhex, texts))

@@ -1,0 +1,89 @@
+"""Which key signs for a log, and since when: told by entries of the log itself.
+
+The first key is adopted by an entry that it signs. Another takes over by an entry that both sign, over the state of the
+log at that moment: who trusts one of the keys can follow to all others, and no such entry fits into another log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from headwater.errors import EvidenceBroken, NoteInvalid
+from headwater.proof.notes import Checkpoint, Note, Signs, Verifier
+
+ADOPTED, ROTATED = "key.adopted", "key.rotated"
+_TITLES = {ADOPTED: "headwater: key adopted", ROTATED: "headwater: key rotated"}
+_KEYS = {ADOPTED: 1, ROTATED: 2}
+_CHECKPOINT_LINES = 3
+
+
+def origin_of(first_entry: bytes) -> str:
+    """The name of a log: by the hash of its first entry, so that no two logs have the same."""
+    return f"headwater.log/{first_entry.hex()[:32]}"
+
+
+def statement(kind: str, state: Checkpoint, *keys: Signs) -> Note:
+    """``keys``: the one adopted, or the old and the new one."""
+    named = "".join(f"{Verifier(state.origin, key.public)}\n" for key in keys)
+    return Note.signed(f"{_TITLES[kind]}\n{state.text}{named}", state.origin, keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Reign:
+    """A key, and the entry from which on it signs."""
+
+    seq: int
+    key: Verifier
+
+
+class KeyHistory:
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.reigns: list[Reign] = []
+
+    @property
+    def current(self) -> Verifier | None:
+        return self.reigns[-1].key if self.reigns else None
+
+    def at(self, size: int) -> Verifier | None:
+        """The key that signs for a log of so many entries."""
+        return next((reign.key for reign in reversed(self.reigns) if reign.seq <= size), None)
+
+    def follow(self, seq: int, kind: str, note: str, root_at: Callable[[int], bytes]) -> None:
+        """Take in what entry ``seq`` states, or :class:`EvidenceBroken`."""
+        try:
+            signed = Note.parse(note)
+            title, *lines = signed.text.removesuffix("\n").split("\n")
+            state = Checkpoint.of(Note("".join(f"{line}\n" for line in lines[:_CHECKPOINT_LINES]), ()))
+            keys = [Verifier.parse(line) for line in lines[_CHECKPOINT_LINES:]]
+        except NoteInvalid as invalid:
+            raise EvidenceBroken(f"Entry {seq}, on the key that signs,", str(invalid)) from None
+        wrong = self._wrong(kind, title, state, keys, seq, root_at)
+        unsigned = [str(key) for key in keys if not signed.is_signed_by(key)]
+        if wrong is None and unsigned:
+            wrong = f"it is not signed by {unsigned[0]}"
+        if wrong is not None:
+            raise EvidenceBroken(f"Entry {seq}, on the key that signs,", wrong)
+        self.reigns.append(Reign(seq, keys[-1]))
+
+    def _wrong(
+        self,
+        kind: str,
+        title: str,
+        state: Checkpoint,
+        keys: list[Verifier],
+        seq: int,
+        root_at: Callable[[int], bytes],
+    ) -> str | None:
+        if title != _TITLES.get(kind) or len(keys) != _KEYS.get(kind):
+            return f"it does not state what an entry of the type {kind} states"
+        if state.origin != self.origin or any(key.name != self.origin for key in keys):
+            return f"it is of another log, {state.origin}"
+        if state.size != seq - 1 or state.root != root_at(state.size):
+            return "it was signed for another state of the log"
+        if kind == ADOPTED and self.reigns:
+            return f"the log has a key already, {self.current}"
+        if kind == ROTATED and keys[0] != self.current:
+            return f"the key in force was {self.current}, not {keys[0]}"
+        return None

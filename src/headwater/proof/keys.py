@@ -1,0 +1,162 @@
+"""The keys that checkpoints are signed with: a file outside the database, which nobody but its owner reads.
+
+It holds them one after another as PEM, which `openssl pkey` reads as well; the last is the newest. Rotation adds one
+and keeps the others: a log goes over to the new key by an entry signed with both, and until then the old one is needed.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from headwater.errors import KeyUnusable
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+KEY_VARIABLE = "HEADWATER_KEY"
+_PEM = re.compile(rb"-----BEGIN PRIVATE KEY-----\n.*?-----END PRIVATE KEY-----\n", re.DOTALL)
+_OURS_ALONE = stat.S_IRUSR | stat.S_IWUSR
+
+
+def default_key_file() -> Path:
+    """What HEADWATER_KEY names, else a file in the user's folder of settings."""
+    named = os.environ.get(KEY_VARIABLE)
+    if named:
+        return Path(named)
+    folder = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    return Path(folder or Path.home() / ".config") / "headwater" / "signing.pem"
+
+
+class SigningKey:
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public = key.public_key().public_bytes_raw()
+
+    @classmethod
+    def new(cls) -> SigningKey:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_pem(cls, pem: bytes) -> SigningKey:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        key = load_pem_private_key(pem, None)
+        if not isinstance(key, Ed25519PrivateKey):
+            raise ValueError("not an Ed25519 key")
+        return cls(key)
+
+    def pem(self) -> bytes:
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+        return self._key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+    def sign(self, data: bytes) -> bytes:
+        return self._key.sign(data)
+
+    def __repr__(self) -> str:
+        return f"<SigningKey {base64.b64encode(self.public).decode()}>"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRing:
+    file: Path
+    keys: tuple[SigningKey, ...]
+    """The oldest first."""
+
+    @property
+    def newest(self) -> SigningKey:
+        return self.keys[-1]
+
+    def of(self, public: bytes) -> SigningKey | None:
+        return next((key for key in self.keys if key.public == public), None)
+
+    @classmethod
+    def create(cls, file: Path) -> KeyRing:
+        """A new file with a new key; what is there already is never overwritten."""
+        ring = cls(file, (SigningKey.new(),))
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _write(_new_file(file), ring._pem())
+            _settle(file.parent)
+        except FileExistsError:
+            raise KeyUnusable(f"There is a key at {file} already. `headwater keys rotate` replaces it.") from None
+        except OSError as error:
+            raise ring._unwritable(error) from None
+        return ring
+
+    @classmethod
+    def load(cls, file: Path) -> KeyRing:
+        try:
+            content = file.read_bytes()
+            mode = file.stat().st_mode
+        except FileNotFoundError:
+            raise KeyUnusable(f"There is no key at {file}. `headwater keys new` makes one.") from None
+        except OSError as error:
+            raise KeyUnusable(f"The key at {file} cannot be read: {error.strerror}.") from None
+        if os.name == "posix" and stat.S_IMODE(mode) & ~_OURS_ALONE & 0o077:
+            raise KeyUnusable(f"The key at {file} is open to others. Close it: chmod 600 '{file}'.")
+        pems = _PEM.findall(content)
+        if not pems or b"".join(pems) != content:
+            raise KeyUnusable(f"{file} does not hold private keys as PEM.")
+        try:
+            return cls(file, tuple(map(SigningKey.from_pem, pems)))
+        except ValueError:
+            raise KeyUnusable(f"{file} holds a key that is not one of Ed25519, or is damaged.") from None
+
+    def renewed(self) -> KeyRing:
+        """With another key as the newest. On disk before it is used: a key that signs and is lost would end the log."""
+        unfinished = self.file.with_name(f"{self.file.name}.new")
+        try:
+            opened = _new_file(unfinished)
+        except FileExistsError:
+            raise KeyUnusable(f"Another rotation is under way; if it was interrupted, remove {unfinished}.") from None
+        except OSError as error:
+            raise self._unwritable(error) from None
+        try:
+            # Whoever has made that file has the turn, and adds to what others have added meanwhile.
+            ring = KeyRing(self.file, (*KeyRing.load(self.file).keys, SigningKey.new()))
+            _write(opened, ring._pem())
+            unfinished.replace(self.file)
+            _settle(self.file.parent)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        finally:
+            opened.close()
+            unfinished.unlink(missing_ok=True)
+        return ring
+
+    def _pem(self) -> bytes:
+        return b"".join(key.pem() for key in self.keys)
+
+    def _unwritable(self, error: OSError) -> KeyUnusable:
+        return KeyUnusable(f"A key cannot be written to {self.file}: {error.strerror}.")
+
+
+def _new_file(file: Path) -> BinaryIO:
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS_ALONE), "wb")
+
+
+def _write(opened: BinaryIO, content: bytes) -> None:
+    with opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _settle(folder: Path) -> None:
+    """Have a new name in a folder survive a power cut; Windows has no way to ask for it."""
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,171 @@
+"""Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), which other tools read too.
+
+    headwater.log/5f2c…        the log's name, its origin
+    1024                       how many entries it had
+    CsUYapGGPo4dkMgI…          the root over them
+
+    — headwater.log/5f2c… Az3g…    a signature over the lines above the blank one
+
+A note has exactly one spelling here: what does not come out again as it was read is refused, so no byte of a stored
+note can change unnoticed.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Protocol
+
+from headwater.errors import NoteInvalid, shorten
+from headwater.proof.merkle import HASH_SIZE
+
+_ED25519 = b"\1"
+_ID_SIZE, _KEY_SIZE = 4, 32
+_MOST_SIGNATURES = 64
+_MARK = "— "
+
+
+class Signs(Protocol):
+    @property
+    def public(self) -> bytes: ...
+
+    def sign(self, data: bytes) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verifier:
+    """A public Ed25519 key under the name of the log it signs for."""
+
+    name: str
+    public: bytes
+
+    @property
+    def id(self) -> bytes:
+        return sha256(self.name.encode() + b"\n" + _ED25519 + self.public).digest()[:_ID_SIZE]
+
+    def __str__(self) -> str:
+        """The `vkey`, as C2SP's tools take it."""
+        return f"{self.name}+{self.id.hex()}+{_encoded(_ED25519 + self.public)}"
+
+    @classmethod
+    def parse(cls, vkey: str) -> Verifier:
+        vkey = vkey.strip()
+        name, _, rest = vkey.partition("+")
+        try:
+            key = _decoded(rest.partition("+")[2])
+        except ValueError:
+            key = b""
+        found = cls(name, key[1:])
+        if not _is_name(name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_SIZE or str(found) != vkey:
+            raise NoteInvalid(f"'{shorten(vkey)}' is not a public key of Ed25519. It has the form NAME+ID+KEY.")
+        return found
+
+    def verifies(self, signature: bytes, data: bytes) -> bool:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            Ed25519PublicKey.from_public_bytes(self.public).verify(signature, data)
+        except InvalidSignature:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    name: str
+    id: bytes
+    signature: bytes
+
+    def __str__(self) -> str:
+        return f"{_MARK}{self.name} {_encoded(self.id + self.signature)}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    text: str
+    signatures: tuple[Signature, ...]
+
+    def __str__(self) -> str:
+        return f"{self.text}\n{''.join(map(str, self.signatures))}"
+
+    @classmethod
+    def signed(cls, text: str, name: str, keys: Iterable[Signs]) -> Note:
+        data = text.encode()
+        return cls(text, tuple(Signature(name, Verifier(name, key.public).id, key.sign(data)) for key in keys))
+
+    @classmethod
+    def parse(cls, note: str) -> Note:
+        try:
+            note.encode()
+        except UnicodeEncodeError:
+            raise NoteInvalid("it is not UTF-8") from None
+        text, blank, lines = note.rpartition("\n\n")
+        signatures = lines.removesuffix("\n").split("\n")
+        if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MOST_SIGNATURES:
+            raise NoteInvalid("it is not a signed note")
+        found = cls(f"{text}\n", tuple(map(_signature, signatures)))
+        if str(found) != note:
+            raise NoteInvalid("it is not written as a signed note is")
+        return found
+
+    def is_signed_by(self, key: Verifier) -> bool:
+        """A signature that names the key and is not of it spoils the note, as C2SP wants it."""
+        theirs = [each for each in self.signatures if (each.name, each.id) == (key.name, key.id)]
+        return bool(theirs) and all(key.verifies(each.signature, self.text.encode()) for each in theirs)
+
+
+def _signature(line: str) -> Signature:
+    name, _, encoded = line.removeprefix(_MARK).partition(" ")
+    try:
+        data = _decoded(encoded)
+    except ValueError:
+        raise NoteInvalid("a signature of it cannot be read") from None
+    if not line.startswith(_MARK) or not _is_name(name) or len(data) <= _ID_SIZE:
+        raise NoteInvalid("a signature of it cannot be read")
+    return Signature(name, data[:_ID_SIZE], data[_ID_SIZE:])
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    origin: str
+    size: int
+    root: bytes
+
+    @property
+    def text(self) -> str:
+        return f"{self.origin}\n{self.size}\n{_encoded(self.root)}\n"
+
+    @classmethod
+    def of(cls, note: Note) -> Checkpoint:
+        origin, *rest = note.text.split("\n")
+        try:
+            size, root, end = rest
+            found = cls(origin, int(size), _decoded(root))
+        except ValueError:
+            raise NoteInvalid("it is not a checkpoint: name, size and root, a line each") from None
+        if not origin or end or found.size < 0 or len(found.root) != HASH_SIZE or found.text != note.text:
+            raise NoteInvalid("it is not written as a checkpoint is")
+        return found
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and "+" not in name and not any(c.isspace() for c in name)
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _decoded(text: str) -> bytes:
+    """Strictly: Base64 has spare bits at its end, and a text with others there would be read as the same."""
+    try:
+        data = base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError) as error:
+        raise ValueError(str(error)) from None
+    if _encoded(data) != text:
+        raise ValueError("not the shortest spelling")
+    return data
