@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from headwater.model.certificates import Certificate
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, Edge, EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse, Facets, Problem, Run, RunState
@@ -203,6 +204,8 @@ class RunDetail:
     children: tuple[Run, ...]
     problems: tuple[Problem, ...]
     event_count: int
+    certificates: tuple[Certificate, ...] = ()
+    """The newest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,17 @@ class DatasetUse:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputFacet:
+    """What a run that completed told of a dataset it wrote."""
+
+    dataset: Dataset
+    run_id: str
+    job: Job
+    completed_at: datetime
+    facet: Facets
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Something an accepted event got wrong: kept, and said."""
 

@@ -73,7 +73,7 @@ def read_event(raw: RawEvent) -> Event:
     """The event in ``raw``, or :class:`EventRefused`."""
     document, body = _decode(raw)
     # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
-    if body.count(b"{") + body.count(b"[") > _DEEPEST and _is_deeper(document, _DEEPEST):
+    if body.count(b"{") + body.count(b"[") > _DEEPEST and is_deeper(document, _DEEPEST):
         raise EventRefused("$", f"nested more than {_DEEPEST} levels deep")
     return _Reader(document, body).event()
 
@@ -92,7 +92,7 @@ def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
             document: Any = json.loads(body)
         else:
             body = raw.encode() if isinstance(raw, str) else bytes(raw)
-            document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
+            document = json.loads(body.decode("utf-8-sig"), parse_constant=refuse_constant)
     except UnicodeDecodeError as error:
         raise EventRefused("$", f"not UTF-8 ({error.reason} at byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -106,7 +106,7 @@ def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
     return document, body
 
 
-def _is_deeper(value: Any, levels: int) -> bool:
+def is_deeper(value: Any, levels: int) -> bool:
     containers = [value]
     for _ in range(levels):
         inner = (item for one in containers for item in (one.values() if isinstance(one, dict) else one))
@@ -116,7 +116,7 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return True
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 

@@ -208,17 +208,21 @@ def _transformations(item: Mapping[str, Any], default: Dependency, target_field:
 
 def summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
     """What the column edges between two datasets come to: the edge type that fits best, the kinds of transformation."""
-    subtypes = {edge.subtype for edge in edges if edge.subtype}
-    summary = ", ".join(sorted(subtypes)) or None
-    for marks, edge_type in (
+    subtypes = {edge.subtype for edge in edges}
+    return edge_type(subtypes), ", ".join(sorted(subtype for subtype in subtypes if subtype)) or None
+
+
+def edge_type(subtypes: Collection[str | None]) -> EdgeType:
+    """The type that fits best where columns flow in these ways; None stands for one that nobody named."""
+    for marks, fitting in (
         ({"AGGREGATION", "GROUP_BY"}, EdgeType.AGGREGATED_FROM),
         ({"JOIN"}, EdgeType.JOINED_WITH),
         ({"FILTER"}, EdgeType.FILTERED_FROM),
     ):
-        if subtypes & marks:
-            return edge_type, summary
-    plain = bool(edges) and all(e.subtype == "IDENTITY" for e in edges)
-    return (EdgeType.PROJECTED_FROM if plain else EdgeType.DERIVED_FROM), summary
+        if marks.intersection(subtypes):
+            return fitting
+    plain = bool(subtypes) and all(subtype == "IDENTITY" for subtype in subtypes)
+    return EdgeType.PROJECTED_FROM if plain else EdgeType.DERIVED_FROM
 
 
 def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:

@@ -10,8 +10,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 UNSTORABLE_REASON = "holds a NUL or half a surrogate pair, which no database text can"
 
 
-# How either is written in JSON; a pair of surrogates, which is fine, looks the same.
-_SUSPICIOUS = re.compile(rb"\\u(0000|[dD][89abAB])")
+# How either is written in JSON; a pair of surrogates, which is fine, looks the same, and either half can be alone.
+_SUSPICIOUS = re.compile(rb"\\u(0000|[dD][89a-fA-F])")
 
 
 def may_be_unstorable(body: bytes) -> bool:

@@ -1,0 +1,206 @@
+"""GraphML, with a typed key for each field, for tools that draw graphs.
+
+Written and read as a stream. XML cannot hold every character that a name may have: such a text is written with
+replacements, and the document goes along as JSON in ASCII. What the format has no place for (column lineage,
+provenance, quality) stands beside nodes and edges as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain
+from typing import IO, Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from headwater.formats.wia.decoding import decoded
+from headwater.formats.wia.elements import FIELDS, ID_OF, Document, Element, Field, Kind, Type
+from headwater.formats.wia.flat import DOCUMENT, flattened, inflated, time_text
+
+_TYPES = {Type.COUNT: "long", Type.FRACTION: "double", Type.FLAG: "boolean"}
+_ILLEGAL = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # with \r, which XML reads as \n
+_ENDS = {"source_node_id": "source", "target_node_id": "target"}
+_ATTRIBUTES = {Kind.NODE: {"node_id": "id"}, Kind.EDGE: {"edge_id": "id", **_ENDS}}
+"""The fields that are attributes of an element and no keys."""
+_SHORT = {"node_type": "type", "edge_type": "type"}
+_BESIDE = (Kind.COLUMN, Kind.PROVENANCE, Kind.QUALITY)
+
+
+def _keys(kind: Kind) -> Mapping[str, Field]:
+    fields = (field for field in FIELDS[kind] if field.name not in _ATTRIBUTES.get(kind, {}))
+    return {_SHORT.get(field.name, field.name): field for field in fields}
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+def write(elements: Iterable[Element], out: IO[str]) -> None:
+    """``elements``: the head first, nodes before edges."""
+    stream = iter(elements)
+    _, head = next(stream)
+    out.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+    for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE):
+        for name, field in _keys(kind).items():
+            out.write(_key(kind, name, _TYPES.get(field.type, "string")))
+        out.write(_key(kind, DOCUMENT, "string"))
+    for kind in _BESIDE:
+        out.write(_key(Kind.GRAPH, kind, "string"))
+    out.write('<graph id="lineage" edgedefault="directed">\n')
+    out.write("".join(_data(Kind.GRAPH, head)) + "\n")
+    for kind, document in stream:
+        if kind in _BESIDE:
+            out.write(f'<data key="graph_{kind}">{escape(json.dumps(document))}</data>\n')
+        else:
+            attributes = "".join(f" {a}={quoteattr(document[f])}" for f, a in _ATTRIBUTES[kind].items())
+            out.write(f"<{kind}{attributes}>{''.join(_data(kind, document))}</{kind}>\n")
+    out.write("</graph>\n</graphml>\n")
+
+
+def _key(kind: Kind, name: str, type: str) -> str:
+    """Ids of keys are one room for all: the same name may mean another thing of a node and of an edge."""
+    return f'<key id="{kind}_{name}" for="{kind}" attr.name="{name}" attr.type="{type}"/>\n'
+
+
+def _data(kind: Kind, document: Document) -> Iterator[str]:
+    row = flattened(kind, document)
+    legal = True
+    for name, field in _keys(kind).items():
+        value = row[field.name]
+        if value is not None:
+            text = _text(value)
+            legal = legal and not _ILLEGAL.search(text)
+            yield _datum(kind, name, _ILLEGAL.sub("\ufffd", text))
+    if row[DOCUMENT] is not None or not legal:
+        yield _datum(kind, DOCUMENT, json.dumps(document))
+
+
+def _datum(kind: Kind, name: str, text: str) -> str:
+    return f'<data key="{kind}_{name}">{escape(text)}</data>'
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return time_text(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+_CHUNK = 2**18
+_DEEPEST = 20
+_MOST_CHARACTERS = 64 * 2**20
+
+
+def read(file: IO[bytes]) -> Iterator[Element]:
+    """Raises a ``ValueError`` that names the line. A document type is refused: entities are what bombs are made of."""
+    reader = _Reader()
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = reader.doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.characters
+    try:
+        while chunk := file.read(_CHUNK):
+            parser.Parse(chunk, False)
+            yield from reader.taken()
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code) or "no XML"
+        raise ValueError(f"no XML at line {error.lineno:,} ({reason})") from None
+    except ValueError as error:
+        raise ValueError(f"{error} at line {parser.CurrentLineNumber:,}") from None
+    yield from chain(reader.taken(), [(Kind.GRAPH, reader.head())])
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._keys: dict[str, tuple[str, str]] = {}
+        self._path: list[str] = []
+        self._open: tuple[Kind, dict[str, Any]] | None = None
+        self._data: str | None = None
+        self._text: list[str] = []
+        self._length = 0
+        self._graph: dict[str, Any] = {}
+        self._elements: list[Element] = []
+        self._seen = False
+
+    def taken(self) -> list[Element]:
+        elements, self._elements = self._elements, []
+        return elements
+
+    def head(self) -> Document:
+        if not self._seen:
+            raise ValueError("there is no graph in it")
+        return _inflated(Kind.GRAPH, self._graph)
+
+    def doctype(self, *_: object) -> None:
+        raise ValueError("a document type is declared, which no GraphML needs")
+
+    def start(self, qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rsplit(" ", 1)[-1]
+        self._path.append(name)
+        if len(self._path) > _DEEPEST:
+            raise ValueError(f"elements are nested more than {_DEEPEST} deep")
+        if len(self._path) == 1 and name != "graphml":
+            raise ValueError(f"it begins with <{name}>, not with <graphml>")
+        if name == "key":
+            self._keys[attributes.get("id", "")] = (attributes.get("for", "all"), attributes.get("attr.name", ""))
+        elif name == "graph":
+            self._seen = True
+        elif name in (Kind.NODE, Kind.EDGE):
+            if self._open is not None:
+                raise ValueError(f"a <{name}> within another element")
+            kind = Kind(name)
+            self._open = kind, {f: attributes.get(a) for f, a in _ATTRIBUTES[kind].items()}
+        elif name == "data":
+            self._data, self._text, self._length = attributes.get("key", ""), [], 0
+
+    def characters(self, text: str) -> None:
+        if self._data is not None:
+            self._length += len(text)
+            if self._length > _MOST_CHARACTERS:
+                raise ValueError(f"a text of more than {_MOST_CHARACTERS:,} characters")
+            self._text.append(text)
+
+    def end(self, qualified: str) -> None:
+        name = self._path.pop()
+        if name == "data" and self._data is not None:
+            self._datum(self._data, "".join(self._text))
+            self._data = None
+        elif self._open is not None and name == self._open[0]:
+            kind, row = self._open
+            self._elements.append((kind, _inflated(kind, row)))
+            self._open = None
+
+    def _datum(self, key: str, text: str) -> None:
+        _, name = self._keys.get(key, ("all", key))  # a key that is declared nowhere may be its own name
+        if self._open is None and name in _BESIDE:
+            document = decoded(text)
+            if not isinstance(document, dict):
+                raise ValueError(f"'{name}' is no JSON object")
+            self._elements.append((Kind(name), document))
+            return
+        kind, row = self._open or (Kind.GRAPH, self._graph)
+        field = _KEYS[kind].get(name)
+        if name == DOCUMENT:
+            row[DOCUMENT] = text
+        elif field is not None:
+            row[field.name] = _value(field, text)
+
+
+_KEYS = {kind: _keys(kind) for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE)}
+
+
+def _value(field: Field, text: str) -> Any:
+    return decoded(text) if field.type in (*_TYPES, Type.TEXTS) else text
+
+
+def _inflated(kind: Kind, row: dict[str, Any]) -> Document:
+    document = inflated(kind, row)
+    if kind is Kind.EDGE and ID_OF[kind] not in document:
+        raise ValueError("an edge has no id")
+    return document

@@ -1,0 +1,193 @@
+"""A node of a graph, with all that is said of it, as one OpenLineage event: how a graph comes into the store.
+
+What OpenLineage has a facet for is in that facet, so that every question finds it; all the documents are in the facet
+`headwater_wia` as they were, so that an export gives them back with their ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwater.formats.openlineage.text import storable
+from headwater.formats.wia.elements import Document
+from headwater.model.names import Dataset
+
+FACET = "headwater_wia"
+OWN = "headwater"
+"""The member of a document, or of its custom metadata, that says what the format has no words for."""
+ANY_COLUMN = "*"
+"""In column lineage: the table as a whole."""
+
+_PRODUCER = "urn:headwater:exchange"
+_ENDS = "}}}}"
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_SPEC = "https://openlineage.io/spec"
+_EVENT = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+_OWN_HOW: Mapping[str, type] = {"type": str, "subtype": str, "masking": bool}
+_HOW = {
+    "direct": ("DIRECT", "IDENTITY"),
+    "computed": ("DIRECT", "TRANSFORMATION"),
+    "aggregated": ("DIRECT", "AGGREGATION"),
+    "joined": ("INDIRECT", "JOIN"),
+}
+
+Said = tuple[Dataset, Document]
+"""A document, and the dataset that data comes from."""
+
+
+@dataclass
+class NodeGroup:
+    """A node, and what is said of it and of what leads to it."""
+
+    dataset: Dataset
+    node: Document
+    edges: Sequence[tuple[Dataset, str]] = ()
+    """Their documents as JSON: there may be many, and nothing of them has to be known."""
+    columns: Sequence[Said] = ()
+    provenance: Sequence[Document] = ()
+    quality: Sequence[Document] = ()
+
+
+def event_of(group: NodeGroup, at: str) -> str:
+    """As JSON, in one line."""
+    dataset = {"namespace": group.dataset.namespace, "name": group.dataset.name, "facets": dict(_facets(group))}
+    text = _encode({"eventTime": at, "producer": _PRODUCER, "schemaURL": _EVENT, "dataset": dataset})
+    if not group.edges:
+        return text
+    edges = (f'{_encode(_named(dataset))[:-1]},"document":{document}}}' for dataset, document in group.edges)
+    # The facet is the last thing that is said, so the edges go in before its end and those of what it is in.
+    return f'{text[: -len(_ENDS)]},"edges":[{",".join(edges)}]{_ENDS}'
+
+
+def _facets(group: NodeGroup) -> Iterator[tuple[str, dict[str, Any]]]:
+    node = group.node
+    metadata, schema = (node.get(part) or {} for part in ("metadata", "schema"))
+    yield "datasetType", _facet("1-0-0/DatasetTypeDatasetFacet", datasetType=node["node_type"].upper())
+    if metadata.get("description"):
+        yield "documentation", _facet("1-1-0/DocumentationDatasetFacet", description=metadata["description"])
+    if metadata.get("owner"):
+        yield "ownership", _facet("1-0-1/OwnershipDatasetFacet", owners=[{"name": metadata["owner"]}])
+    if metadata.get("tags"):
+        tags = [{"key": tag, "value": "true", "source": "USER"} for tag in metadata["tags"]]
+        yield "tags", _facet("1-0-0/TagsDatasetFacet", tags=tags)
+    if schema.get("fields"):
+        yield "schema", _facet("1-1-1/SchemaDatasetFacet", fields=list(map(_field, schema["fields"])))
+    if group.edges or group.columns:
+        yield "lineage", _facet("1-0-0/LineageDatasetFacet", **_lineage(group))
+    yield FACET, _kept(group)
+
+
+def _facet(schema: str, **content: Any) -> dict[str, Any]:
+    url = f"{_SPEC}/facets/{schema}.json#/$defs/{schema.split('/')[1]}"
+    return {"_producer": _PRODUCER, "_schemaURL": url, **content}
+
+
+def _field(stated: Document) -> Document:
+    return {name: stated[name] for name in ("name", "type", "description") if stated.get(name) is not None}
+
+
+def _kept(group: NodeGroup) -> dict[str, Any]:
+    kept: dict[str, Any] = {"_producer": _PRODUCER, "_schemaURL": f"urn:headwater:facet:{FACET}:1-0-0"}
+    kept["node"] = group.node
+    if group.columns:
+        kept["columns"] = [_named(dataset) | {"document": document} for dataset, document in group.columns]
+    for name, documents in (("provenance", group.provenance), ("quality", group.quality)):
+        if documents:
+            kept[name] = list(documents)
+    return kept
+
+
+def _lineage(group: NodeGroup) -> dict[str, Any]:
+    whole = {dataset: None for dataset, _ in group.edges}
+    inputs: list[dict[str, Any]] = [_input(dataset) for dataset in whole]
+    fields: dict[str, dict[str, list[Any]]] = {}
+    for dataset, document in group.columns:
+        column, target = document["source_column"], document["target_column"]
+        stated = _input(dataset) | {"transformations": [_how(document)]}
+        if column != ANY_COLUMN:
+            stated["field"] = column
+        if target == ANY_COLUMN:
+            inputs.append(stated)
+        elif storable(target):
+            fields.setdefault(target, {"inputs": []})["inputs"].append(stated)
+    return {"inputs": inputs} | ({"fields": fields} if fields else {})
+
+
+def _how(document: Document) -> dict[str, Any]:
+    type, subtype = _HOW.get(document.get("transformation_type") or "direct", _HOW["direct"])
+    how: dict[str, Any] = {"type": type, "subtype": subtype}
+    ours = document.get(OWN)
+    if isinstance(ours, dict):  # the format has fewer words for it
+        how |= {name: ours[name] for name, kind in _OWN_HOW.items() if isinstance(ours.get(name), kind)}
+    if document.get("transformation_logic"):
+        how["description"] = document["transformation_logic"]
+    return how
+
+
+def _input(dataset: Dataset) -> dict[str, Any]:
+    return _named(dataset) | {"type": "DATASET"}
+
+
+def _named(dataset: Dataset) -> dict[str, Any]:
+    return {"namespace": dataset.namespace, "name": dataset.name}
+
+
+# -- and back -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Kept:
+    """What the facet has of a dataset; empty where there is none, or nothing that could be read."""
+
+    micros: int = -1
+    """When it was said."""
+    node: Document = field(default_factory=dict)
+    edges: Mapping[Dataset, list[Document]] = field(default_factory=dict)
+    columns: Mapping[Dataset, list[Document]] = field(default_factory=dict)
+    provenance: Sequence[Document] = ()
+    quality: Sequence[Document] = ()
+
+    def speaks_of(self, upstream: Dataset) -> bool:
+        """Whether what leads here from there is said by these documents."""
+        return upstream in self.edges or upstream in self.columns
+
+
+_NOTHING = Kept()
+
+
+def kept_of(facets: Mapping[str, Sequence[Any]]) -> Kept:
+    """From the facets of a dataset as the store keeps them: name → [micros, digest, body].
+
+    Anybody may send a facet of that name, so what does not have the shape is passed over.
+    """
+    if FACET not in facets:
+        return _NOTHING
+    micros, _, body = facets[FACET]
+    if not isinstance(body, Mapping):
+        return _NOTHING
+    node = body.get("node")
+    return Kept(
+        micros,
+        node if isinstance(node, dict) else {},
+        _said(body.get("edges")),
+        _said(body.get("columns")),
+        [each for each in _list(body.get("provenance")) if isinstance(each, dict)],
+        [each for each in _list(body.get("quality")) if isinstance(each, dict)],
+    )
+
+
+def _said(items: Any) -> dict[Dataset, list[Document]]:
+    said: dict[Dataset, list[Document]] = {}
+    for item in _list(items):
+        if isinstance(item, dict) and isinstance(item.get("document"), dict):
+            named = item.get("namespace"), item.get("name")
+            if isinstance(named[0], str) and isinstance(named[1], str):
+                said.setdefault(Dataset(named[0], named[1]), []).append(item["document"])
+    return said
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,24 @@
+"""Namespaces as the format wants them: URIs. Others are written as one, and read back as what they were."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*\Z")
+_OURS = "headwater:"
+
+
+def is_uri(text: str) -> bool:
+    return _URI.match(text) is not None
+
+
+def as_uri(namespace: str) -> str:
+    """`s3://lake` as it is, `shop` as `headwater:shop`. What looks like one of ours is written as another."""
+    if is_uri(namespace) and not namespace.startswith(_OURS):
+        return namespace
+    return _OURS + quote(namespace, safe="/:@")
+
+
+def from_uri(uri: str) -> str:
+    return unquote(uri[len(_OURS) :]) if uri.startswith(_OURS) else uri

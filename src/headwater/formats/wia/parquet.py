@@ -1,0 +1,133 @@
+"""A lineage graph as Parquet: a folder with one file for each kind of element, its fields as typed columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from headwater.formats.wia.decoding import decoded
+from headwater.formats.wia.elements import FIELDS, LISTS, Document, Element, Kind, Type
+from headwater.formats.wia.flat import DOCUMENT, flattened, inflated
+
+FILES = {
+    Kind.NODE: "lineage_nodes.parquet",
+    Kind.EDGE: "lineage_edges.parquet",
+    Kind.COLUMN: "lineage_columns.parquet",
+    Kind.PROVENANCE: "lineage_provenance.parquet",
+    Kind.QUALITY: "lineage_quality.parquet",
+}
+_HEAD = b"wia_graph"
+_ROWS = 20_000
+_TYPES = {
+    Type.TIME: pa.timestamp("us", tz="UTC"),
+    Type.COUNT: pa.int64(),
+    Type.FRACTION: pa.float64(),
+    Type.FLAG: pa.bool_(),
+    Type.TEXTS: pa.list_(pa.string()),
+}
+
+
+def schema_of(kind: Kind) -> pa.Schema:
+    columns = [pa.field(field.name, _TYPES.get(field.type, pa.string())) for field in FIELDS[kind]]
+    return pa.schema([*columns, pa.field(DOCUMENT, pa.string())])
+
+
+def write(elements: Iterable[Element], folder: Path) -> None:
+    """All five files, also those without a row. The head is in the metadata of the nodes."""
+    stream = iter(elements)
+    _, head = next(stream)
+    with ExitStack() as files:
+        tables = {kind: files.enter_context(_Table(kind, folder / name, head)) for kind, name in FILES.items()}
+        for kind, document in stream:
+            tables[kind].add(document)
+
+
+class _Table:
+    def __init__(self, kind: Kind, file: Path, head: Document) -> None:
+        self._kind = kind
+        schema = schema_of(kind)
+        if kind is Kind.NODE:
+            schema = schema.with_metadata({_HEAD: json.dumps(head)})
+        self._schema = schema
+        self._writer = pq.ParquetWriter(file, schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> _Table:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._flush()
+        self._writer.close()
+
+    def add(self, document: Document) -> None:
+        self._rows.append(_storable(flattened(self._kind, document), document))
+        if len(self._rows) >= _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+
+
+def _storable(row: dict[str, Any], document: Document) -> dict[str, Any]:
+    """Half a surrogate pair has no UTF-8 form: the document says it as JSON, and the column something like it."""
+    texts = {name: _encodable(value) for name, value in row.items()}
+    if texts != row:
+        texts[DOCUMENT] = json.dumps(document)
+    return texts
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_encodable(each) for each in value]
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode(errors="replace").decode()
+
+
+def read(folder: Path) -> Iterator[Element]:
+    """Raises a ``ValueError`` that names the file and the row."""
+    for kind, name in FILES.items():
+        file = folder / name
+        if not file.is_file():
+            if kind in (Kind.NODE, Kind.EDGE):
+                raise ValueError(f"there is no {name} in it")
+            continue
+        try:
+            with pq.ParquetFile(file) as opened:
+                if kind is Kind.NODE:
+                    yield Kind.GRAPH, _head(opened)
+                yield from _rows(kind, name, opened)
+        except (pa.ArrowException, OSError) as error:
+            raise ValueError(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def _head(opened: pq.ParquetFile) -> Document:
+    stated = (opened.schema_arrow.metadata or {}).get(_HEAD)
+    head = decoded(stated.decode()) if stated is not None else {}
+    if not isinstance(head, dict):
+        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[Kind.NODE]} is no JSON object")
+    return head
+
+
+def _rows(kind: Kind, name: str, opened: pq.ParquetFile) -> Iterator[Element]:
+    there = set(opened.schema_arrow.names)
+    columns = [field.name for field in schema_of(kind) if field.name in there]
+    absent = [f.name for f in FIELDS[kind] if f.required and f.name not in there and DOCUMENT not in there]
+    if absent:
+        raise ValueError(f"{name} has no column '{absent[0]}' of {LISTS[kind]}")
+    row = 0
+    for batch in opened.iter_batches(batch_size=_ROWS, columns=columns):
+        for flat in batch.to_pylist():
+            row += 1
+            try:
+                yield kind, inflated(kind, flat)
+            except ValueError as error:
+                raise ValueError(f"row {row:,} of {name}: {error}") from None

@@ -1,0 +1,247 @@
+"""What became of an item: its hops from node to node of a pipeline, and the one record that it ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import IntEnum, IntFlag, StrEnum
+from typing import Any
+
+from headwater.model.plain import plain
+
+
+class Outcome(IntFlag):
+    """What a node did with an item. Flags go together: Emitted | Retried, DeadLettered | Error."""
+
+    EMITTED = 1
+    FILTERED_OUT = 2
+    JOINED = 4
+    AGGREGATED = 8
+    RETRIED = 16
+    """At least once before it succeeded."""
+    ERROR = 32
+    DEAD_LETTERED = 64
+
+    @property
+    def words(self) -> str:
+        return " | ".join(_spelled(flag.name or "") for flag in self) or "None"
+
+    @classmethod
+    def read(cls, said: str | int) -> Outcome:
+        """From its words or from its number."""
+        if isinstance(said, int):
+            return cls(said)
+        words = {_spelled(flag.name or ""): flag for flag in cls}
+        found = cls(0)
+        for word in said.split(" | "):
+            found |= words[word] if word != "None" else cls(0)
+        return found
+
+
+class Cardinality(IntEnum):
+    """How many a node gave for an item."""
+
+    UNKNOWN = 0
+    ZERO = 1
+    ONE = 2
+    MANY = 3
+
+    @property
+    def word(self) -> str:
+        return self.name.capitalize()
+
+    @classmethod
+    def of(cls, count: int | None) -> Cardinality:
+        if count is None:
+            return cls.UNKNOWN
+        return cls(min(count, 2) + 1)
+
+    @classmethod
+    def read(cls, said: str | int) -> Cardinality:
+        return cls(said) if isinstance(said, int) else cls[said.upper()]
+
+
+class Continuity(StrEnum):
+    """How a node's output was found to go on from its inputs, the surest first."""
+
+    DECLARED = "declared"
+    """By the mapper that was declared for the node."""
+    EXACT = "exact"
+    """By row lineage."""
+    POSITIONAL = "positional"
+    """As many out as in, one by one."""
+    REPRESENTATIVE = "representative"
+    """From one of those that may have contributed, the others being named beside it."""
+    NEW = "new"
+    """From nothing: the item begins here."""
+
+
+class Reason(StrEnum):
+    """Why an item's way ended. Where several are true, the first of these is the reason."""
+
+    DEAD_LETTERED = "DeadLettered"
+    ERROR = "Error"
+    FILTERED_OUT = "FilteredOut"
+    DROPPED_BY_BACKPRESSURE = "DroppedByBackpressure"
+    AGGREGATED = "Aggregated"
+    JOINED = "Joined"
+    CONSUMED_WITHOUT_EMISSION = "ConsumedWithoutEmission"
+    EMITTED = "Emitted"
+
+    @property
+    def rank(self) -> int:
+        """0 is the strongest."""
+        return list(Reason).index(self)
+
+
+def reason_of(outcome: Outcome, emissions: int | None = None, *, dropped: bool = False) -> Reason:
+    """``outcome`` and ``emissions`` are of the last hop; ``dropped`` says that its record was, for want of room."""
+    true = {Reason.DROPPED_BY_BACKPRESSURE: dropped, Reason.CONSUMED_WITHOUT_EMISSION: emissions == 0}
+    true |= {Reason(_spelled(flag.name or "")): True for flag in outcome if flag is not Outcome.RETRIED}
+    return next((reason for reason in Reason if true.get(reason)), Reason.CONSUMED_WITHOUT_EMISSION)
+
+
+class SampleOutcome(StrEnum):
+    SUCCESS = "Success"
+    SKIPPED = "Skipped"
+    ERROR = "Error"
+    DEAD_LETTER = "DeadLetter"
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> SampleOutcome:
+        if Outcome.DEAD_LETTERED in outcome:
+            return cls.DEAD_LETTER
+        if Outcome.ERROR in outcome:
+            return cls.ERROR
+        return cls.SKIPPED if Outcome.FILTERED_OUT in outcome else cls.SUCCESS
+
+
+def segment(pipeline_id: str, node: str) -> str:
+    """A step of an item's path."""
+    return f"{pipeline_id}::{node}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """What one node did with an item. Snapshots are JSON texts."""
+
+    node: str
+    pipeline_id: str
+    pipeline: str
+    outcome: Outcome
+    cardinality: Cardinality = Cardinality.UNKNOWN
+    contributors: int | None = None
+    """How many items went into what the node gave for this one."""
+    emissions: int | None = None
+    """How many the node gave for it; None where that is not known."""
+    ancestry: tuple[int, ...] | None = None
+    """Which of the node's inputs these were."""
+    truncated: bool = False
+    retries: int = 0
+    continuity: Continuity = Continuity.EXACT
+    at: datetime | None = None
+    input: str | None = None
+    output: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return _to_dict(self)
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> Hop:
+        ancestry = said.get("ancestry")
+        return cls(
+            **_known(cls, said)
+            | {
+                "outcome": Outcome.read(said["outcome"]),
+                "cardinality": Cardinality.read(said.get("cardinality", Cardinality.UNKNOWN)),
+                "continuity": Continuity(said.get("continuity") or Continuity.EXACT),
+                "ancestry": None if ancestry is None else tuple(ancestry),
+                "retries": said.get("retries") or 0,
+                "at": _time(said.get("at")),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRecord:
+    """The one terminal record of a source item. ``key`` and ``data`` are JSON texts."""
+
+    correlation_id: str
+    source: str
+    """The node where the item entered."""
+    key: str
+    """The values of the declared key, or where the item lay."""
+    path: tuple[str, ...]
+    hops: tuple[Hop, ...]
+    outcome: Outcome
+    """Of the last hop."""
+    reason: Reason
+    node: str
+    """Where it ended."""
+    retries: int = 0
+    contributors: tuple[str, ...] = ()
+    """The items it was merged with; not all of them where these are many, which ``truncated`` says."""
+    error: str | None = None
+    data: str | None = None
+    truncated: bool = False
+
+    @property
+    def sample_outcome(self) -> SampleOutcome:
+        return SampleOutcome.of(self.outcome)
+
+    def to_dict(self) -> dict[str, Any]:
+        return _to_dict(self) | {"hops": [hop.to_dict() for hop in self.hops]}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> ItemRecord:
+        return cls(
+            **_known(cls, said)
+            | {
+                "path": tuple(said["path"]),
+                "hops": tuple(map(Hop.from_dict, said["hops"])),
+                "outcome": Outcome.read(said["outcome"]),
+                "reason": Reason(said["reason"]),
+                "contributors": tuple(said.get("contributors") or ()),
+                "retries": said.get("retries") or 0,
+            }
+        )
+
+
+def retries_of(hops: Sequence[Hop]) -> int:
+    """How often the item was retried where it ended: as its last hop says, or by the repeated hops at that node."""
+    if not hops:
+        return 0
+    last = hops[-1]
+    if last.retries:
+        return last.retries
+    count = 0
+    for hop in reversed(hops):
+        if hop.node != last.node or Outcome.RETRIED not in hop.outcome:
+            break
+        count += 1
+    return count
+
+
+def _spelled(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _to_dict(value: Hop | ItemRecord) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for field in fields(value):
+        item = getattr(value, field.name)
+        if isinstance(item, Outcome):
+            item = item.words
+        elif isinstance(item, Cardinality):
+            item = item.word
+        told[field.name] = plain(item)
+    return told
+
+
+def _known(kind: type[Hop | ItemRecord], said: Mapping[str, Any]) -> dict[str, Any]:
+    return {field.name: said[field.name] for field in fields(kind) if field.name in said}
+
+
+def _time(said: str | datetime | None) -> datetime | None:
+    return datetime.fromisoformat(said) if isinstance(said, str) else said
