@@ -15,7 +15,7 @@ from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse
 from headwater.store.store import Store
-from tests.oracles.model import FOREVER, Model, kind_of, owner_in, tags_in
+from tests.oracles.model import FOREVER, Model
 from tests.oracles.said import EPOCH, Name, Use, by_name, micros
 from tests.oracles.walking import UNLIMITED, Arc, Ref, near_and_far, reach, strengths, touches
 
@@ -215,14 +215,14 @@ def check_catalog(store: Store, model: Model) -> None:
 
 
 def _check_summary(model: Model, name: Name, summary: DatasetSummary) -> None:
-    facets, others = model.merged_facets(name), model.aliases(name)
+    (kind, owner, tags), others = model.words(name), model.aliases(name)
     seen = [model.seen[one] for one in [name, *others] if one in model.seen]
     agree(
         f"dataset {name}",
         aliases=([endpoint(other) for other in others], list(summary.aliases)),
-        kind=(kind_of(name[1], facets), summary.kind),
-        owner=(owner_in(facets), summary.owner),
-        tags=(tags_in(facets), summary.tags),
+        kind=(kind, summary.kind),
+        owner=(owner, summary.owner),
+        tags=(tags, summary.tags),
         first_seen=(min((first for first, _ in seen), default=None), _micros(summary.first_seen)),
         last_seen=(max((last for _, last in seen), default=None), _micros(summary.last_seen)),
     )

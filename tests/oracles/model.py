@@ -190,6 +190,11 @@ class Model:
                     best[facet_name] = stamp, facet
         return {name: facet for name, (_, facet) in best.items() if not deleted(facet)}
 
+    def words(self, canonical: Name) -> tuple[str, str | None, tuple[str, ...]]:
+        """What it is in a few words: kind, owner, tags."""
+        facets = self.merged_facets(canonical)
+        return kind_of(canonical[1], facets), owner_in(facets), tags_in(facets)
+
     def live_facets(self, name: Name) -> Json:
         return {n: facet for n, (_, facet) in self.facets.get(name, {}).items() if not deleted(facet)}
 

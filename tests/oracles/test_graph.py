@@ -64,19 +64,19 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(25)
+@QUICK(14)
 @given(case=cases(GRAPH, 14))
 def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(16)
+@QUICK(9)
 @given(case=cases(MOVING_GRAPH, 14))
 def test_answers_are_the_models_under_every_alias(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(10)
+@QUICK(4)
 @given(case=cases(ODD, 8))
 def test_answers_are_the_models_for_odd_names(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
@@ -114,7 +114,7 @@ def test_answers_are_the_models_on_disk(file_lab: Lab, case: Case) -> None:
     check(file_lab, case)
 
 
-@QUICK(6)
+@QUICK(4)
 @given(case=cases(MOVING_GRAPH, 12))
 def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)

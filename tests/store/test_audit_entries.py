@@ -94,19 +94,30 @@ def test_filters_and_pages(store: Store) -> None:
 
 
 def everything() -> list[dict[str, object]]:
-    """A batch that writes to every table."""
+    """A batch that writes to every table, if the log has 253 entries; but to that of checkpoints."""
     facets = {
         "schema": schema("c"),
         "columnLineage": column_lineage({"c": [("a", "c")]}),
         "symlinks": symlinks("alias"),
     }
     output = written_in_part("x", "p", **facets)
-    return [run_event(inputs=["a"], outputs=[output]), job_event(job="j", inputs=[used("a")], outputs=["y"])]
+    manifest: dict[str, object] = {"cdme.runManifest": {}}
+    return [
+        run_event(inputs=["a"], outputs=[output], run_facets=manifest),
+        job_event(job="j", inputs=[used("a")], outputs=["y"]),
+    ]
 
 
-@pytest.mark.parametrize("table", sorted(metadata.tables))
+NOT_OF_EVENTS = {
+    "checkpoint",
+    *(name for name in metadata.tables if name.startswith(("record_", "access_", "exchange_"))),
+}
+
+
+@pytest.mark.parametrize("table", sorted(metadata.tables.keys() - NOT_OF_EVENTS))
 def test_a_fault_anywhere_leaves_neither_event_nor_entry(store: Store, table: str) -> None:
     """Whichever table refuses its row, the first or the last to be written: nothing of the ingest stays."""
+    store.ingest_many(run_event("START", run=str(i)) for i in range(252))
     store.ingest(run_event(run="before", inputs=["old"], outputs=["older"]))
     before, head = row_counts(store), store.verify()
     refuse_inserts(store, table)
@@ -116,7 +127,7 @@ def test_a_fault_anywhere_leaves_neither_event_nor_entry(store: Store, table: st
     assert store.verify() == head
     accept_inserts(store, table)
     store.ingest_many(everything())
-    assert store.verify()[0] == 3
+    assert store.verify()[0] == 256
     assert links(store) == {("old", "older"), ("a", "x"), ("a", "y")}
 
 
@@ -156,12 +167,12 @@ def test_anybody_can_recompute_a_hash(store: Store) -> None:
         digest = hashlib.sha256(rfc8785.dumps({**row, "previous_hash": previous})).hexdigest()
         assert (kept, kept_previous) == (digest, previous)
         previous = digest
-    assert store.verify() == (3, previous)
+    assert store.verify()[:2] == (3, previous)
     assert store.audit(limit=1)[0].hash == previous
 
 
 def test_an_empty_log_holds(store: Store) -> None:
-    assert store.verify() == (0, "00" * 32)
+    assert store.verify()[:2] == (0, "00" * 32)
 
 
 def test_a_log_longer_than_a_page_holds(store: Store) -> None:

@@ -41,6 +41,7 @@ def aliased(i: int) -> Json:
     return used(f"d{i}", facets={"symlinks": symlinks(f"t{i}")})
 
 
+@pytest.mark.long
 def test_an_event_of_20_megabytes(durable_url: str) -> None:
     body = wide_event()
     assert len(body) > 20_000_000

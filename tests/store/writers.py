@@ -39,7 +39,7 @@ def kill_writers(url: str, rounds: int, seed: int) -> None:
     for number in range(rounds):
         acknowledged = _one_writer(url, number, chance)
         with Store(url, create=False) as store:
-            count, _ = store.verify()
+            count = store.verify().entries
         print(json.dumps({"round": number, "acknowledged": acknowledged, "audited": count}), flush=True)
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
 from headwater.formats.openlineage.describe import schema_fields
+from headwater.formats.openlineage.hidden import visible_facets
 from headwater.model.answers import DatasetDetail, DatasetSummary, Field, Version
 from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Job
 from headwater.store.arrays import id_list, id_table, is_postgresql
+from headwater.store.cursors import Position, beyond
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.lookup import is_known, latest_partitions
 from headwater.store.tables import content, dataset, from_end, from_micros, job, label, run, version
+from headwater.store.veil import Veil, job_seen
 
 _VERSIONS_SHOWN = 100
 _PARTITIONS_SHOWN = 1000
@@ -31,55 +34,65 @@ def list_datasets(
     owner: str | None = None,
     tag: str | None = None,
     limit: int = 100,
+    after: Position | None = None,
+    veil: Veil | None = None,
 ) -> list[DatasetSummary]:
-    """By name. ``search`` is a piece of a name or of an alias, upper or lower case."""
+    """By name, ``after`` a name. ``search`` is a piece of a name or of an alias, upper or lower case."""
     names = dataset.alias()
-    query = select(dataset).where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known())
+    query = select(dataset).where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil))
+    if veil is not None:
+        query = query.where(veil.lets(dataset.c.namespace))
     if search:
         # The database folds both sides: each has its own idea of upper and lower case.
         piece = func.lower(f"%{_escaped(search)}%")
         label_of = names.c.namespace + "/" + names.c.name
         matching = select(names.c.canonical_id).where(func.lower(label_of).like(piece, escape="\\"))
+        if veil is not None:
+            matching = matching.where(veil.lets(names.c.namespace))
         query = query.where(dataset.c.id.in_(matching))
     for column, value in (("namespace", namespace), ("kind", kind), ("owner", owner)):
         if value is not None:
             query = query.where(dataset.c[column] == value)
+    if after is not None:
+        query = query.where(beyond(after, dataset.c.namespace, dataset.c.name))
     query = query.order_by(dataset.c.namespace, dataset.c.name)
     # Tags are a JSON list, so with one the limit can only be counted while reading.
     rows = conn.execute(query if tag is not None else query.limit(limit))
     found = list(islice((row for row in rows if tag is None or tag in row.tags), limit))
-    others = _other_names(conn, [row.id for row in found])
-    return [_summary(row, others.get(row.id, [])) for row in found]
+    others = other_names(conn, [row.id for row in found])
+    return [_summary(row, others.get(row.id, []), veil) for row in found]
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def describe_dataset(conn: Connection, row: Row[Any]) -> DatasetDetail:
-    others = _other_names(conn, [row.id]).get(row.id, [])
+def describe_dataset(conn: Connection, row: Row[Any], veil: Veil | None = None) -> DatasetDetail:
+    others = other_names(conn, [row.id]).get(row.id, [])
     facets = merged_facets(one.facets for one in [row, *others])
+    if veil is not None:
+        facets = visible_facets(facets, veil.sees)
     return DatasetDetail(
-        summary=_summary(row, others),
-        schema=_fields(schema_fields(facets)),
+        summary=_summary(row, others, veil),
+        schema=told_fields(schema_fields(facets)),
         facets=facets,
-        versions=_versions(conn, row.id),
-        partitions=tuple(sorted(latest_partitions(conn, row.id, _PARTITIONS_SHOWN))),
+        versions=_versions(conn, row.id, veil),
+        partitions=tuple(sorted(latest_partitions(conn, row.id, _PARTITIONS_SHOWN, veil))),
     )
 
 
 def current_columns(conn: Connection, row: Row[Any]) -> list[str]:
     """The columns of its schema, nested ones too, by their dotted path."""
-    names = [row, *_other_names(conn, [row.id]).get(row.id, [])]
+    names = [row, *other_names(conn, [row.id]).get(row.id, [])]
     facets = merged_facets(one.facets for one in names)
-    return list(_paths(schema_fields(facets), ""))
+    return list(column_paths(schema_fields(facets), ""))
 
 
-def _paths(fields: Any, prefix: str) -> Any:
+def column_paths(fields: Any, prefix: str) -> Any:
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, Mapping) and isinstance(field.get("name"), str):
             yield prefix + field["name"]
-            yield from _paths(field.get("fields"), f"{prefix}{field['name']}.")
+            yield from column_paths(field.get("fields"), f"{prefix}{field['name']}.")
 
 
 def owners(conn: Connection, ids: Collection[int]) -> dict[int, str]:
@@ -90,7 +103,7 @@ def owners(conn: Connection, ids: Collection[int]) -> dict[int, str]:
     return {row.id: row.owner for row in rows}
 
 
-def _other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
+def other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
     listed = id_table(is_postgresql(conn), "ids")
     query: Select[Any] = (
         select(dataset)
@@ -104,20 +117,23 @@ def _other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[A
     return others
 
 
-def _summary(row: Row[Any], others: list[Row[Any]]) -> DatasetSummary:
+def _summary(row: Row[Any], others: list[Row[Any]], veil: Veil | None) -> DatasetSummary:
+    """What is said of it counts under whatever name; of the names only those that are seen are told."""
     seen = [r for r in [row, *others] if r.first_seen is not None]
     return DatasetSummary(
         dataset=Dataset(row.namespace, row.name),
         kind=row.kind,
         owner=row.owner,
         tags=tuple(row.tags),
-        aliases=tuple(Dataset(other.namespace, other.name) for other in others),
+        aliases=tuple(
+            Dataset(other.namespace, other.name) for other in others if veil is None or veil.sees(other.namespace)
+        ),
         first_seen=min((from_micros(r.first_seen) for r in seen), default=None),
         last_seen=max((from_micros(r.last_seen) for r in seen), default=None),
     )
 
 
-def _versions(conn: Connection, dataset_id: int) -> tuple[Version, ...]:
+def _versions(conn: Connection, dataset_id: int, veil: Veil | None) -> tuple[Version, ...]:
     query = (
         select(
             version,
@@ -132,9 +148,11 @@ def _versions(conn: Connection, dataset_id: int) -> tuple[Version, ...]:
         .outerjoin(run, run.c.id == version.c.run_id)
         .outerjoin(content, content.c.digest == version.c.schema_digest)
         .where(version.c.dataset_id == dataset_id)
-        .order_by(version.c.written_at.desc(), version.c.tiebreak.desc(), version.c.id)
+        .order_by(version.c.written_at.desc(), version.c.tiebreak.desc(), label.c.text, version.c.id)
         .limit(_VERSIONS_SHOWN)
     )
+    if veil is not None:
+        query = query.where(job_seen(veil, version.c.job_id))
     return tuple(
         Version(
             written_at=from_micros(row.written_at),
@@ -144,13 +162,13 @@ def _versions(conn: Connection, dataset_id: int) -> tuple[Version, ...]:
             origin=Origin(row.origin),
             job=Job(row.job_namespace, row.job_name) if row.job_name is not None else None,
             run_id=row.run_name,
-            schema=_fields(row.schema) if row.schema is not None else None,
+            schema=told_fields(row.schema) if row.schema is not None else None,
         )
         for row in conn.execute(query)
     )
 
 
-def _fields(fields: list[Any]) -> tuple[Field, ...]:
+def told_fields(fields: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
     return tuple(Field(f["name"], _text(f.get("type")), _text(f.get("description"))) for f in fields)
 
 

@@ -111,9 +111,11 @@ def endpoint_of(namespace: str, name: str, is_job: int) -> Endpoint:
 
 
 def label_texts(conn: Connection, ids: Collection[int]) -> dict[int, str]:
+    if not ids:
+        return {}
     listed = id_table(is_postgresql(conn), "ids")
     query = select(label.c.id, label.c.text).join(listed, listed.c.id == label.c.id)
-    return {row.id: row.text for row in conn.execute(query, {"ids": id_list(conn, ids)})} if ids else {}
+    return {row.id: row.text for row in conn.execute(query, {"ids": id_list(conn, ids)})}
 
 
 def _edges(conn: Connection, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:

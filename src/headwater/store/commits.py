@@ -15,6 +15,7 @@ from threading import Lock
 from headwater.formats.openlineage.event import Event
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
+from headwater.store.veil import Veil
 
 _MOST_EVENTS = 256
 _MOST_BYTES = 32 * 2**20
@@ -23,9 +24,11 @@ _MOST_BYTES = 32 * 2**20
 class Submission:
     """Events that one caller wants stored together, and what became of them."""
 
-    def __init__(self, events: Sequence[Event], actor: Actor) -> None:
+    def __init__(self, events: Sequence[Event], actor: Actor, veil: Veil | None = None) -> None:
         self.events = events
         self.actor = actor
+        self.veil = veil
+        """What the caller may speak of."""
         self.size = sum(len(event.body) for event in events)
         self.receipts: list[Receipt] | None = None
         self.error: BaseException | None = None
@@ -52,18 +55,25 @@ class SharedCommits:
         self._somebody_commits = False
 
     def store(self, submission: Submission) -> list[Receipt]:
-        with self._mutex:
-            self._waiting.append(submission)
-            leads, self._somebody_commits = not self._somebody_commits, True
-        if not leads:
-            try:
-                submission.your_turn.wait()
-            except BaseException:  # interrupted: whoever waits behind must not wait for us
-                self._leave(submission)
-                raise
-        if not submission.settled:
-            self._lead()
+        self.store_all([submission])
         return submission.result()
+
+    def store_all(self, submissions: Sequence[Submission]) -> None:
+        """Of several callers at once: when this returns each is settled, for better or worse."""
+        with self._mutex:
+            self._waiting.extend(submissions)
+            leads, self._somebody_commits = not self._somebody_commits, True
+        for submission in submissions:
+            if not leads:
+                try:
+                    submission.your_turn.wait()
+                except BaseException:  # interrupted: whoever waits behind must not wait for us
+                    for ours in submissions:
+                        self._leave(ours)
+                    raise
+            leads = False
+            if not submission.settled:
+                self._lead()
 
     def _lead(self) -> None:
         """Commit one batch, which begins with the caller's own, and hand over to whoever has come in meanwhile."""

@@ -28,6 +28,9 @@ _LOCK = f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})"
 _BUSY_MILLISECONDS = 60_000
 _POSTGRES_DRIVER = "postgresql+psycopg"
 
+Transaction = Connection
+"""An open one, as those know it who hand it on and say no SQL themselves."""
+
 
 class Database:
     """An engine with the two kinds of transaction we use."""
@@ -59,13 +62,17 @@ class Database:
             yield conn
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """The only writer: commits whole at the end, or leaves nothing."""
+    def write(self, *, alone: bool = True) -> Iterator[Connection]:
+        """The only writer: commits whole at the end, or leaves nothing.
+
+        With ``alone=False`` others may write beside it where the database can: for what rows of a queue are locked by
+        themselves, and the log is not touched.
+        """
         with self._turn, self._translated(), self.engine.connect() as conn:
             conn.execution_options(headwater_write=True)
             pending.expect(conn)
             with conn.begin():
-                if not self.is_sqlite:
+                if alone and not self.is_sqlite:
                     pending.later(conn, _LOCK, [()])
                 yield conn
                 pending.send(conn)
@@ -85,12 +92,14 @@ class Database:
         if not self.is_sqlite:
             # READ COMMITTED, whatever the server's default: a writer has to see what was committed while it waited.
             url = self.url.set(drivername=_POSTGRES_DRIVER)
-            engine = create_engine(url, pool_pre_ping=True, isolation_level="READ COMMITTED")
+            engine = create_engine(url, pool_pre_ping=True, pool_use_lifo=True, isolation_level="READ COMMITTED")
         elif self.file is None:
             # One connection, shared: a second one would see another, empty, memory.
             engine = create_engine("sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False})
         else:
-            engine = create_engine(self.url, connect_args={"timeout": _BUSY_MILLISECONDS / 1000})
+            timeout = _BUSY_MILLISECONDS / 1000
+            # The connection used last knows most: its pages of the file, its prepared statements.
+            engine = create_engine(self.url, pool_use_lifo=True, connect_args={"timeout": timeout})
         pending.watch(engine)
         if self.is_sqlite:
             event.listen(engine, "connect", self._set_up_sqlite)
@@ -173,6 +182,28 @@ class Database:
         ):
             return StoreUnavailable(f"The store at {self} does not answer: {error}.")
         return None
+
+
+def fetch_plainly(conn: Connection, sql: str) -> list[tuple[Any, ...]]:
+    """Rows as the driver gives them. Text that is not UTF-8, as only a tampered file of SQLite has, is no error."""
+    cursor = conn.connection.cursor()
+    try:
+        cursor.execute(sql)
+        return list(cursor.fetchall())
+    except sqlite3.OperationalError:
+        driver: Any = conn.connection.driver_connection
+        strict, driver.text_factory = driver.text_factory, _decode_anything
+        try:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+        finally:
+            driver.text_factory = strict
+    finally:
+        cursor.close()
+
+
+def _decode_anything(text: bytes) -> str:
+    return text.decode(errors="surrogateescape")
 
 
 def _lower(value: str | None) -> str | None:

@@ -17,6 +17,7 @@ from headwater.store.catalog import owners
 from headwater.store.closure import Question, dress, label_texts, strengths
 from headwater.store.tables import dataset, edge, from_micros, job, run, run_dataset
 from headwater.store.traverse import Ref, Walk, holding, reach
+from headwater.store.veil import Veil, dataset_seen, job_seen
 
 
 def impact(conn: Connection, question: Question) -> Impact:
@@ -42,7 +43,7 @@ def impact(conn: Connection, question: Question) -> Impact:
         as_of=from_micros(question.walk.as_of) if question.walk.as_of is not None else None,
         truncated=found.truncated,
         affected=_affected(conn, question, nearest, tied),
-        readers=_readers(conn, {question.row.id, *nearest}),
+        readers=_readers(conn, {question.row.id, *nearest}, question.walk.veil),
     )
 
 
@@ -92,6 +93,8 @@ def _writers(conn: Connection, walk: Walk, affected: Iterable[int], sources: Col
         .where(holding(edge, walk.as_of), edge.c.job_id.is_not(None))
         .distinct()
     )
+    if walk.veil is not None:
+        query = query.where(job_seen(walk.veil, edge.c.job_id))
     writers: dict[int, set[int]] = defaultdict(set)
     for row in conn.execute(query, {"ids": id_list(conn, affected)}):
         if row.upstream_id in sources and row.upstream_id != row.downstream_id:
@@ -122,7 +125,7 @@ def _latest_runs(conn: Connection, job_ids: Collection[int]) -> dict[int, Latest
     return {row.job_id: LatestRun(row.run_id, RunState(row.state), from_micros(row.last_event_at)) for row in rows}
 
 
-def _readers(conn: Connection, ids: Collection[int]) -> tuple[Job, ...]:
+def _readers(conn: Connection, ids: Collection[int], veil: Veil | None) -> tuple[Job, ...]:
     """Jobs that only read: no run of theirs has an output."""
     listed = id_table(is_postgresql(conn), "ids")
     named = select(dataset.c.id).join(listed, listed.c.id == dataset.c.canonical_id).subquery()
@@ -130,6 +133,9 @@ def _readers(conn: Connection, ids: Collection[int]) -> tuple[Job, ...]:
     writes = exists().where(
         any_run.c.job_id == job.c.id, output.c.run_id == any_run.c.id, output.c.direction == "output"
     )
+    if veil is not None:
+        writes = writes.where(dataset_seen(veil, output.c.dataset_id))
+        named = select(named).where(dataset_seen(veil, named.c.id)).subquery()
     query = (
         select(job.c.namespace, job.c.name)
         .join(run, run.c.job_id == job.c.id)
@@ -138,5 +144,7 @@ def _readers(conn: Connection, ids: Collection[int]) -> tuple[Job, ...]:
         .where(run_dataset.c.direction == "input", ~writes)
         .distinct()
     )
+    if veil is not None:
+        query = query.where(veil.lets(job.c.namespace))
     rows = conn.execute(query, {"ids": id_list(conn, ids)})
     return tuple(sorted(Job(row.namespace, row.name) for row in rows))

@@ -9,10 +9,12 @@ from itertools import chain
 from sqlalchemy import Connection, insert, select
 
 from headwater.formats.openlineage.event import Event, EventKind
+from headwater.formats.openlineage.fidelity import is_certified
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
 from headwater.store import audit
-from headwater.store.audit import Deed
+from headwater.store.audit import INGESTED, Deed
+from headwater.store.certificates import issue
 from headwater.store.fold.aliases import resolve_aliases
 from headwater.store.fold.descriptions import describe_again
 from headwater.store.fold.entities import Entities, missing
@@ -59,6 +61,9 @@ def ingest_events(
         describe_again(conn, entities, renamed)
         Graph(conn, entities).fold(new, renamed)
         audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
+        ended = [(actor, event) for event, actor in unseen.values() if is_certified(event)]
+        if ended:
+            issue(conn, standing, ended)
         memory = memory.left_at(standing)
     return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted], memory
 
@@ -96,4 +101,4 @@ def _deed(event: Event) -> Deed:
         details["event_type"] = event.event_type
     if event.kind is EventKind.RUN:
         details["job"] = str(event.job)
-    return Deed("event.ingested", "ingest", event.kind, subject, details)
+    return Deed(INGESTED, "ingest", event.kind, subject, details)

@@ -6,7 +6,7 @@ difference, because everything that reads, and the commit, sends ahead what wait
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -22,7 +22,7 @@ def watch(engine: Engine) -> None:
 
 def expect(conn: Connection) -> None:
     """From here to the end of its transaction, statements on this connection may wait; :func:`send` before the end."""
-    conn.execution_options(headwater_waiting=[])
+    conn.execution_options(headwater_waiting=[], headwater_gathering=[])
 
 
 def later(conn: Connection, sql: str, parameters: list[Any]) -> None:
@@ -34,13 +34,22 @@ def later(conn: Connection, sql: str, parameters: list[Any]) -> None:
         waiting.append((sql, parameters))
 
 
+def gather(conn: Connection, tell: Callable[[], None]) -> None:
+    """Have ``tell`` called before anything is sent, once: to say (:func:`later`) what it could put together by then."""
+    conn.get_execution_options()["headwater_gathering"].append(tell)
+
+
 def send(conn: Connection) -> None:
-    if conn.get_execution_options().get("headwater_waiting"):
+    options = conn.get_execution_options()
+    if options.get("headwater_waiting") or options.get("headwater_gathering"):
         ask(conn, [])
 
 
 def ask(conn: Connection, questions: Sequence[tuple[str, Any]]) -> list[list[Any]]:
     """Send what waits and then the questions; the rows that answer each."""
+    gathering: list[Callable[[], None]] = conn.get_execution_options()["headwater_gathering"]
+    while gathering:
+        gathering.pop(0)()
     waiting = _waiting(conn)
     cursors = [conn.connection.cursor() for _ in (*waiting, *questions)]
     free = iter(cursors)

@@ -12,11 +12,14 @@ from headwater.formats.openlineage.accumulate import RunAccount, accumulate
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.event import reread_event
 from headwater.formats.openlineage.flows import flows_of_run
+from headwater.formats.openlineage.hidden import visible_account
 from headwater.model.answers import Change, RunDetail, RunDiff
 from headwater.model.lineage import Basis, ColumnEdge, Edge, EdgeType, Origin
 from headwater.model.names import Job
 from headwater.model.runs import DatasetUse, Run, RunState
+from headwater.store.certificates import certificates
 from headwater.store.closure import endpoint_of, endpoints
+from headwater.store.cursors import Position, beyond
 from headwater.store.keys import key_of
 from headwater.store.lookup import find_run
 from headwater.store.tables import (
@@ -31,6 +34,7 @@ from headwater.store.tables import (
     run_dataset,
     to_micros,
 )
+from headwater.store.veil import Veil, edge_seen, parent_seen, run_whole
 
 
 def list_runs(
@@ -44,9 +48,11 @@ def list_runs(
     since: datetime | None = None,
     until: datetime | None = None,
     limit: int = 100,
+    after: Position | None = None,
+    veil: Veil | None = None,
 ) -> list[Run]:
-    """The newest first."""
-    query = _runs()
+    """The newest first, ``after`` a time and an id."""
+    query = select_runs(veil)
     for column, value in ((job.c.name, job_name), (job.c.namespace, namespace), (run.c.state, state)):
         if value is not None:
             query = query.where(column == value)
@@ -54,23 +60,31 @@ def list_runs(
         query = query.where(run.c.parent_key == key_of(parent_run_id))
     if dataset_id is not None:
         named = select(dataset.c.id).where(dataset.c.canonical_id == dataset_id)
+        if veil is not None:
+            named = named.where(veil.lets(dataset.c.namespace))
         used = select(run_dataset.c.run_id).where(run_dataset.c.dataset_id.in_(named))
         query = query.where(run.c.id.in_(used))
     if since is not None:
         query = query.where(run.c.last_event_at >= to_micros(since))
     if until is not None:
         query = query.where(run.c.first_event_at < to_micros(until))
+    if after is not None:
+        query = query.where(beyond(after, run.c.last_event_at.desc(), run.c.run_id))
     query = query.order_by(run.c.last_event_at.desc(), run.c.run_id).limit(limit)
-    return [_run(row) for row in conn.execute(query)]
+    return [run_of(row) for row in conn.execute(query)]
 
 
-def _runs() -> Any:
-    return select(run, job.c.namespace.label("job_namespace"), job.c.name.label("job_name")).join(
-        job, job.c.id == run.c.job_id
-    )
+def select_runs(veil: Veil | None) -> Any:
+    query = select(
+        run,
+        job.c.namespace.label("job_namespace"),
+        job.c.name.label("job_name"),
+        *(() if veil is None else (parent_seen(veil, run.c.parent_key).label("parent_seen"),)),
+    ).join(job, job.c.id == run.c.job_id)
+    return query if veil is None else query.where(veil.lets(job.c.namespace))
 
 
-def _run(row: Row[Any]) -> Run:
+def run_of(row: Row[Any]) -> Run:
     return Run(
         run_id=row.run_id,
         job=Job(row.job_namespace, row.job_name),
@@ -80,7 +94,7 @@ def _run(row: Row[Any]) -> Run:
         last_event_at=from_micros(row.last_event_at),
         nominal_start=_moment(row.nominal_start),
         nominal_end=_moment(row.nominal_end),
-        parent_run_id=row.parent_run_id,
+        parent_run_id=row.parent_run_id if getattr(row, "parent_seen", True) else None,
     )
 
 
@@ -88,30 +102,35 @@ def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-def describe_run(conn: Connection, run_id: str) -> RunDetail:
-    row, account = _account(conn, run_id)
+def describe_run(conn: Connection, run_id: str, veil: Veil | None = None) -> RunDetail:
+    row, account = _account(conn, run_id, veil)
     return RunDetail(
         run=row,
         run_facets=account.run_facets,
         job_facets=account.job_facets,
         inputs=account.inputs,
         outputs=account.outputs,
-        edges=_edges(conn, run_id),
+        edges=_edges(conn, run_id, veil),
         column_edges=_column_edges(account),
-        children=tuple(list_runs(conn, parent_run_id=run_id, limit=1000)),
+        children=tuple(list_runs(conn, parent_run_id=run_id, limit=1000, veil=veil)),
         problems=account.problems,
         event_count=account.event_count,
+        certificates=tuple(certificates(conn, run_id=run_id, limit=100, veil=veil)),
     )
 
 
-def _account(conn: Connection, run_id: str) -> tuple[Run, RunAccount]:
-    found = find_run(conn, run_id)
-    row = conn.execute(_runs().where(run.c.id == found.id)).one()
+def _account(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Run, RunAccount]:
+    found = find_run(conn, run_id, veil)
+    row = conn.execute(select_runs(veil).where(run.c.id == found.id)).one()
     events = conn.execute(select(event.c.body, event.c.digest, event.c.problems).where(event.c.run_id == found.id))
-    return _run(row), accumulate(reread_event(e.body, e.digest, e.problems or ()) for e in events)
+    account = accumulate(reread_event(e.body, e.digest, e.problems or ()) for e in events)
+    if veil is not None:
+        whole = conn.scalar(select(run.c.id).where(run.c.id == found.id, run_whole(veil, run.c.id))) is not None
+        account = visible_account(account, veil.sees, whole=whole)
+    return run_of(row), account
 
 
-def _edges(conn: Connection, run_id: str) -> tuple[Edge, ...]:
+def _edges(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Edge, ...]:
     part, upstream_part = label.alias(), label.alias()
     query = (
         select(
@@ -126,6 +145,8 @@ def _edges(conn: Connection, run_id: str) -> tuple[Edge, ...]:
         .outerjoin(job, job.c.id == lineage.c.job_id)
         .where(lineage.c.run_id == find_run(conn, run_id).id)
     )
+    if veil is not None:
+        query = query.where(edge_seen(veil, lineage))
     rows = conn.execute(query).all()
     named = endpoints(conn, {row.upstream_id for row in rows} | {row.downstream_id for row in rows})
     names = {dataset_id: endpoint_of(*name) for dataset_id, name in named.items()}
@@ -166,9 +187,9 @@ def _column_order(edge: ColumnEdge) -> tuple[str, ...]:
 # -- differences ---------------------------------------------------------------------------------
 
 
-def diff_runs(conn: Connection, run_a: str, run_b: str) -> RunDiff:
+def diff_runs(conn: Connection, run_a: str, run_b: str, veil: Veil | None = None) -> RunDiff:
     """What ``run_b`` did otherwise than ``run_a``."""
-    (a, before), (b, after) = _account(conn, run_a), _account(conn, run_b)
+    (a, before), (b, after) = _account(conn, run_a, veil), _account(conn, run_b, veil)
     return RunDiff(
         run_a=a,
         run_b=b,

@@ -4,41 +4,57 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Iterable, Sequence
+from contextlib import closing
+from copy import copy
 from datetime import datetime
 from itertools import islice
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
-from headwater.errors import QueryError, shorten
-from headwater.formats.openlineage.event import RawEvent, as_utc, read_event
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.errors import NotPermitted, QueryError
+from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.model.answers import (
     Closure,
     DatasetDetail,
     DatasetSummary,
     Direction,
-    Grain,
     Impact,
     Receipt,
     RunDetail,
     RunDiff,
 )
 from headwater.model.audit import Actor, AuditEntry
+from headwater.model.certificates import Certificate
+from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 from headwater.model.names import Endpoint
-from headwater.model.runs import Run, RunState
-from headwater.store import audit, catalog, runs
+from headwater.model.runs import OutputFacet, Run, RunState
+from headwater.proof.history import Reign
+from headwater.proof.keys import KeyRing, default_key_file
+from headwater.store import audit, catalog, certificates, checkpoints, log, outputs, runs
+from headwater.store.access import AccessKeys
+from headwater.store.asking import question, refuse_unaskable, state_of
+from headwater.store.bundle import bundle
+from headwater.store.checkpoints import Anchored
 from headwater.store.closure import Question, closure
 from headwater.store.commits import SharedCommits, Submission
+from headwater.store.deeds import Deeds
 from headwater.store.engine import DEFAULT_URL, Database
 from headwater.store.fold.memory import Memory
+from headwater.store.graphs import Graphs
 from headwater.store.impact import impact
 from headwater.store.ingest import ingest_events
-from headwater.store.lookup import find_column, find_dataset, find_partition
-from headwater.store.tables import to_micros
-from headwater.store.traverse import UNLIMITED, Walk
+from headwater.store.lookup import find_dataset
+from headwater.store.pages import Pages
+from headwater.store.sessions import Sessions
+from headwater.store.stretches import Progress
 from headwater.store.upgrade import ensure_current
+from headwater.store.veil import Veil
+from headwater.store.veiled_audit import entry_seen, seen_entries
+from headwater.store.veiled_writes import refuse_hidden, refuse_hidden_runs
+from headwater.store.verify import verify
+from headwater.store.verify_run import verify_certificate, verify_run
 
 DatasetName = str | Endpoint
 """`name` where it is unique, `namespace/name`, or a :class:`~headwater.model.names.Dataset`."""
@@ -52,11 +68,51 @@ class Store:
         self._actor = actor or Actor(_user())
         self._commits = SharedCommits(self._commit)
         self._memory = Memory()
+        self._veil: Veil | None = None
         try:
             ensure_current(self._database, create=create)
         except BaseException:
             self._database.close()
             raise
+
+    def through(self, veil: Veil | None) -> Store:
+        """The same store, as somebody sees it who may see only some namespaces: what is behind the veil is not there.
+
+        Such a store takes no events about what is behind it either.
+        """
+        if veil is None:
+            return self
+        seen = copy(self)
+        seen._veil = veil
+        return seen
+
+    @property
+    def pages(self) -> Pages:
+        """What can be looked through page by page."""
+        return Pages(self._database, self._veil)
+
+    @property
+    def graphs(self) -> Graphs:
+        """Lineage as whole graphs, to be written to files."""
+        return Graphs(self._database, self._veil)
+
+    @property
+    def access(self) -> AccessKeys:
+        """The keys with which others come in over HTTP."""
+        self._refuse_parts()
+        return AccessKeys(self._database, self._actor)
+
+    @property
+    def sessions(self) -> Sessions:
+        """What browsers were given for such a key."""
+        self._refuse_parts()
+        return Sessions(self._database)
+
+    @property
+    def deeds(self) -> Deeds:
+        """For the audit log: what leaves no other trace."""
+        self._refuse_parts()
+        return Deeds(self._database)
 
     # -- events in --------------------------------------------------------------------------------
 
@@ -66,18 +122,52 @@ class Store:
 
     def ingest_many(self, events: Iterable[RawEvent], *, actor: Actor | None = None) -> list[Receipt]:
         """Take several events in as one transaction: all of them or, if one is refused, none."""
+        return self.take([read_event(event) for event in events], actor=actor)
+
+    def take(self, events: Sequence[Event], *, actor: Actor | None = None) -> list[Receipt]:
+        """The same for events that were read already."""
+        return self._commits.store(self.submission(events, actor=actor)) if events else []
+
+    def take_stream(self, portions: Iterable[Sequence[RawEvent]], *, actor: Actor | None = None) -> tuple[int, int]:
+        """More events than memory holds, portion by portion, as one transaction: all of them or none.
+
+        How many were new, and how many the store had already.
+        """
+        new = duplicates = 0
+        with self._database.write() as conn:
+            for portion in portions:
+                submission = self.submission([read_event(event) for event in portion], actor=actor)
+                known = sum(receipt.duplicate for receipt in self._fold(conn, [submission]))
+                new, duplicates = new + len(portion) - known, duplicates + known
+        return new, duplicates
+
+    def submission(self, events: Sequence[Event], *, actor: Actor | None = None) -> Submission:
+        """Events that can be taken, to be stored by :meth:`store_all` together with those of others."""
         by = actor or self._actor
-        _refuse_unaskable(by.id, by.type, by.correlation_id, by.client_ip, by.user_agent)
-        read = [read_event(event) for event in events]
-        return self._commits.store(Submission(read, by)) if read else []
+        refuse_unaskable(by.id, by.type, by.correlation_id, by.client_ip, by.user_agent)
+        if self._veil is not None:
+            refuse_hidden(events, self._veil)
+        return Submission(events, by, self._veil)
+
+    def store_all(self, submissions: Sequence[Submission]) -> None:
+        """In as few transactions as that takes; each submission then has its receipts or its error."""
+        if submissions:
+            self._commits.store_all(submissions)
 
     def _commit(self, submissions: Sequence[Submission]) -> None:
         with self._database.write() as conn:
-            submitted = [(event, s.actor) for s in submissions for event in s.events]
-            receipts, self._memory = ingest_events(conn, self._memory, submitted)
-        told = iter(receipts)
+            receipts = self._fold(conn, submissions)
+        told = iter(receipts)  # only now: what is not on disk is not acknowledged
         for submission in submissions:
             submission.receipts = list(islice(told, len(submission.events)))
+
+    def _fold(self, conn: Connection, submissions: Sequence[Submission]) -> list[Receipt]:
+        submitted = [(event, s.actor) for s in submissions for event in s.events]
+        for submission in submissions:
+            if submission.veil is not None:
+                refuse_hidden_runs(conn, submission.events, submission.veil, [event for event, _ in submitted])
+        receipts, self._memory = ingest_events(conn, self._memory, submitted)
+        return receipts
 
     # -- the graph --------------------------------------------------------------------------------
 
@@ -91,7 +181,7 @@ class Store:
     ) -> Closure:
         """Where it comes from: everything it was made of, nearest first."""
         with self._database.read() as conn:
-            return closure(conn, _question(conn, Direction.UPSTREAM, dataset, column, partition, depth, as_of))
+            return closure(conn, self._question(conn, Direction.UPSTREAM, dataset, column, partition, depth, as_of))
 
     def downstream(
         self,
@@ -103,7 +193,7 @@ class Store:
     ) -> Closure:
         """What was made of it, nearest first."""
         with self._database.read() as conn:
-            return closure(conn, _question(conn, Direction.DOWNSTREAM, dataset, column, partition, depth, as_of))
+            return closure(conn, self._question(conn, Direction.DOWNSTREAM, dataset, column, partition, depth, as_of))
 
     def impact(
         self,
@@ -114,7 +204,7 @@ class Store:
     ) -> Impact:
         """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
         with self._database.read() as conn:
-            return impact(conn, _question(conn, Direction.DOWNSTREAM, dataset, column, None, depth, as_of))
+            return impact(conn, self._question(conn, Direction.DOWNSTREAM, dataset, column, None, depth, as_of))
 
     # -- datasets and runs ------------------------------------------------------------------------
 
@@ -128,15 +218,15 @@ class Store:
         tag: str | None = None,
         limit: int = 100,
     ) -> list[DatasetSummary]:
-        _refuse_unaskable(search, namespace, kind, owner, tag, limit)
+        refuse_unaskable(search, namespace, kind, owner, tag, limit)
         with self._database.read() as conn:
             return catalog.list_datasets(
-                conn, search=search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit
+                conn, search=search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit, veil=self._veil
             )
 
     def dataset(self, dataset: DatasetName) -> DatasetDetail:
         with self._database.read() as conn:
-            return catalog.describe_dataset(conn, find_dataset(conn, dataset))
+            return catalog.describe_dataset(conn, self._find(conn, dataset), self._veil)
 
     def runs(
         self,
@@ -150,27 +240,39 @@ class Store:
         limit: int = 100,
     ) -> list[Run]:
         """The newest first. ``dataset`` finds the runs that read or wrote it."""
-        _refuse_unaskable(job, namespace, limit)
+        refuse_unaskable(job, namespace, limit)
         with self._database.read() as conn:
             return runs.list_runs(
                 conn,
                 job_name=job,
                 namespace=namespace,
-                state=_state(state),
-                dataset_id=find_dataset(conn, dataset).id if dataset is not None else None,
+                state=state_of(state),
+                dataset_id=self._find(conn, dataset).id if dataset is not None else None,
                 since=as_utc(since) if since else None,
                 until=as_utc(until) if until else None,
                 limit=limit,
+                veil=self._veil,
             )
 
     def run(self, run_id: str) -> RunDetail:
         with self._database.read() as conn:
-            return runs.describe_run(conn, run_id)
+            return runs.describe_run(conn, run_id, self._veil)
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
         """What ``run_b`` did otherwise than ``run_a``."""
         with self._database.read() as conn:
-            return runs.diff_runs(conn, run_a, run_b)
+            return runs.diff_runs(conn, run_a, run_b, self._veil)
+
+    def output_facets(
+        self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
+    ) -> list[OutputFacet]:
+        """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
+        refuse_unaskable(facet, limit)
+        with self._database.read() as conn:
+            dataset_id = self._find(conn, dataset).id if dataset is not None else None
+            told = outputs.output_facets(conn, facet, dataset_id=dataset_id, run_id=run_id, veil=self._veil)
+            with closing(told) as found:
+                return list(islice(found, limit))
 
     # -- proof ------------------------------------------------------------------------------------
 
@@ -185,22 +287,125 @@ class Store:
         limit: int = 100,
     ) -> list[AuditEntry]:
         """The newest entries first; ``before`` an entry's number goes on from there."""
-        _refuse_unaskable(event_type, actor, resource, correlation_id, before, limit)
+        refuse_unaskable(event_type, actor, resource, correlation_id, before, limit)
+        about = {"event_type": event_type, "actor_id": actor, "resource_id": resource, "correlation_id": correlation_id}
         with self._database.read() as conn:
-            return audit.entries(
-                conn,
-                limit=limit,
-                before=before,
-                event_type=event_type,
-                actor_id=actor,
-                resource_id=resource,
-                correlation_id=correlation_id,
-            )
+            if self._veil is not None:
+                return seen_entries(conn, self._veil, limit=limit, before=before, **about)
+            return audit.entries(conn, limit=limit, before=before, **about)
 
-    def verify(self) -> tuple[int, str]:
-        """Recompute the audit log: how many entries hold, and the hash of the last. Raises where one does not."""
+    def certificates(
+        self, *, namespace: str | None = None, run_id: str | None = None, limit: int = 100
+    ) -> list[Certificate]:
+        """The newest first."""
+        refuse_unaskable(namespace, run_id, limit)
         with self._database.read() as conn:
-            return audit.verify(conn)
+            return certificates.certificates(conn, namespace=namespace, run_id=run_id, limit=limit, veil=self._veil)
+
+    def issue_certificate(self, run_id: str, *, actor: Actor | None = None) -> Certificate:
+        """Certify a run that ended before there were certificates. One that has its certificate keeps it.
+
+        Ordinarily a run is certified as its last event is taken in, if that event brings a manifest.
+        """
+        self._refuse_parts()
+        with self._database.write() as conn:
+            certificates.issue_for_run(conn, run_id, actor or self._actor)
+        return self.certificates(run_id=run_id, limit=1)[0]
+
+    def checkpoint(
+        self, *, key: KeyRing | None = None, anchored: Sequence[Anchored] = (), actor: Actor | None = None
+    ) -> SignedCheckpoint:
+        """Sign the log as it is now, by the keys in HEADWATER_KEY unless told. The log adopts the first key to sign.
+
+        It is refused where the log does not go on from what was signed before, here or ``anchored`` in a second place.
+        """
+        self._refuse_parts()
+        ring = key or KeyRing.load(default_key_file())
+        with self._database.write() as conn:
+            return checkpoints.sign(conn, ring, actor or self._actor, anchored)
+
+    def checkpoints(self, *, before: int | None = None, limit: int = 100) -> list[SignedCheckpoint]:
+        """The newest first; ``before`` a checkpoint's size goes on from there."""
+        refuse_unaskable(before, limit)
+        with self._database.read() as conn:
+            return checkpoints.checkpoints(conn, limit, before)
+
+    def rotate_key(self, *, key: KeyRing | None = None, actor: Actor | None = None) -> str:
+        """Have a new key sign from here on; the public part of it. The old one stays in the file, and in the log."""
+        self._refuse_parts()
+        ring = key or KeyRing.load(default_key_file())
+        with self._database.write() as conn:
+            return checkpoints.rotate(conn, ring, actor or self._actor)
+
+    def signing_keys(self) -> list[Reign]:
+        """The keys that signed for this log, the first one first, each with the entry from which on it did."""
+        with self._database.read() as conn:
+            return checkpoints.reigns(conn)
+
+    def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
+        """That an entry is in the log of ``size`` entries, all of them unless told."""
+        refuse_unaskable(seq, size)
+        with self._database.read() as conn:
+            if self._veil is not None and not entry_seen(conn, seq, self._veil):
+                raise QueryError(f"Entry {seq} is not known.")
+            return log.inclusion(conn, seq, size)
+
+    def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
+        """That the log of ``new`` entries, all of them unless told, begins with the log of ``old``."""
+        refuse_unaskable(old, new)
+        with self._database.read() as conn:
+            return log.consistency(conn, old, new)
+
+    def verify(
+        self,
+        *,
+        key: str | None = None,
+        anchored: Sequence[Anchored] | None = None,
+        events: bool = True,
+        progress: Progress | None = None,
+    ) -> Verified:
+        """Recompute all there is: the log, its checkpoints and certificates, the events. Raises where it does not hold.
+
+        ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
+        this log; without ``events`` only the log.
+        """
+        self._refuse_parts()
+        with self._database.read() as conn:
+            return verify(self._database, conn, key=key, anchored=anchored, events=events, progress=progress)
+
+    def verify_run(
+        self, run_id: str, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
+    ) -> VerifiedRun:
+        """Recompute what one run left: its events, its certificates, and their place in the log."""
+        with self._database.read() as conn:
+            return verify_run(conn, run_id, key, self._veil, anchored)
+
+    def verify_certificate(
+        self, certificate_id: str, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
+    ) -> VerifiedRun:
+        """The same for the run that a certificate is of."""
+        refuse_unaskable(certificate_id)
+        with self._database.read() as conn:
+            return verify_certificate(conn, certificate_id, key, self._veil, anchored)
+
+    def bundle(self, run_id: str) -> bytes:
+        """The evidence of a run as one file, which `headwater verify FILE` checks without this store.
+
+        Everything about the run has to be signed: see :meth:`checkpoint`.
+        """
+        with self._database.read() as conn:
+            return bundle(conn, run_id, self._veil)
+
+    def _find(self, conn: Connection, dataset: DatasetName) -> Row[Any]:
+        return find_dataset(conn, dataset, self._veil)
+
+    def _question(self, conn: Connection, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
+        return question(conn, self._find(conn, dataset), direction, self._veil, *asked)
+
+    def _refuse_parts(self) -> None:
+        """For what is about the store as a whole."""
+        if self._veil is not None:
+            raise NotPermitted("admin", whole=True)
 
     def close(self) -> None:
         self._database.close()
@@ -215,50 +420,6 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {self._database}>"
-
-
-def _question(
-    conn: Connection,
-    direction: Direction,
-    dataset: DatasetName,
-    column: str | None,
-    partition: str | None,
-    depth: int | None,
-    as_of: datetime | None,
-) -> Question:
-    if column is not None and partition is not None:
-        raise QueryError("Ask for a column or for a partition, not for both at once.")
-    if depth is not None and depth < 1:
-        raise QueryError(f"The depth must be 1 or more, not {depth}.")
-    row = find_dataset(conn, dataset)
-    grain, part_id = Grain.DATASET, None
-    if column is not None:
-        grain, part_id = Grain.COLUMN, find_column(conn, row, column, catalog.current_columns(conn, row))
-    elif partition is not None:
-        grain, part_id = Grain.PARTITION, find_partition(conn, row, partition)
-    moment = to_micros(as_utc(as_of)) if as_of is not None else None
-    max_depth = min(depth or UNLIMITED, UNLIMITED)
-    return Question(
-        row, part_id, column if column is not None else partition, Walk(grain, direction, moment), max_depth
-    )
-
-
-def _refuse_unaskable(*values: str | int | None) -> None:
-    """What no database can compare with: said here, in one voice, instead of by each database in its own."""
-    for value in values:
-        if isinstance(value, str) and not storable(value):
-            raise QueryError(f"'{shorten(value)}' {UNSTORABLE_REASON}.")
-        if isinstance(value, int) and not 0 <= value < 2**63:
-            raise QueryError(f"{value} is not a number of entries that can be asked for.")
-
-
-def _state(state: RunState | str | None) -> RunState | None:
-    if state is None:
-        return None
-    try:
-        return RunState(state.upper())
-    except ValueError:
-        raise QueryError(f"'{state}' is not a run state. States: {', '.join(RunState)}.") from None
 
 
 def _user() -> str:

@@ -2,7 +2,8 @@
 
 Three layers:
 
-* facts: ``event``, kept as received, and ``audit``, append-only;
+* facts: ``event``, kept as received, and ``audit``, the log, append-only; beside the log what makes proofs quick and
+  what was signed: ``log_tile``, ``checkpoint``, ``certificate``, append-only too;
 * entities that events speak of: ``dataset``, ``job``, ``run``, with the facets that hold now;
 * the graph folded from them: ``version``, ``lineage``, ``edge``, ``column_edge``. These can be rebuilt from the events.
 
@@ -331,3 +332,40 @@ audit = Table(
     _index("correlation_id", where="correlation_id IS NOT NULL", postgresql_using="hash"),
     UniqueConstraint("hash"),
 )
+
+log_tile = Table(
+    "log_tile",
+    metadata,
+    Column("level", SmallInteger, primary_key=True, autoincrement=False),
+    Column("number", Id, primary_key=True, autoincrement=False),
+    Column("hash", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""Roots over 256 entries of the log, over 256 of those, and so on: see ``proof/tiles.py``."""
+
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("size", Id, primary_key=True, autoincrement=False),
+    # Only the note: what it says of size and root is nowhere said a second time.
+    Column("note", Text, nullable=False),
+)
+
+certificate = Table(
+    "certificate",
+    metadata,
+    # The entry of the log that holds it; all the rest is there too, and only to be found by.
+    Column("seq", Id, primary_key=True, autoincrement=False),
+    Column("namespace_key", LargeBinary, nullable=False),
+    Column("number", Id, nullable=False),
+    Column("certificate_id", Text, nullable=False),
+    Column("run_key", LargeBinary, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    # A chain for each namespace: two certificates cannot follow the same one.
+    UniqueConstraint("namespace_key", "number"),
+    UniqueConstraint("certificate_id"),
+    Index(None, "run_key"),
+)
+
+exchange_secret = Table("exchange_secret", metadata, Column("secret", LargeBinary, primary_key=True))
+"""One row, from the beginning: what ids of exported elements are drawn from (``formats/wia/ids.py``)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -31,6 +31,7 @@ from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
 from headwater.store.arrays import id_list, id_table, is_postgresql, pair_table
 from headwater.store.tables import OPEN, column_edge, edge, lineage
+from headwater.store.veil import Veil, dataset_seen, job_seen
 
 UNLIMITED = 100
 """How deep an unlimited question goes. An answer that this cuts says so."""
@@ -48,6 +49,8 @@ class Walk:
     as_of: int | None = None
     weakest: Dependency = Dependency.UNKNOWN
     """For columns: edges weaker than this are not followed."""
+    veil: Veil | None = None
+    """What it hides is not walked to, and so not through."""
 
 
 class Step(NamedTuple):
@@ -108,7 +111,7 @@ def reach(conn: Connection, walk: Walk, start: Collection[Ref], max_depth: int) 
 
 def _neighbours(conn: Connection, walk: Walk, frontier: Collection[Ref]) -> Iterable[Row[int, int | None, int]]:
     """Each neighbour of the frontier once, with the newest edge that leads there."""
-    query = _level(walk.grain, walk.direction, walk.as_of is not None, walk.weakest, is_postgresql(conn))
+    query = _level(walk.grain, walk.direction, walk.as_of is not None, walk.weakest, is_postgresql(conn), walk.veil)
     parted = [(i, part) for i, part in frontier if part is not None]
     parameters = {"whole": id_list(conn, [i for i, part in frontier if part is None])}
     if walk.grain is not Grain.DATASET:
@@ -122,9 +125,9 @@ def _neighbours(conn: Connection, walk: Walk, frontier: Collection[Ref]) -> Iter
     return conn.execute(query, parameters).all()
 
 
-@cache
+@lru_cache(maxsize=500)  # there is no end of veils
 def _level(
-    grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, postgresql: bool
+    grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, postgresql: bool, veil: Veil | None
 ) -> Select[*tuple[Any, ...]]:
     table = walk_table(grain)
     near, far = ends(grain, direction)
@@ -132,6 +135,8 @@ def _level(
     if weakest is not Dependency.UNKNOWN:
         strong_enough = list(Dependency)[: list(Dependency).index(weakest) + 1]
         holds = and_(holds, table.c.dependency.in_(strong_enough))
+    if veil is not None:
+        holds = and_(holds, dataset_seen(veil, far.id), job_seen(veil, table.c.job_id))
     whole = id_table(postgresql, "whole")
     if grain is Grain.DATASET:
         joined = whole.join(table, near.id == whole.c.id)

@@ -7,6 +7,8 @@ from pathlib import Path
 from sqlalchemy import Column, Connection, MetaData, Table, Text, inspect, select
 
 from headwater.errors import StoreMissing, StoreNotOurs, StoreOutdated, StoreTooNew
+from headwater.store import access_tables as _access_tables  # noqa: F401 (its tables are part of the metadata)
+from headwater.store import record_tables as _record_tables  # noqa: F401 (its too)
 from headwater.store.engine import Database
 from headwater.store.migrations import HEAD, REVISIONS, VERSION_TABLE
 from headwater.store.tables import metadata

@@ -50,12 +50,17 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
 
 def merged_facets(documents: Iterable[FacetDocument]) -> Facets:
     """What was said under any of a dataset's names; the last word on each facet counts, the first name's if equal."""
+    return live_facets(merged_document(documents))
+
+
+def merged_document(documents: Iterable[FacetDocument]) -> FacetDocument:
+    """The same with the stamps."""
     merged: dict[str, list[Any]] = {}
     for document in documents:
         for name, entry in document.items():
             if name not in merged or entry[:2] > merged[name][:2]:
                 merged[name] = entry
-    return live_facets(merged)
+    return merged
 
 
 _NAMES = select(dataset.c.id).where(

@@ -66,7 +66,7 @@ class Entities:
         wanted = [endpoint_key(endpoint) for endpoint in endpoints if endpoint not in self.memory.datasets]
         if wanted:
             self.read(_asked(_DATASETS_BY_KEY, wanted, Entities._keep_dataset))
-            self._make_datasets(endpoints)
+            self._make_datasets(sorted(endpoints, key=endpoint_key))
 
     def load_dataset_ids(self, ids: Collection[int]) -> None:
         wanted = [i for i in ids if i not in self.memory.dataset_by_id]
@@ -178,7 +178,7 @@ class Entities:
     def label_ids(self, texts: Iterable[str]) -> Mapping[str, int]:
         """The ids of partition and column names, interning the new ones."""
         labels = self.memory.labels
-        missing = {text: key_of(text) for text in texts if text not in labels}
+        missing = {text: key_of(text) for text in sorted(text for text in texts if text not in labels)}
         if missing:
             self.read(_asked(_LABELS_BY_KEY, list(missing.values()), Entities._keep_label))
             new = [

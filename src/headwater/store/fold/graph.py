@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, select
@@ -23,15 +23,30 @@ from headwater.store.fold.intervals import Intervals
 from headwater.store.fold.repeats import Outcome, said_by
 from headwater.store.fold.rows import Group, RunRow
 from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
-from headwater.store.prepared import Lookup
+from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import dataset, event, lineage, to_micros, version
 
 _EVENTS_OF_RUNS = Lookup(select(event.c.run_id, event.c.digest, event.c.body), event.c.run_id)
 _VERSIONS_OF_RUN = select(version).where(version.c.run_id == bindparam("run"))
 
 
+_DECLARATIONS = select(event.c.id, event.c.digest, event.c.body)
+# Each once for every dataset that declares anything of itself: an import has as many as there are nodes.
+_DECLARED_OF_DATASET = Prepared(
+    _DECLARATIONS.where(
+        event.c.dataset_id.in_(select(dataset.c.id).where(dataset.c.canonical_id == bindparam("dataset"))),
+        event.c.kind == EventKind.DATASET,
+    )
+)
+_VERSION_OF_DATASET = Prepared(
+    select(version.c.id)
+    .where(version.c.dataset_id == bindparam("dataset"), version.c.origin == Origin.DATASET)
+    .limit(1)
+)
+
+
 def _declared_by(job_id: int) -> ColumnElement[bool]:
-    return and_(event.c.job_id == job_id, event.c.run_id.is_(None))
+    return and_(event.c.job_id == job_id, event.c.run_id.is_(None), event.c.kind == EventKind.JOB)
 
 
 class Graph:
@@ -39,9 +54,12 @@ class Graph:
         self._conn = conn
         self._entities = entities
         self._intervals = Intervals(conn, entities)
+        self._fresh: dict[bytes, Event] = {}
+        """The events just stored, by their digests: these need not be read again."""
 
     def fold(self, new: Collection[Event], renamed: Collection[int]) -> None:
         """Take in the events just stored; fold again what was known under a name that no longer holds."""
+        self._fresh = {event.digest: event for event in new}
         runs: dict[int, RunRow] = {}
         jobs: set[int] = set()
         datasets: set[int] = set()
@@ -60,8 +78,9 @@ class Graph:
             runs |= touched_runs
             jobs |= touched_jobs
             datasets |= touched_datasets
-        self._load_events(runs, new)
-        for _, row in sorted(runs.items()):
+        self._load_events(runs)
+        # In the order they ended, in which each only has to follow the one before.
+        for row in sorted(runs.values(), key=lambda row: (row.ended_at or 0, row.key)):
             self._fold_run(row)
         for job_id in sorted(jobs):
             self._fold_job(job_id)
@@ -93,15 +112,14 @@ class Graph:
         outcomes[row.job_id] = Outcome(said, events, self._entities.canonical_ids(endpoints_of(flows)), drafts)
         return drafts
 
-    def _load_events(self, runs: Mapping[int, RunRow], new: Collection[Event]) -> None:
+    def _load_events(self, runs: Mapping[int, RunRow]) -> None:
         missing = {run_id: row for run_id, row in runs.items() if row.events is None}
-        fresh = {event.digest: event for event in new}
         for row in missing.values():
             row.events = []
         for run_id, digest, body in _EVENTS_OF_RUNS.rows(self._conn, list(missing)):
             events = missing[run_id].events
             assert events is not None
-            events.append(fresh.get(digest) or reread_event(body, digest))
+            events.append(self._fresh.get(digest) or reread_event(body, digest))
             self._entities.memory.weight += len(body)
 
     # -- declarations -----------------------------------------------------------------------------
@@ -110,7 +128,7 @@ class Graph:
         """Each declaration of a job replaces the one before, also for targets that it no longer names."""
         declarations = [
             (Writer(Origin.JOB, job_id, None, event_id, to_micros(e.time), e.digest), flows_of_job(e))
-            for event_id, e in self._declarations(_declared_by(job_id), EventKind.JOB)
+            for event_id, e in self._declared(self._conn.execute(_DECLARATIONS.where(_declared_by(job_id))).all())
         ]
         drafts = []
         declared: dict[tuple[Group, int | None], None] = {}
@@ -127,10 +145,9 @@ class Graph:
 
     def _fold_dataset(self, dataset_id: int) -> None:
         """A dataset's own declarations, made under any of its names."""
-        names = select(dataset.c.id).where(dataset.c.canonical_id == dataset_id)
         drafts = [
             draft
-            for event_id, e in self._declarations(event.c.dataset_id.in_(names), EventKind.DATASET)
+            for event_id, e in self._declared(_DECLARED_OF_DATASET.rows(self._conn, {"dataset": dataset_id}))
             for draft in draft_flows(
                 self._entities,
                 Writer(Origin.DATASET, None, None, event_id, to_micros(e.time), e.digest),
@@ -138,16 +155,14 @@ class Graph:
             )
         ]
         mine = (version.c.dataset_id == dataset_id, version.c.origin == Origin.DATASET)
-        self._reconcile(self._versions(*mine), drafts)
+        before = self._versions(*mine) if _VERSION_OF_DATASET.rows(self._conn, {"dataset": dataset_id}) else []
+        self._reconcile(before, drafts)
 
-    def _declarations(self, whose: ColumnElement[bool], kind: EventKind) -> Iterator[tuple[int, Event]]:
-        rows = self._conn.execute(
-            select(event.c.id, event.c.digest, event.c.body).where(whose, event.c.kind == kind)
-        ).all()
-        for row in rows:
-            declaration = reread_event(row.body, row.digest)
+    def _declared(self, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[int, Event]]:
+        for event_id, digest, body in rows:
+            declaration = self._fresh.get(digest) or reread_event(body, digest)
             if declares_lineage(declaration):
-                yield row.id, declaration
+                yield event_id, declaration
 
     # -- versions ---------------------------------------------------------------------------------
 

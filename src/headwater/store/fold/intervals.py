@@ -1,8 +1,9 @@
 """From versions to edges that carry the time they held.
 
 An edge of a :class:`Group` holds while any valid version of the group says so. In the ordinary case, a new version
-that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before.
-A version that arrives late, or goes away, has the whole group folded anew; both ways lead to the same rows.
+that is the newest of its group, only what it changes is touched, and nothing at all where it repeats the one before;
+that holds for one that arrives late, too, and senders with several connections have many of these. Where a late one
+says something else, or one goes away, the whole group is folded anew; all ways lead to the same rows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Row,
@@ -28,8 +30,9 @@ from sqlalchemy import (
 
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
-from headwater.store.fold.writes import Draft, add_version, end_version, in_group
-from headwater.store.prepared import Prepared
+from headwater.store.fold.versions import Versions
+from headwater.store.fold.writes import Draft, in_group
+from headwater.store.prepared import Prepared, together
 from headwater.store.tables import OPEN, column_edge, content, edge, version
 
 Element = tuple[Any, ...]
@@ -45,10 +48,11 @@ class _Kind:
     columns: tuple[str, ...]
     labels: tuple[int, ...]
     """Positions of column names, which the table holds as label ids."""
+    insert: Prepared
 
 
 _KINDS = (
-    _Kind(edge, "upstream_digest", ("upstream_id", "basis", "type", "transformation"), ()),
+    _Kind(edge, "upstream_digest", ("upstream_id", "basis", "type", "transformation"), (), Prepared(insert(edge))),
     _Kind(
         column_edge,
         "column_digest",
@@ -62,6 +66,7 @@ _KINDS = (
             "logic",
         ),
         (1, 2),
+        Prepared(insert(column_edge)),
     ),
 )
 
@@ -71,27 +76,37 @@ class Intervals:
         self._conn = conn
         self._entities = entities
         self._memory = entities.memory
+        self._versions = Versions(conn)
 
     def add(self, draft: Draft) -> None:
         """Write a version and bring the group's edges up to date."""
         newest = self._newest(draft.group)
-        if newest is not None and newest.stamp > (draft.writer.written_at, draft.writer.tiebreak):
-            self._write(draft)
-            self.refold(draft.group)
+        if newest is not None and newest.stamp > draft.writer.stamp:
+            self._add_late(draft)
             return
         before = newest
         if newest is not None and newest.partition_id != draft.partition_id:
-            before = self._newest_of_partition(draft.group, draft.partition_id)
-        known = {digest for row in (newest, before) if row is not None for digest in row[-3:]}
-        self._memory.newest[draft.group] = self._write(draft, known)
+            before, _ = self._neighbours(draft)
+        self._memory.newest[draft.group] = self._write(draft, (newest, before))
         if before is not None:
-            end_version(self._conn, before.id, draft.writer.written_at)
+            self._versions.end(before.id, draft.writer.written_at)
         repeats = before if before is not None else newest
-        if repeats is None or not draft.repeats(repeats):
+        if newest is None:
+            self._begin(draft)
+        elif repeats is None or not draft.repeats(repeats):
             self._settle(draft.group, draft.writer.written_at)
 
-    def _write(self, draft: Draft, known: Collection[bytes | None] = ()) -> Newest:
-        return add_version(self._conn, self._entities.standing.next(version), draft, known)
+    def _add_late(self, draft: Draft) -> None:
+        before, after = self._neighbours(draft)
+        self._write(draft, (before, after), OPEN if after is None else after.written_at)
+        if before is not None:
+            self._versions.end(before.id, draft.writer.written_at)
+        if before is None or not draft.repeats(before):
+            self.refold(draft.group)
+
+    def _write(self, draft: Draft, near: Iterable[Newest | None], valid_to: int = OPEN) -> Newest:
+        known = {digest for row in near if row is not None for digest in row[-3:]}
+        return self._versions.add(self._entities.standing.next(version), draft, known, valid_to)
 
     def _newest(self, group: Group) -> Newest | None:
         parameters = {"dataset": group.dataset_id, "origin": group.origin}
@@ -102,10 +117,20 @@ class Intervals:
             self._memory.newest[group] = Newest(*rows[0]) if rows else None
         return self._memory.newest[group]
 
-    def _newest_of_partition(self, group: Group, partition_id: int | None) -> Newest | None:
-        same = version.c.partition_id.is_(None) if partition_id is None else version.c.partition_id == partition_id
-        row = self._conn.execute(_newest_first(in_group(group), same)).first()
-        return Newest(*row) if row is not None else None
+    def _neighbours(self, draft: Draft) -> list[Newest | None]:
+        """The versions before and after a new one, of the same partition."""
+        group, writer = draft.group, draft.writer
+        parameters = {"dataset": group.dataset_id, "origin": group.origin, "job": group.job_id}
+        parameters |= {"partition": draft.partition_id, "at": writer.written_at, "tiebreak": writer.tiebreak}
+        given = {name: value for name, value in parameters.items() if value is not None}
+        questions = [(side, given) for side in _NEIGHBOURS[group.job_id is None, draft.partition_id is None]]
+        return [Newest(*rows[0]) if rows else None for rows in together(self._conn, questions)]
+
+    def _begin(self, draft: Draft) -> None:
+        """The first version of its group: there is nothing that it could change."""
+        for kind, said in zip(_KINDS, (draft.upstreams, draft.columns), strict=True):
+            elements = self._labelled(kind, {tuple(element) for element in said})
+            self._insert(kind, draft.group, [(element, draft.writer.written_at, OPEN) for element in elements])
 
     # -- the newest version changed something -----------------------------------------------------
 
@@ -156,7 +181,7 @@ class Intervals:
             ends[row.id] = following.get(row.partition_id, OPEN)
             following[row.partition_id] = row.written_at
             if row.valid_to != ends[row.id]:
-                end_version(self._conn, row.id, ends[row.id])
+                self._versions.end(row.id, ends[row.id])
         bodies = self._contents({d for row in versions for d in (row.upstream_digest, row.column_digest)})
         for kind in _KINDS:
             spans: dict[Element, list[tuple[int, int]]] = {}
@@ -188,10 +213,10 @@ class Intervals:
                 "valid_to": end,
                 **dict(zip(kind.columns, element, strict=True)),
             }
-            for element, start, end in spans
+            for element, start, end in sorted(spans, key=_in_order)
         ]
         if rows:
-            self._conn.execute(insert(kind.table), rows)
+            kind.insert.run(self._conn, rows)
 
     def _contents(self, digests: Collection[bytes]) -> dict[bytes, list[Element]]:
         found: dict[bytes, list[Element]] = {}
@@ -238,19 +263,40 @@ def _element(kind: _Kind, row: Row[Any]) -> Element:
     return tuple(getattr(row, column) for column in kind.columns)
 
 
-def _newest_first(*which: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+def _in_order(span: tuple[Element, int, int]) -> Any:
+    """Of edges equally new the last one stored is told first: which one that is must not hang on a set's order."""
+    element, start, end = span
+    return [(value is not None, value) for value in element], start, end
+
+
+def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[Any, ...]]:
+    """The last of them in time, or the first."""
+    order = (version.c.written_at, version.c.tiebreak)
     query = select(*(version.c[name] for name in Newest._fields)).where(*which)
-    return query.order_by(version.c.written_at.desc(), version.c.tiebreak.desc()).limit(1)
+    return query.order_by(*(column.desc() for column in order) if latest else order).limit(1)
 
 
-# By whether the group is without a job: NULL is found by IS NULL alone.
-_NEWEST = {
-    jobless: Prepared(
-        _newest_first(
-            version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
-            version.c.dataset_id == bindparam("dataset"),
-            version.c.origin == bindparam("origin"),
-        )
+def _of_group(jobless: bool) -> tuple[ColumnElement[bool], ...]:
+    """NULL is found by IS NULL alone."""
+    return (
+        version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
+        version.c.dataset_id == bindparam("dataset"),
+        version.c.origin == bindparam("origin"),
     )
-    for jobless in (False, True)
-}
+
+
+def _sides(jobless: bool, whole: bool) -> tuple[Prepared, Prepared]:
+    same = version.c.partition_id.is_(None) if whole else version.c.partition_id == bindparam("partition")
+    slot = (*_of_group(jobless), same)
+    at: BindParameter[int] = bindparam("at")
+    tiebreak: BindParameter[bytes] = bindparam("tiebreak")
+    written_at = version.c.written_at
+    # The first condition says nothing that the second does not, but it is the one that an index helps with.
+    before = (written_at <= at, or_(written_at < at, version.c.tiebreak < tiebreak))
+    after = (written_at >= at, or_(written_at > at, version.c.tiebreak > tiebreak))
+    return Prepared(_nearest(*slot, *before)), Prepared(_nearest(*slot, *after, latest=False))
+
+
+_EITHER = (False, True)
+_NEWEST = {jobless: Prepared(_nearest(*_of_group(jobless))) for jobless in _EITHER}
+_NEIGHBOURS = {(jobless, whole): _sides(jobless, whole) for jobless in _EITHER for whole in _EITHER}

@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
 from headwater.formats.openlineage.flows import Flow, Source, endpoints_of, summary
@@ -23,8 +23,7 @@ from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Ori
 from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
-from headwater.store.prepared import Lookup, Prepared
-from headwater.store.tables import OPEN, content, lineage, version
+from headwater.store.tables import lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
 _BASES = list(Basis)
@@ -38,6 +37,10 @@ class Writer:
     event_id: int | None
     written_at: int
     tiebreak: bytes
+
+    @property
+    def stamp(self) -> tuple[int, bytes]:
+        return self.written_at, self.tiebreak
 
 
 @dataclass(frozen=True)
@@ -164,92 +167,9 @@ def _column_content(entities: Entities, edges: Iterable[ColumnEdge], upstreams: 
     return sorted(map(list, rows), key=json.dumps)
 
 
-def add_version(conn: Connection, version_id: int, draft: Draft, known: Collection[bytes | None]) -> Newest:
-    """Write the version and its lineage rows. ``known``: digests of content that is certainly stored already."""
-    _keep_content(conn, draft, known)
-    writer = draft.writer
-    _INSERT_VERSION.run(
-        conn,
-        [
-            {
-                "id": version_id,
-                "dataset_id": draft.group.dataset_id,
-                "partition_id": draft.partition_id,
-                "origin": writer.origin,
-                "job_id": writer.job_id,
-                "run_id": writer.run_id,
-                "event_id": writer.event_id,
-                "written_at": writer.written_at,
-                "tiebreak": writer.tiebreak,
-                "valid_to": OPEN,
-                "label": draft.label,
-                "schema_digest": draft.schema_digest,
-                "upstream_digest": draft.upstream_digest,
-                "column_digest": draft.column_digest,
-                "digest": draft.digest,
-            }
-        ],
-    )
-    rows = [
-        {
-            "version_id": version_id,
-            "downstream_id": draft.group.dataset_id,
-            "partition_id": draft.partition_id,
-            "run_id": writer.run_id,
-            "job_id": writer.job_id,
-            "upstream_id": read.upstream_id,
-            "upstream_partition_id": upstream_partition_id,
-            "consumed_at": writer.written_at,
-            "valid_to": OPEN,
-            "origin": writer.origin,
-            "basis": read.basis,
-            "type": read.type,
-            "transformation": read.transformation,
-        }
-        for read in draft.reads
-        for upstream_partition_id in read.partition_ids
-    ]
-    if rows:
-        _INSERT_LINEAGE.run(conn, rows)
-    return Newest(
-        version_id,
-        draft.partition_id,
-        writer.written_at,
-        writer.tiebreak,
-        draft.upstream_digest,
-        draft.column_digest,
-        draft.schema_digest,
-    )
-
-
-def _keep_content(conn: Connection, draft: Draft, known: Collection[bytes | None]) -> None:
-    bodies = {draft.upstream_digest: draft.upstreams, draft.column_digest: draft.columns}
-    if draft.schema_digest is not None:
-        bodies[draft.schema_digest] = draft.schema
-    unsure = [digest for digest in bodies if digest not in known]
-    if unsure:
-        stored = {digest for (digest,) in _STORED_CONTENT.rows(conn, unsure)}
-        new = [{"digest": digest, "body": bodies[digest]} for digest in unsure if digest not in stored]
-        if new:
-            _INSERT_CONTENT.run(conn, new)
-
-
-def end_version(conn: Connection, version_id: int, valid_to: int) -> None:
-    for statement in _END_VERSION:
-        statement.run(conn, [{"ended": version_id, "at": valid_to}])
-
-
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
     conn.execute(delete(lineage).where(one_of(conn, lineage.c.version_id, ids)))
     conn.execute(delete(version).where(one_of(conn, version.c.id, ids)))
-
-
-_INSERT_VERSION, _INSERT_LINEAGE, _INSERT_CONTENT = (Prepared(insert(table)) for table in (version, lineage, content))
-_STORED_CONTENT = Lookup(select(content.c.digest), content.c.digest)
-_END_VERSION = (
-    Prepared(update(version).where(version.c.id == bindparam("ended")).values(valid_to=bindparam("at"))),
-    Prepared(update(lineage).where(lineage.c.version_id == bindparam("ended")).values(valid_to=bindparam("at"))),
-)
 
 
 def in_group(group: Group) -> ColumnElement[bool]:

@@ -1,0 +1,48 @@
+"""Runs that are told of late, and several runs of a job in one commit: the same rows as one after another in order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from headwater.store.store import Store
+from tests.oracles.dump import state_of_store
+from tests.support.events import Json, run_event, written_in_part
+
+RUNS = {10: "a", 20: "a", 30: "b", 40: "a"}
+"""By the minute, what the job read."""
+
+
+def told(minute: int, part: str | None = None) -> Json:
+    outputs = ["x"] if part is None else [written_in_part("x", part)]
+    return run_event(run=f"at {minute}", job="job", inputs=[RUNS[minute]], outputs=outputs, minute=minute)
+
+
+def in_order(events: list[Json]) -> object:
+    with Store("memory://") as store:
+        for one in events:
+            store.ingest(one)
+        return state_of_store(store)
+
+
+@pytest.mark.parametrize("parts", [[None] * 4, ["p", "p", "q", "p"], ["p", None, "p", None]], ids=str)
+def test_any_order_one_by_one_and_together(parts: list[str | None]) -> None:
+    events = [told(minute, part) for minute, part in zip(RUNS, parts, strict=True)]
+    expected = in_order(events)
+    for order in permutations(events):
+        with Store("memory://") as one_by_one, Store("memory://") as together:
+            for one in order:
+                one_by_one.ingest(one)
+            together.ingest_many(order[:2])
+            together.ingest_many(order[2:])
+            assert state_of_store(one_by_one) == expected
+            assert state_of_store(together) == expected
+
+
+def test_on_every_database(store: Store) -> None:
+    events = [told(minute) for minute in RUNS]
+    store.ingest_many([events[3], events[0]])
+    for one in (events[1], events[2]):
+        store.ingest(one)
+    assert state_of_store(store) == in_order(events)

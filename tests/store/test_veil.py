@@ -1,0 +1,366 @@
+"""What is behind a veil is not there: for questions, for proofs, and for those who write.
+
+That every answer is the right one is for the oracles (``tests/oracles/test_veil.py``); here is what they do not reach.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headwater
+from headwater.client import Lineage
+from headwater.errors import (
+    AmbiguousDataset,
+    NamespaceRefused,
+    NoEvidence,
+    NotPermitted,
+    QueryError,
+    UnknownDataset,
+    UnknownRun,
+)
+from headwater.formats.openlineage.event import read_event
+from headwater.model.names import Dataset
+from headwater.model.plain import plain
+from headwater.proof.keys import KeyRing
+from headwater.store.store import Store
+from headwater.store.veil import Veil
+from headwater.store.veiled_writes import refuse_hidden_runs
+
+Json = dict[str, Any]
+
+
+def event(
+    run: str,
+    job: str = "open",
+    *,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    minute: int = 0,
+    facets: Json | None = None,
+) -> Json:
+    """Names are written `namespace/name`; jobs are named by their namespace."""
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-11-15T10:{minute:02}:00Z",
+        "producer": "urn:test",
+        "schemaURL": "urn:test",
+        "run": {"runId": run, "facets": facets or {}},
+        "job": {"namespace": job, "name": f"{job}-job"},
+        "inputs": [named(one) for one in inputs],
+        "outputs": [named(one) for one in outputs],
+    }
+
+
+def named(text: str) -> Json:
+    namespace, _, name = text.partition("/")
+    return {"namespace": namespace, "name": name}
+
+
+def seen(store: Store, *patterns: str) -> Store:
+    return store.through(Veil.of(patterns))
+
+
+# -- which namespaces -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patterns", "sees", "does_not"),
+    [
+        (["a"], ["a"], ["", "A", "ab", "b", "a*", "a "]),
+        (["a*"], ["a", "ab", "a*", "a%", "a_"], ["", "A", "ba", "%", "á"]),
+        (["s3://lake/*"], ["s3://lake/", "s3://lake/x"], ["s3://lake", "s3://lak_/x", "S3://lake/x"]),
+        (["%*", "_"], ["%", "%x", "_"], ["x", "a", ""]),
+        ([""], [""], ["a", " "]),
+        (["ä*"], ["ä", "äx"], ["a", "Ä", "ax"]),
+        (["\U0001f30a*"], ["\U0001f30a", "\U0001f30ax"], ["\U0001f30b", "x"]),
+        ([], [], ["", "a"]),
+    ],
+)
+def test_by_name_and_by_prefix_in_python_and_in_sql(
+    store: Store, patterns: list[str], sees: list[str], does_not: list[str]
+) -> None:
+    veil = Veil.of(patterns)
+    assert veil is not None
+    assert veil.patterns == sorted(patterns)
+    names = [*sees, *does_not]
+    store.ingest(event("run", outputs=[f"{name}/x" for name in names if "/" not in name]))
+    store.ingest({**event("more"), "outputs": [{"namespace": name, "name": "x"} for name in names]})
+    assert [name for name in names if veil.sees(name)] == sees
+    assert {one.dataset.namespace for one in store.through(veil).datasets()} == set(sees)
+
+
+def test_a_star_alone_is_no_veil(store: Store) -> None:
+    assert Veil.of(["a", "*"]) is None
+    assert store.through(None) is store
+
+
+def test_a_pattern_that_no_namespace_can_have_is_refused() -> None:
+    with pytest.raises(QueryError):
+        Veil.of(["nul\0"])
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_short_name_is_not_ambiguous_where_the_other_is_hidden(store: Store) -> None:
+    store.ingest(event("run", outputs=["open/orders", "vault/orders"]))
+    with pytest.raises(AmbiguousDataset):
+        store.dataset("orders")
+    assert seen(store, "open").dataset("orders").summary.dataset == Dataset("open", "orders")
+
+
+def test_no_suggestion_tells_a_hidden_name(store: Store) -> None:
+    store.ingest(event("run-open", outputs=["open/plain"]))
+    store.ingest(event("run-vault", "vault", outputs=["vault/secret"]))
+    with pytest.raises(UnknownDataset) as unknown:
+        seen(store, "open").dataset("vault/secret")
+    assert unknown.value.closest == ("open/plain",)
+    with pytest.raises(UnknownRun) as unknown_run:
+        seen(store, "open").run("run-vault")
+    assert unknown_run.value.closest == ("run-open",)
+    with pytest.raises(UnknownDataset, match="holds no datasets yet"):
+        seen(store, "nothing").dataset("plain")
+
+
+def test_a_dataset_is_seen_by_its_canonical_name_alone(store: Store) -> None:
+    """An alias leads to it only where the alias is seen as well."""
+    linked = event("run", outputs=["open/path"])
+    linked["outputs"][0]["facets"] = {"symlinks": {"identifiers": [named("vault/table") | {"type": "TABLE"}]}}
+    store.ingest(linked)
+    assert store.dataset("vault/table").summary.dataset == Dataset("open", "path")
+    through = seen(store, "open")
+    assert through.dataset("path").summary.aliases == ()
+    assert "vault" not in json.dumps(plain(through.dataset("path").facets))
+    for asked in ("vault/table", "table"):
+        with pytest.raises(UnknownDataset):
+            through.dataset(asked)
+    with pytest.raises(UnknownDataset):
+        seen(store, "vault").dataset("vault/table")
+    assert through.datasets("table") == []
+
+
+# -- what cannot be taken apart ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def proven(store: Store, tmp_path: Path) -> Store:
+    """Three runs with certificates, signed: one all open, one that reads from the vault, one of the vault."""
+    told: Json = {"cdme.runManifest": {}, "nominalTime": {"nominalStartTime": "2026-11-15T00:00:00Z"}}
+    runs = (
+        ("open", "open", ["open/a"], ["open/b"]),
+        ("mixed", "open", ["open/b", "vault/s"], ["open/c"]),
+        ("vault", "vault", ["vault/s"], ["open/d"]),
+    )
+    for minute, (run, job, inputs, outputs) in enumerate(runs):
+        made = event(run, job, inputs=inputs, outputs=outputs, minute=minute, facets=told)
+        made["job"]["facets"] = {"sql": {"query": f"select * from {inputs[-1]}"}, "jobType": {"integration": "X"}}
+        store.ingest(made)
+    store.checkpoint(key=KeyRing.create(tmp_path / "key.pem"))
+    return store
+
+
+def test_certificates_are_those_of_runs_seen_whole(proven: Store) -> None:
+    assert {one.run_id for one in proven.certificates()} == {"open", "mixed", "vault"}
+    through = seen(proven, "open")
+    assert [one.run_id for one in through.certificates()] == ["open"]
+    assert through.run("mixed").certificates == ()
+    (hidden,) = proven.certificates(run_id="mixed")
+    with pytest.raises(QueryError, match="is not known"):
+        through.verify_certificate(hidden.certificate_id)
+    (shown,) = proven.certificates(run_id="open")
+    assert through.verify_certificate(shown.certificate_id) == proven.verify_run("open")
+
+
+def test_evidence_is_that_of_runs_seen_whole(proven: Store) -> None:
+    through = seen(proven, "open")
+    assert through.bundle("open") == proven.bundle("open")
+    assert through.verify_run("open") == proven.verify_run("open")
+    for ask in (through.bundle, through.verify_run):
+        with pytest.raises(NoEvidence):
+            ask("mixed")
+        with pytest.raises(UnknownRun):
+            ask("vault")
+
+
+def test_a_bundle_brings_no_hidden_run_along(store: Store, tmp_path: Path) -> None:
+    told: Json = {"cdme.runManifest": {}}
+    store.ingest(event("before", "vault", outputs=["open/a"], facets=told))
+    store.ingest(event("after", "open", inputs=["open/a"], outputs=["open/b"], minute=1, facets=told))
+    store.checkpoint(key=KeyRing.create(tmp_path / "key.pem"))
+    assert b"vault" in store.bundle("after")
+    assert b"vault" not in seen(store, "open").bundle("after")
+
+
+def test_a_chain_that_leads_through_a_hidden_certificate_is_no_evidence(proven: Store, tmp_path: Path) -> None:
+    """`later` is seen whole, but its certificate follows that of `mixed`, without which it would prove nothing."""
+    proven.ingest(event("later", "open", outputs=["open/e"], minute=5, facets={"cdme.runManifest": {}}))
+    proven.checkpoint(key=KeyRing.load(tmp_path / "key.pem"))
+    assert proven.bundle("later")
+    with pytest.raises(NoEvidence):
+        seen(proven, "open").bundle("later")
+
+
+def test_a_run_seen_in_part_shows_no_text_that_could_name_the_rest(proven: Store) -> None:
+    whole, part = proven.run("mixed"), seen(proven, "open").run("mixed")
+    assert {use.dataset.namespace for use in (*part.inputs, *part.outputs)} == {"open"}
+    assert set(whole.job_facets) == {"sql", "jobType"}
+    assert set(part.job_facets) == {"jobType"}
+    assert set(part.run_facets) == {"nominalTime"}
+    assert seen(proven, "open").run("open") == proven.run("open")
+
+
+def test_output_facets_are_those_of_runs_seen_whole(store: Store) -> None:
+    for run, inputs in (("open", ["open/a"]), ("mixed", ["vault/s"])):
+        made = event(run, inputs=inputs, outputs=["open/b"])
+        made["outputs"][0]["outputFacets"] = {"headwater_rows": {"plan": f"reads {inputs[0]}"}}
+        store.ingest(made)
+    assert len(store.output_facets("headwater_rows")) == 2
+    assert [one.run_id for one in seen(store, "open").output_facets("headwater_rows")] == ["open"]
+
+
+def test_the_audit_log_is_that_of_what_is_seen(proven: Store) -> None:
+    proven.access.add("somebody")
+    proven.ingest({**event("-"), "run": None, "eventType": None, "job": {"namespace": "vault", "name": "open-job"}})
+    through = seen(proven, "open")
+    told = [(entry.event_type, entry.resource_id) for entry in through.audit()]
+    assert told == [("event.ingested", "mixed"), ("certificate.issued", "open"), ("event.ingested", "open")]
+    newest = through.audit(limit=1)[0]
+    assert through.audit(limit=1, before=newest.seq)[0].event_type == "certificate.issued"
+    assert through.audit(event_type="access.key_added") == []
+    assert through.audit(resource="vault") == []
+    assert seen(proven, "nothing").audit() == []
+
+
+def test_a_few_entries_among_very_many_are_found(store: Store) -> None:
+    store.ingest(event("first"))
+    store.ingest_many(event(f"vault-{number}", "vault") for number in range(2500))
+    store.ingest(event("last"))
+    assert [entry.resource_id for entry in seen(store, "open").audit(limit=5)] == ["last", "first"]
+
+
+def test_only_what_is_seen_is_proven_to_be_in_the_log(proven: Store) -> None:
+    through = seen(proven, "open")
+    for entry in proven.audit():
+        if entry in through.audit():
+            assert through.inclusion(entry.seq) == proven.inclusion(entry.seq)
+        else:
+            with pytest.raises(QueryError, match="is not known"):
+                through.inclusion(entry.seq)
+    with pytest.raises(QueryError, match="is not known"):
+        through.inclusion(99)
+
+
+def test_what_is_about_the_store_as_a_whole_is_refused(proven: Store, tmp_path: Path) -> None:
+    through, ring = seen(proven, "open"), KeyRing.load(tmp_path / "key.pem")
+    for ask in (
+        through.verify,
+        lambda: through.checkpoint(key=ring),
+        lambda: through.rotate_key(key=ring),
+        lambda: through.issue_certificate("open"),
+    ):
+        with pytest.raises(NotPermitted):
+            ask()
+
+
+def test_records_have_no_namespaces(sqlite_url: str) -> None:
+    with headwater.connect(sqlite_url) as lin:
+        assert lin.records is lin.records
+        through = lin.through(Veil.of(["open"]))
+        assert isinstance(through, Lineage)
+        with pytest.raises(NotPermitted):
+            _ = through.records
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def about(**parts: Any) -> Json:
+    return {**event("run", inputs=["open/a"], outputs=["open/b"]), **parts}
+
+
+def facet(name: str, body: Json, *, of: str = "outputs") -> Json:
+    made = about()
+    made[of][0]["facets"] = {name: body}
+    return made
+
+
+HIDDEN = {
+    "job": about(job={"namespace": "vault", "name": "j"}),
+    "input": about(inputs=[named("vault/s")]),
+    "output": about(outputs=[named("open/b"), named("vault/s")]),
+    "declared job": {**about(job={"namespace": "vault", "name": "j"}), "run": None, "eventType": None},
+    "dataset": {
+        **{key: about()[key] for key in ("eventTime", "producer", "schemaURL")},
+        "dataset": named("vault/s"),
+    },
+    "alias": facet("symlinks", {"identifiers": [named("vault/s") | {"type": "TABLE"}]}),
+    "column": facet("columnLineage", {"fields": {"x": {"inputFields": [named("vault/s") | {"field": "y"}]}}}),
+    "statement": about(
+        job={
+            **{"namespace": "open", "name": "j"},
+            "facets": {"lineage": {"entries": [named("vault/s") | {"type": "DATASET", "inputs": []}]}},
+        }
+    ),
+    "source": about(
+        job={
+            **{"namespace": "open", "name": "j"},
+            "facets": {
+                "lineage": {
+                    "entries": [
+                        named("open/b") | {"type": "DATASET", "inputs": [named("vault/s") | {"type": "DATASET"}]}
+                    ]
+                }
+            },
+        }
+    ),
+    "facet nobody knows": facet("mine", {"deep": [{"er": named("vault/s")}]}, of="inputs"),
+}
+
+
+@pytest.mark.parametrize("what", HIDDEN)
+def test_nobody_speaks_of_what_they_do_not_see(store: Store, what: str) -> None:
+    with pytest.raises(NamespaceRefused, match="The key may only speak of namespaces: op"):
+        seen(store, "op*").ingest(HIDDEN[what])
+    assert store.audit() == []
+    store.ingest(HIDDEN[what])
+
+
+def test_what_they_see_they_may_speak_of(store: Store) -> None:
+    parent = {"run": {"runId": "vault-run"}, "job": {"namespace": "vault", "name": "j"}}
+    seen(store, "op*").ingest(event("run", inputs=["open/a"], outputs=["opal/b"], facets={"parent": parent}))
+    assert store.run("run").run.parent_run_id == "vault-run"
+
+
+def test_nobody_speaks_of_a_run_of_what_they_do_not_see(store: Store) -> None:
+    """Its job is what its last event says: they would take it over."""
+    store.ingest(event("theirs", "vault", outputs=["vault/s"]))
+    with pytest.raises(NamespaceRefused):
+        seen(store, "open").ingest(event("theirs", "open", outputs=["open/b"], minute=1))
+    assert store.run("theirs").run.job.namespace == "vault"
+    seen(store, "open").ingest(event("mine", "open", outputs=["open/b"]))
+    seen(store, "open").ingest(event("mine", "open", outputs=["open/c"], minute=1))
+    assert len(store.run("mine").outputs) == 2
+
+
+def test_one_refused_event_refuses_its_batch_and_nobody_elses(store: Store) -> None:
+    store.ingest(event("theirs", "vault"))
+    with pytest.raises(NamespaceRefused):
+        seen(store, "open").ingest_many([event("mine"), event("theirs")])
+    with pytest.raises(UnknownRun):
+        store.run("mine")
+
+
+def test_nor_where_both_come_in_the_same_transaction(store: Store) -> None:
+    """Threads share commits, so that a run that is taken over may be as new as who takes it."""
+    theirs, mine = read_event(event("run", "vault")), read_event(event("run", "open", minute=1))
+    veil = Veil.of(["open"])
+    assert veil is not None
+    with store._database.write() as conn, pytest.raises(NamespaceRefused):
+        refuse_hidden_runs(conn, [mine], veil, [theirs, mine])
+    with store._database.write() as conn:
+        refuse_hidden_runs(conn, [mine], veil, [mine])
