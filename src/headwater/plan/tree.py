@@ -74,7 +74,7 @@ class Node:
         if not isinstance(value, dict):
             return None
         name = value.get("object") or value.get("product-class")
-        return _simple_name(name) if isinstance(name, str) else None
+        return simple_name(name) if isinstance(name, str) else None
 
     @property
     def expr_id(self) -> int | None:
@@ -140,7 +140,7 @@ def _read(items: list[Any]) -> Node:
     for item in reversed(items):
         if not isinstance(item, dict) or not isinstance(item.get("class"), str):
             raise PlanUnreadable('a node has no "class"')
-        name = _simple_name(item["class"])
+        name = simple_name(item["class"])
         count = item.get("num-children")
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             raise PlanUnreadable(f'{name} has no "num-children"')
@@ -154,6 +154,6 @@ def _read(items: list[Any]) -> Node:
     return ready[0]
 
 
-def _simple_name(name: str) -> str:
+def simple_name(name: str) -> str:
     """`org.apache.….SampleMethod$Bernoulli$` is Bernoulli."""
     return name.rstrip("$").rsplit(".", 1)[-1].rsplit("$", 1)[-1]

@@ -1,0 +1,134 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Not;
+import org.apache.spark.sql.catalyst.plans.LeftAnti$;
+import org.apache.spark.sql.catalyst.plans.LeftSemi$;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+
+/**
+ * The way of a source's rows up to the top of a block, where they are simply kept or dropped, operator by operator: which
+ * rows each operator drops, and which other sources' rows they meet. Rows that are dropped by a filter are those that its
+ * condition is not true of; by a join, those that meet nobody.
+ *
+ * ``steps`` are told from the leaf upwards, so that of two courses over the same rows the shorter is the beginning of the
+ * longer. A course is not ``plain`` where rows are made, taken at random or cut off, or come on two ways.
+ */
+public final class Course {
+  private static final List PASSING =
+      Arrays.asList(
+          new Object[] {
+            "Project", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions",
+            "Sort", "Window", "EventTimeWatermark"
+          });
+  private final Trees trees;
+  private final List steps = new ArrayList();
+  private final List dropped = new ArrayList();
+  private boolean plain = true;
+
+  public Course(Trees trees, LogicalPlan plan, String carried) {
+    this.trees = trees;
+    Attribute mark = Conditions.named(plan, carried);
+    climb(plan, mark);
+  }
+
+  private void climb(LogicalPlan node, Attribute mark) {
+    List children = Trees.list(node.children());
+    LogicalPlan below = null;
+    for (int i = 0; i < children.size(); i++) {
+      if (((LogicalPlan) children.get(i)).outputSet().contains(mark)) {
+        below = (LogicalPlan) children.get(i);
+      }
+    }
+    if (below == null) { // it begins here: at a leaf, at an aggregate, or where branches come together
+      plain = !Trees.name(node).equals("Union") && !Trees.name(node).equals("Expand");
+      return;
+    }
+    climb(below, mark);
+    if (node instanceof Filter) {
+      Expression condition = ((Filter) node).condition();
+      drop("WHERE " + condition, new Filter(new Not(new EqualNullSafe(condition, Trees.truth())), below));
+    } else if (node instanceof Join) {
+      join((Join) node, below);
+    } else if (!PASSING.contains(Trees.name(node))) {
+      plain = false;
+    }
+  }
+
+  private void join(Join node, LogicalPlan here) {
+    boolean left = node.left() == here;
+    LogicalPlan there = left ? node.right() : node.left();
+    String type = node.joinType().toString();
+    boolean kept = type.equals("FullOuter") || type.equals(left ? "LeftOuter" : "RightOuter") || type.equals("LeftSingle");
+    if (type.startsWith("ExistenceJoin")) {
+      return;
+    }
+    if (!type.equals("LeftSemi") && !type.equals("LeftAnti")) {
+      step("join", type);
+      meet(there);
+    }
+    if (!kept) {
+      // Of those that an anti-join lets pass nobody is met, so that it drops those that meet somebody.
+      Object way = type.equals("LeftAnti") ? LeftSemi$.MODULE$ : (Object) LeftAnti$.MODULE$;
+      List fields = Arrays.asList(Trees.fields(node));
+      LogicalPlan lost = (LogicalPlan) node.makeCopy(new Object[] {here, there, way, fields.get(3), JoinHint.NONE()});
+      drop(type + " " + node.condition(), lost);
+    }
+  }
+
+  private void meet(LogicalPlan there) {
+    List outputs = Trees.list(there.output());
+    for (int i = 0; i < outputs.size(); i++) {
+      String name = ((Attribute) outputs.get(i)).name();
+      if (name.startsWith("__hw_s") && name.endsWith("_hit")) {
+        step("meet", name.substring(6, name.length() - 4));
+      }
+    }
+  }
+
+  private void drop(String text, LogicalPlan lost) {
+    step("drop", text);
+    dropped.add(lost);
+  }
+
+  private void step(String kind, String text) {
+    Map said = new LinkedHashMap();
+    said.put("kind", kind);
+    said.put("text", text);
+    steps.add(said);
+  }
+
+  public boolean plain() {
+    return plain;
+  }
+
+  public String steps() throws Exception {
+    return new ObjectMapper().writeValueAsString(steps);
+  }
+
+  /** The rows that are dropped at one of the places, the lowest of which is the first, with what they carry. */
+  public Object dropped(int place) throws Exception {
+    LogicalPlan plan = (LogicalPlan) dropped.get(place);
+    List carried = new ArrayList();
+    List outputs = Trees.list(plan.output());
+    for (int i = 0; i < outputs.size(); i++) {
+      if (((Attribute) outputs.get(i)).name().startsWith("__hw_s")) {
+        carried.add(outputs.get(i));
+      }
+    }
+    return trees.frame(new Project(Trees.seq(carried), plan));
+  }
+}

@@ -1,0 +1,151 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.PythonUDF;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Python functions that take a group and give rows. What they give does not say which group it is of; a function put
+ * around each of them (grouped_calls.py) adds the group's key.
+ */
+public final class Grouped {
+  private static final List ONE =
+      Arrays.asList(new Object[] {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow"});
+  private static final List TWO =
+      Arrays.asList(new Object[] {"FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"});
+  private final List nodes = new ArrayList();
+  private final IdentityHashMap around = new IdentityHashMap(); // the function -> the one around it
+
+  public Grouped(Object analyzed) {
+    find((LogicalPlan) analyzed);
+  }
+
+  private void find(LogicalPlan node) {
+    if (is(node)) {
+      nodes.add(node);
+    }
+    List children = Trees.list(node.children());
+    for (int i = 0; i < children.size(); i++) {
+      find((LogicalPlan) children.get(i));
+    }
+  }
+
+  private static boolean is(LogicalPlan node) {
+    return ONE.contains(Trees.name(node)) || TWO.contains(Trees.name(node));
+  }
+
+  public int count() {
+    return nodes.size();
+  }
+
+  public byte[] command(int place) throws Exception {
+    Object command = Trees.call(function(node(place)).func(), "command");
+    return command instanceof byte[] ? (byte[]) command : bytes((scala.collection.Iterable) command);
+  }
+
+  private static byte[] bytes(scala.collection.Iterable command) {
+    List each = Trees.list(command);
+    byte[] found = new byte[each.size()];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = ((Number) each.get(i)).byteValue();
+    }
+    return found;
+  }
+
+  /** Whether all of the function is in its command: a large one is sent by a broadcast. */
+  public boolean isWhole(int place) throws Exception {
+    return ((java.util.List) Trees.call(function(node(place)).func(), "broadcastVars")).isEmpty();
+  }
+
+  public int evalType(int place) {
+    return function(node(place)).evalType();
+  }
+
+  /** What the function around it gives, as JSON: what it gives itself, and then the key under these names. */
+  public String whole(int place, String prefix) {
+    return whole(node(place), prefix).json();
+  }
+
+  private static StructType whole(LogicalPlan node, String prefix) {
+    StructType all = (StructType) function(node).dataType();
+    List keys = keys(node, 0);
+    for (int i = 0; i < keys.size(); i++) {
+      all = all.add(prefix + i, (DataType) ((Expression) keys.get(i)).dataType(), true);
+    }
+    return all;
+  }
+
+  public void put(int place, Object function) {
+    around.put(function(node(place)).func(), function);
+  }
+
+  private LogicalPlan node(int place) {
+    return (LogicalPlan) nodes.get(place);
+  }
+
+  private static PythonUDF function(LogicalPlan node) {
+    Object[] fields = Trees.fields(node);
+    for (int i = 0; i < fields.length; i++) {
+      if (fields[i] instanceof PythonUDF) {
+        return (PythonUDF) fields[i];
+      }
+    }
+    throw new IllegalStateException("no function in " + Trees.name(node));
+  }
+
+  /** By what the rows of a child are grouped. */
+  public static List keys(LogicalPlan node, int child) {
+    Object[] fields = Trees.fields(node);
+    if (ONE.contains(Trees.name(node))) {
+      return Trees.list(fields[0]);
+    }
+    int many = ((Number) fields[child]).intValue();
+    LogicalPlan side = (LogicalPlan) Trees.list(node.children()).get(child);
+    return Trees.list(side.output()).subList(0, many);
+  }
+
+  public boolean has(LogicalPlan node) {
+    return is(node) && around.containsKey(function(node).func());
+  }
+
+  /** The node with the function around, whose last columns are the key, under these names. */
+  public LogicalPlan keyed(LogicalPlan node, List names) {
+    PythonUDF function = function(node);
+    List keys = keys(node, 0);
+    Object[] parts = Trees.list(function.productIterator().toList()).toArray();
+    StructType all = (StructType) function.dataType();
+    Object[] fields = Trees.fields(node);
+    List output = Trees.list(node.output());
+    for (int i = 0; i < keys.size(); i++) {
+      DataType type = ((Expression) keys.get(i)).dataType();
+      Alias made = Trees.alias(Trees.nothing(type), (String) names.get(i));
+      output.add((Attribute) made.toAttribute());
+      all = all.add((String) names.get(i), type, true);
+    }
+    for (int i = 0; i < parts.length; i++) {
+      if (parts[i] == function.func()) {
+        parts[i] = around.get(function.func());
+      } else if (parts[i] == function.dataType()) {
+        parts[i] = all;
+      }
+    }
+    Expression keyed = (Expression) function.makeCopy(parts);
+    for (int i = 0; i < fields.length; i++) {
+      if (fields[i] == function) {
+        fields[i] = keyed;
+      } else if (fields[i] instanceof scala.collection.Seq && fields[i].equals(node.output())) {
+        fields[i] = Trees.seq(output);
+      }
+    }
+    return (LogicalPlan) node.makeCopy(fields);
+  }
+}

@@ -1,0 +1,96 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.PlanExpression;
+import org.apache.spark.sql.catalyst.expressions.TryEval;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+
+/** Expressions over the rows of a plan, as columns `__hw_0`, `__hw_1`, and for each what it is. */
+public final class Shown {
+  private final Trees trees;
+  private final LogicalPlan plan;
+  private final Set unknown;
+  private final List columns = new ArrayList();
+  private final List told = new ArrayList();
+
+  public Shown(Trees trees, LogicalPlan plan, Set unknown) {
+    this.trees = trees;
+    this.plan = plan;
+    this.unknown = unknown;
+  }
+
+  public Map add(String role, Expression expression, String text) {
+    Map said = rest(expression);
+    said.put("role", role);
+    said.put("text", text);
+    said.put("column", "__hw_" + columns.size());
+    columns.add(Trees.alias(expression, "__hw_" + columns.size()));
+    return said;
+  }
+
+  /** An expression that is spoken of, but has no value here. */
+  public Map rest(Expression expression) {
+    Map said = new LinkedHashMap();
+    said.put("role", "rest");
+    said.put("text", Words.sql(expression));
+    boolean unsure = false;
+    List references = Trees.list(expression.references());
+    for (int i = 0; i < references.size(); i++) {
+      unsure = unsure || unknown.contains(((Attribute) references.get(i)).exprId());
+    }
+    said.put("unknown", Boolean.valueOf(unsure));
+    told.add(said);
+    return said;
+  }
+
+  public void values(String role, List expressions) {
+    for (int i = 0; i < expressions.size(); i++) {
+      Expression expression = (Expression) expressions.get(i);
+      String text = expression instanceof Attribute ? ((Attribute) expression).name() : Words.sql(expression);
+      add(role, expression, text);
+    }
+  }
+
+  /**
+   * Each condition, followed by the values that it is about: columns, and subqueries that give one. A condition may
+   * fail on rows that those before it keep away from it, as a division by zero: it is null then.
+   */
+  public void conditions(List conjuncts) {
+    for (int i = 0; i < conjuncts.size(); i++) {
+      Expression condition = (Expression) conjuncts.get(i);
+      add("condition", new TryEval(condition), Words.sql(condition));
+      List one = new ArrayList();
+      one.add(condition);
+      values("value", Sides.references(one));
+      subqueries(condition);
+    }
+  }
+
+  private void subqueries(Expression expression) {
+    if (expression instanceof PlanExpression) {
+      add("value", expression, "the subquery");
+      return;
+    }
+    List children = Trees.list(expression.children());
+    for (int i = 0; i < children.size(); i++) {
+      subqueries((Expression) children.get(i));
+    }
+  }
+
+  public String told() throws Exception {
+    return new ObjectMapper().writeValueAsString(told);
+  }
+
+  public Object frame() throws Exception {
+    return trees.frame(new Project(Trees.seq(columns), plan));
+  }
+}

@@ -1,0 +1,238 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.types.DoubleType$;
+import org.apache.spark.sql.types.FloatType$;
+
+/**
+ * Whether the plan would do the same again: values that another execution may not repeat are followed up the plan. One
+ * that only stands in the result is left out of the row's identity; one that decides over rows is refused, or, where it
+ * is only the order of rows that decides, noted.
+ */
+public final class Sound {
+  private static final String CHANCE = "chance";
+  private static final String ORDER = "order";
+  private static final List CHOOSING = Arrays.asList(new Object[] {"First", "Last", "AnyValue"});
+  private final LogicalPlan root;
+  private final Map unsteady = new HashMap(); // expression id -> kind
+  private final Set refusals = new LinkedHashSet();
+  private final Set notes = new LinkedHashSet();
+
+  /** ``subqueries``: all the plans within the root's expressions, and within those. */
+  public Sound(LogicalPlan root, List subqueries) {
+    this.root = root;
+    visit(root);
+    for (int i = 0; i < subqueries.size(); i++) {
+      subquery((LogicalPlan) subqueries.get(i));
+    }
+  }
+
+  private void visit(LogicalPlan node) {
+    List children = Trees.list(node.children());
+    for (int i = 0; i < children.size(); i++) {
+      visit((LogicalPlan) children.get(i));
+    }
+    if (Trees.name(node).equals("Sample")) {
+      refusals.add("Sample: which rows it takes depends on how they are partitioned");
+    }
+    if (node instanceof Project) {
+      produce(Trees.list(((Project) node).projectList()));
+    } else if (node instanceof Aggregate) {
+      decide(node, Trees.list(((Aggregate) node).groupingExpressions()));
+      produce(Trees.list(((Aggregate) node).aggregateExpressions()));
+    } else if (Trees.name(node).equals("Union")) {
+      union(node, children);
+    } else if (Trees.name(node).equals("Sort")) {
+      refuseChance(node, Trees.list(node.expressions())); // a limit above would take other rows every time
+    } else if (!children.isEmpty()) {
+      decide(node, Trees.list(node.expressions()));
+    }
+    if (Trees.name(node).equals("LocalLimit") && !totallyOrdered(node)) {
+      notes.add("the rows that a limit takes among equals may differ from one execution to the next");
+    }
+  }
+
+  private static boolean totallyOrdered(LogicalPlan limit) {
+    LogicalPlan child = (LogicalPlan) Trees.list(limit.children()).get(0);
+    List keys = Trees.list(child.distinctKeys());
+    for (int i = 0; i < keys.size(); i++) {
+      if (((scala.collection.Iterable) keys.get(i)).isEmpty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void produce(List columns) {
+    for (int i = 0; i < columns.size(); i++) {
+      NamedExpression column = (NamedExpression) columns.get(i);
+      String kind = kind((Expression) column);
+      if (kind != null) {
+        unsteady.put(column.exprId(), kind);
+      }
+    }
+  }
+
+  private void decide(LogicalPlan node, List expressions) {
+    refuseChance(node, expressions);
+    for (int i = 0; i < expressions.size(); i++) {
+      Expression expression = (Expression) expressions.get(i);
+      if (ORDER.equals(kind(expression))) {
+        notes.add(Trees.name(node) + ": " + expression.sql() + " depends on the order of rows");
+      }
+    }
+  }
+
+  private void refuseChance(LogicalPlan node, List expressions) {
+    for (int i = 0; i < expressions.size(); i++) {
+      Expression expression = (Expression) expressions.get(i);
+      if (CHANCE.equals(kind(expression))) {
+        refusals.add(Trees.name(node) + ": " + expression.sql() + " is different in every execution");
+      }
+    }
+  }
+
+  /** A subquery's value decides over rows wherever it stands: it must be the same in every execution. */
+  private void subquery(LogicalPlan plan) {
+    Sound inner = new Sound(plan, new ArrayList());
+    refusals.addAll(inner.refusals);
+    notes.addAll(inner.notes);
+    List outputs = Trees.list(plan.output());
+    for (int i = 0; i < outputs.size(); i++) {
+      if (CHANCE.equals(inner.unsteady.get(((Attribute) outputs.get(i)).exprId()))) {
+        refusals.add("a subquery: " + ((Attribute) outputs.get(i)).name() + " is different in every execution");
+      }
+    }
+  }
+
+  /** A union has the names of its first branch, and the troubles of all of them. */
+  private void union(LogicalPlan node, List children) {
+    List outputs = Trees.list(node.output());
+    for (int i = 0; i < children.size(); i++) {
+      List branch = Trees.list(((LogicalPlan) children.get(i)).output());
+      for (int j = 0; j < branch.size(); j++) {
+        Object kind = unsteady.get(((Attribute) branch.get(j)).exprId());
+        if (kind != null) {
+          unsteady.put(((Attribute) outputs.get(j)).exprId(), kind);
+        }
+      }
+    }
+  }
+
+  private String kind(Expression expression) {
+    if (expression instanceof AggregateExpression) {
+      AggregateExpression aggregate = (AggregateExpression) expression;
+      boolean floating = aggregate.dataType() == DoubleType$.MODULE$ || aggregate.dataType() == FloatType$.MODULE$;
+      if (!aggregate.aggregateFunction().deterministic() || floating) {
+        return ORDER; // first, last, collect_list; and sums of floating numbers
+      }
+    } else if (expression instanceof Attribute) {
+      return (String) unsteady.get(((Attribute) expression).exprId());
+    } else if (Trees.list(expression.children()).isEmpty() && !expression.deterministic()) {
+      return CHANCE;
+    }
+    String worst = null;
+    List children = Trees.list(expression.children());
+    boolean calm = true;
+    for (int i = 0; i < children.size(); i++) {
+      Expression child = (Expression) children.get(i);
+      String kind = kind(child);
+      calm = calm && child.deterministic();
+      if (kind != null && worst != CHANCE) {
+        worst = kind;
+      }
+    }
+    boolean chance = calm && !expression.deterministic() && !(expression instanceof AggregateExpression);
+    return chance ? CHANCE : worst;
+  }
+
+  /** Whether an aggregate takes values from some row of the group, and which is left to chance. */
+  public static boolean choosesRows(List expressions) {
+    for (int i = 0; i < expressions.size(); i++) {
+      Expression expression = (Expression) expressions.get(i);
+      if (CHOOSING.contains(Trees.name(expression)) || choosesRows(Trees.list(expression.children()))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  public List refusals() {
+    return new ArrayList(refusals);
+  }
+
+  public List notes() {
+    return new ArrayList(notes);
+  }
+
+  /** The places of the result's columns that another execution may not repeat. */
+  public List unstable() {
+    List outputs = Trees.list(root.output());
+    List found = new ArrayList();
+    for (int i = 0; i < outputs.size(); i++) {
+      if (unsteady.containsKey(((Attribute) outputs.get(i)).exprId())) {
+        found.add(Integer.valueOf(i));
+      }
+    }
+    return found;
+  }
+
+  /** The places of columns that tell the result's rows apart by themselves; null if none do. */
+  public List identity() {
+    List keys = Trees.list(root.distinctKeys());
+    List outputs = Trees.list(root.output());
+    List best = null;
+    for (int i = 0; i < keys.size(); i++) {
+      List places = places(Trees.list(keys.get(i)), outputs);
+      if (places != null && (best == null || places.size() < best.size())) {
+        best = places;
+      }
+    }
+    return best;
+  }
+
+  private List places(List key, List outputs) {
+    List places = new ArrayList();
+    for (int i = 0; i < key.size(); i++) {
+      int place = -1;
+      for (int j = 0; j < outputs.size(); j++) {
+        if (((Expression) outputs.get(j)).semanticEquals((Expression) key.get(i))) {
+          place = j;
+        }
+      }
+      if (place < 0 || unsteady.containsKey(((Attribute) outputs.get(place)).exprId())) {
+        return null;
+      }
+      places.add(Integer.valueOf(place));
+    }
+    return places;
+  }
+
+  public static List described(List attributes) {
+    List all = new ArrayList();
+    for (int i = 0; i < attributes.size(); i++) {
+      Attribute attribute = (Attribute) attributes.get(i);
+      Map said = new LinkedHashMap();
+      said.put("name", attribute.name());
+      said.put("id", Long.valueOf(attribute.exprId().id()));
+      said.put("type", attribute.dataType().catalogString());
+      all.add(said);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,157 @@
+package headwater;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.BooleanType$;
+import org.apache.spark.sql.types.DataType;
+
+/** Catalyst's trees from Java, in the same words for every version of Spark and Scala. */
+public final class Trees {
+  private final Object session;
+  private final Method ofRows;
+
+  public Trees(Object session) throws Exception {
+    this.session = session;
+    this.ofRows = ofRows(session);
+  }
+
+  /** Before Spark 4 there was one class of frames; since then the classic one has a package of its own. */
+  private static Method ofRows(Object session) throws Exception {
+    String sessions = session.getClass().getName();
+    ClassLoader loader = session.getClass().getClassLoader();
+    Class frames = Class.forName(sessions.substring(0, sessions.lastIndexOf('.')) + ".Dataset", true, loader);
+    return frames.getMethod("ofRows", new Class[] {session.getClass(), LogicalPlan.class});
+  }
+
+  public Object frame(LogicalPlan plan) throws Exception {
+    return unwrapped(ofRows, null, new Object[] {session, plan});
+  }
+
+  public Object session() {
+    return session;
+  }
+
+  public static LogicalPlan plan(Object frame) throws Exception {
+    Object execution = call(frame, "queryExecution");
+    return (LogicalPlan) call(execution, "analyzed");
+  }
+
+  /** The leaf with more columns, which may be those that Spark hides, as `_metadata`. */
+  public LogicalPlan select(LogicalPlan leaf, List texts) throws Exception {
+    Object frame = frame(leaf);
+    Method select = frame.getClass().getMethod("selectExpr", new Class[] {String[].class});
+    String[] all = new String[texts.size() + 1];
+    all[0] = "*";
+    for (int i = 0; i < texts.size(); i++) {
+      all[i + 1] = (String) texts.get(i);
+    }
+    return plan(unwrapped(select, frame, new Object[] {all}));
+  }
+
+  public static Object call(Object of, String name) throws Exception {
+    Method method = of.getClass().getMethod(name, new Class[0]);
+    method.setAccessible(true); // a public method of a class that is not
+    return unwrapped(method, of, new Object[0]);
+  }
+
+  private static Object unwrapped(Method method, Object of, Object[] with) throws Exception {
+    try {
+      return method.invoke(of, with);
+    } catch (InvocationTargetException failed) {
+      if (failed.getCause() instanceof Exception) {
+        throw (Exception) failed.getCause();
+      }
+      throw failed;
+    }
+  }
+
+  public static List list(Object found) {
+    List all = new ArrayList();
+    if (found instanceof scala.Option) {
+      if (!((scala.Option) found).isEmpty()) {
+        all.add(((scala.Option) found).get());
+      }
+      return all;
+    }
+    scala.collection.Iterator each = ((scala.collection.Iterable) found).iterator();
+    while (each.hasNext()) {
+      all.add(each.next());
+    }
+    return all;
+  }
+
+  /** A list of Scala's, immutable in both of its versions. */
+  public static scala.collection.immutable.List seq(List elements) {
+    scala.collection.immutable.List all = (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
+    for (int i = elements.size() - 1; i >= 0; i--) {
+      all = new scala.collection.immutable.$colon$colon(elements.get(i), all);
+    }
+    return all;
+  }
+
+  /** The same node with other fields: their number differs between versions, so they are named by their place. */
+  public static LogicalPlan with(LogicalPlan node, int place, Object value) {
+    Object[] fields = fields(node);
+    fields[place] = value;
+    return (LogicalPlan) node.makeCopy(fields);
+  }
+
+  public static Object[] fields(LogicalPlan node) {
+    List fields = list(node.productIterator().toList());
+    return fields.toArray();
+  }
+
+  public static LogicalPlan withChildren(LogicalPlan node, List children) {
+    return (LogicalPlan) node.withNewChildren(seq(children));
+  }
+
+  public static Alias alias(Expression expression, String name) {
+    return new Alias(
+        expression,
+        name,
+        NamedExpression$.MODULE$.newExprId(),
+        seq(new ArrayList()),
+        scala.Option.apply(null),
+        seq(new ArrayList()));
+  }
+
+  public static Literal truth() {
+    return new Literal(Boolean.TRUE, BooleanType$.MODULE$);
+  }
+
+  public static Literal nothing(DataType type) {
+    return new Literal(null, type);
+  }
+
+  /** Those of the plan's columns, as it tells them now: joins make them nullable. */
+  public static List outputs(LogicalPlan plan, List attributes) {
+    List outputs = list(plan.output());
+    List found = new ArrayList();
+    for (int i = 0; i < attributes.size(); i++) {
+      found.add(output(outputs, (Attribute) attributes.get(i)));
+    }
+    return found;
+  }
+
+  private static Attribute output(List outputs, Attribute wanted) {
+    for (int i = 0; i < outputs.size(); i++) {
+      if (((Attribute) outputs.get(i)).exprId().equals(wanted.exprId())) {
+        return (Attribute) outputs.get(i);
+      }
+    }
+    throw new IllegalStateException(wanted + " is not carried up");
+  }
+
+  public static String name(Object node) {
+    return node.getClass().getSimpleName();
+  }
+}

@@ -1,0 +1,203 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.EqualNullSafe;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.Generate;
+import org.apache.spark.sql.catalyst.plans.logical.Join;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Sort;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
+
+/** What an operator is called, and how it would be written in SQL. */
+public final class Words {
+  private static final String[] EXCEPT_ALL = {"except all", "EXCEPT ALL"};
+  private static final String[] INTERSECT_ALL = {"intersect all", "INTERSECT ALL"};
+
+  private Words() {}
+
+  public static String sql(Expression expression) {
+    String text = expression.sql();
+    return text.startsWith("(") && text.endsWith(")") && closes(text) ? text.substring(1, text.length() - 1) : text;
+  }
+
+  private static boolean closes(String text) {
+    int depth = 0;
+    for (int i = 0; i < text.length() - 1; i++) {
+      depth += text.charAt(i) == '(' ? 1 : text.charAt(i) == ')' ? -1 : 0;
+      if (depth == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  public static String listed(List expressions) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < expressions.size(); i++) {
+      text.append(i == 0 ? "" : ", ").append(sql((Expression) expressions.get(i)));
+    }
+    return text.toString();
+  }
+
+  /** ``place``: on which side of it the rows come; ``below`` and ``above``: what they come from and go to. */
+  public static Map of(LogicalPlan node, int place, LogicalPlan below, List above) {
+    Map said = new LinkedHashMap();
+    said.put("operator", Trees.name(node));
+    said.put("place", Integer.valueOf(place));
+    String[] words = below == null ? new String[] {"source", ""} : words(node, place, below);
+    if (node instanceof Filter && copied(above)) {
+      words = ((Filter) node).condition().references().size() > 1 ? INTERSECT_ALL : EXCEPT_ALL;
+    }
+    said.put("kind", words[0]);
+    said.put("text", words[1]);
+    return said;
+  }
+
+  private static String[] words(LogicalPlan node, int place, LogicalPlan below) {
+    if (place < 0) {
+      return new String[] {"subquery", "(SELECT …)"};
+    }
+    if (node instanceof Filter) {
+      return filter((Filter) node, below);
+    }
+    if (node instanceof Join) {
+      Join join = (Join) node;
+      String kind = join(join);
+      String on = join.condition().isDefined() ? "ON " + sql((Expression) join.condition().get()) : "";
+      if (kind.equals("not in")) {
+        Sides sides = new Sides(join, 0);
+        on = listed(sides.hereOrNull) + " NOT IN (SELECT " + listed(sides.thereOrNull) + " …)";
+      }
+      return new String[] {kind, kind.equals("except") || kind.equals("intersect") ? kind.toUpperCase() : on};
+    }
+    if (node instanceof Aggregate) {
+      return aggregate((Aggregate) node);
+    }
+    if (node instanceof Generate) {
+      boolean copies = Trees.name(((Generate) node).generator()).equals("ReplicateRows");
+      String made = ((Expression) ((Generate) node).generator()).sql();
+      return new String[] {copies ? "copies" : "explode", "LATERAL VIEW " + made};
+    }
+    if (node instanceof Sort) {
+      return new String[] {"sort", "ORDER BY " + listed(Trees.list(((Sort) node).order()))};
+    }
+    if (node instanceof Window) {
+      return new String[] {"window", listed(Trees.list(((Window) node).windowExpressions()))};
+    }
+    String name = Trees.name(node);
+    List expressions = Trees.list(node.expressions());
+    if (name.endsWith("Limit")) {
+      return new String[] {"limit", "LIMIT " + listed(expressions)};
+    }
+    if (name.equals("Offset") || name.equals("Tail")) {
+      return new String[] {name.toLowerCase(), name.toUpperCase() + " " + listed(expressions)};
+    }
+    if (name.equals("Project")) {
+      return new String[] {"project", "SELECT " + listed(expressions)};
+    }
+    return new String[] {name.equals("Union") ? "union" : "other", name.equals("Union") ? "UNION ALL" : name};
+  }
+
+  /** EXCEPT ALL and INTERSECT ALL count equal rows, filter by the counts, and make as many copies. */
+  private static boolean copied(List above) {
+    for (int i = 0; i < above.size(); i++) {
+      if (above.get(i) instanceof Generate) {
+        return Trees.name(((Generate) above.get(i)).generator()).equals("ReplicateRows");
+      }
+      if (!(above.get(i) instanceof Project)) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  private static String[] filter(Filter node, LogicalPlan below) {
+    String condition = sql(node.condition());
+    LogicalPlan under = below;
+    while (under instanceof Project || under instanceof Window || under instanceof Filter) {
+      if (under instanceof Window) {
+        List made = Trees.list(((Window) under).windowExpressions());
+        for (int i = 0; i < made.size(); i++) {
+          if (node.condition().references().contains(((NamedExpression) made.get(i)).toAttribute())) {
+            return new String[] {"window filter", "WHERE " + condition + " with " + sql((Expression) made.get(i))};
+          }
+        }
+      }
+      under = (LogicalPlan) Trees.list(under.children()).get(0);
+    }
+    boolean having = under instanceof Aggregate && !((Aggregate) under).groupingExpressions().isEmpty();
+    return new String[] {having ? "having" : "filter", (having ? "HAVING " : "WHERE ") + condition};
+  }
+
+  private static String join(Join join) {
+    String type = join.joinType().toString();
+    if (type.equals("LeftAnti") || type.equals("LeftSemi")) {
+      Sides sides = new Sides(join, 0);
+      boolean anti = type.equals("LeftAnti");
+      boolean rows = sides.keys.size() == join.left().output().size() && !sides.keys.isEmpty() && sides.rest.isEmpty();
+      for (int i = 0; i < sides.keys.size(); i++) {
+        rows = rows && sides.keys.get(i) instanceof EqualNullSafe;
+      }
+      if (rows) {
+        return anti ? "except" : "intersect";
+      }
+      return anti ? (sides.hereOrNull.isEmpty() ? "anti join" : "not in") : "semi join";
+    }
+    if (type.startsWith("ExistenceJoin")) {
+      return "existence join";
+    }
+    if (type.equals("LeftSingle")) {
+      return "left outer join";
+    }
+    return type.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase() + " join";
+  }
+
+  private static String[] aggregate(Aggregate node) {
+    List groups = Trees.list(node.groupingExpressions());
+    List columns = Trees.list(node.aggregateExpressions());
+    boolean distinct = groups.size() == columns.size() && !groups.isEmpty();
+    for (int i = 0; distinct && i < columns.size(); i++) {
+      distinct = groups.contains(columns.get(i));
+    }
+    if (distinct) {
+      return new String[] {"distinct", "DISTINCT " + listed(groups)};
+    }
+    return new String[] {"aggregate", groups.isEmpty() ? "over all rows" : "GROUP BY " + listed(groups)};
+  }
+
+  /** The columns that name a group, as they are called further up, if there are groups beneath. */
+  public static List groupKeys(LogicalPlan below, List path) {
+    List found = new ArrayList();
+    LogicalPlan under = below;
+    while (under instanceof Project || under instanceof Filter) {
+      under = (LogicalPlan) Trees.list(under.children()).get(0);
+    }
+    if (!(under instanceof Aggregate) || !path.contains(under)) {
+      return found;
+    }
+    List groups = Trees.list(((Aggregate) under).groupingExpressions());
+    List columns = Trees.list(((Aggregate) under).aggregateExpressions());
+    for (int i = 0; i < columns.size(); i++) {
+      Expression column = (Expression) columns.get(i);
+      Expression made = column instanceof Alias ? ((Alias) column).child() : column;
+      for (int j = 0; j < groups.size(); j++) {
+        Attribute attribute = ((NamedExpression) column).toAttribute();
+        if (made.semanticEquals((Expression) groups.get(j)) && below.outputSet().contains(attribute)) {
+          found.add(attribute);
+        }
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,62 @@
+"""Lists of files as they are kept, and whether the files are still what they were."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater.errors import KeptPlanRefused
+
+MOST_FILES = 20_000
+_MOST_TEXT = 64 * 2**20  # bytes of a list, before it is compressed
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFile:
+    path: str
+    """As Hadoop writes it: `file:/data/a b/part-0.parquet`, with nothing escaped."""
+    size: int
+    time: int
+    """When it was last changed, in milliseconds since 1970."""
+
+
+def read_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
+    """The files of a list `{count, list}`, by path."""
+    inflating = zlib.decompressobj()
+    try:
+        text = inflating.decompress(base64.b64decode(kept["list"], validate=True), _MOST_TEXT)
+        lines = text.decode().split("\0")[:-1] if inflating.eof else None  # NUL is in no path
+        found = None if lines is None else tuple(_file(line) for line in lines)
+    except (KeyError, TypeError, ValueError, zlib.error) as wrong:
+        raise KeptPlanRefused(f"a list of files cannot be read: {wrong}") from wrong
+    if found is None or len(found) != kept.get("count"):
+        raise KeptPlanRefused("a list of files is not as long as it says")
+    return found
+
+
+def _file(line: str) -> PinnedFile:
+    size, time, path = line.split("\t", 2)
+    return PinnedFile(path, int(size), int(time))
+
+
+def changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
+    """What is no longer as it was. ``now`` has a text for each file: "size<TAB>time", empty for one that is gone."""
+    found = []
+    for file, text in zip(files, now, strict=True):
+        if not text:
+            found.append(f"{file.path} is gone")
+            continue
+        size, time = map(int, text.split("\t"))
+        if size != file.size:
+            found.append(f"{file.path} has {size:,} bytes, not {file.size:,}")
+        elif time != file.time:
+            found.append(f"{file.path} was changed at {_moment(time)}, not {_moment(file.time)}")
+    return found
+
+
+def _moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

@@ -1,0 +1,138 @@
+package headwater;
+
+import java.io.ObjectInputFilter;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+
+import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.types.DataType;
+
+/**
+ * What may be in a kept plan. To read a Java stream is to let it make objects of any class there is, so only those pass
+ * that a plan is made of: our own parts, Spark's types, small values of Catalyst, and by name the few classes of Java
+ * and Scala that hold these. No functions: a lambda is code of whoever wrote the stream. One is for one reading, and tells
+ * what it refused.
+ */
+public final class Allowed implements ObjectInputFilter {
+  private static final long MOST_BYTES = 64L << 20;
+  private static final long MOST_OBJECTS = 5000000L;
+  private static final long DEEPEST = 100000L;
+  private static final long LONGEST_ARRAY = 16L << 20;
+
+  private static final String SPARK = "org.apache.spark.";
+  private static final String SCALA = "scala.collection.";
+
+  private static final Set NAMED = new HashSet(Arrays.asList(new Object[] {
+    "headwater.Part", "headwater.Part$Named", "java.lang.Boolean", "java.lang.Byte", "java.lang.Character",
+    "java.lang.Double", "java.lang.Enum", "java.lang.Float", "java.lang.Integer", "java.lang.Long", "java.lang.Number",
+    "java.lang.Object", "java.lang.Short", "java.lang.String", "java.math.BigDecimal", "java.math.BigInteger",
+    "java.math.MathContext", "java.math.RoundingMode", "java.time.Ser", "java.util.ArrayList", "java.util.UUID",
+    "java.util.concurrent.atomic.AtomicReference",
+    "scala.Enumeration", "scala.Enumeration$Val", "scala.Enumeration$Value", "scala.None$", "scala.Option",
+    "scala.Some", "scala.Tuple2", "scala.math.BigDecimal", "scala.math.BigInt", "scala.math.ScalaNumber",
+    "scala.runtime.ModuleSerializationProxy",
+    // Collections, of Scala 2.12 and 2.13. Lazy ones are not among them: they call a function when they are read.
+    SCALA + "IterableFactory$ToFactory", SCALA + "MapFactory$ToFactory", SCALA + "generic.DefaultSerializationProxy",
+    SCALA + "generic.SerializeEnd$", SCALA + "immutable.$colon$colon", SCALA + "immutable.ArraySeq",
+    SCALA + "immutable.ArraySeq$", SCALA + "immutable.ArraySeq$ofByte", SCALA + "immutable.ArraySeq$ofInt",
+    SCALA + "immutable.ArraySeq$ofRef", SCALA + "immutable.HashMap", SCALA + "immutable.HashMap$",
+    SCALA + "immutable.HashMap$EmptyHashMap$", SCALA + "immutable.HashMap$HashMap1",
+    SCALA + "immutable.HashMap$HashMapCollision1", SCALA + "immutable.HashMap$HashTrieMap",
+    SCALA + "immutable.HashMap$SerializationProxy", SCALA + "immutable.HashSet", SCALA + "immutable.HashSet$",
+    SCALA + "immutable.HashSet$EmptyHashSet$", SCALA + "immutable.HashSet$HashSet1",
+    SCALA + "immutable.HashSet$HashSetCollision1", SCALA + "immutable.HashSet$HashTrieSet",
+    SCALA + "immutable.HashSet$SerializationProxy", SCALA + "immutable.List", SCALA + "immutable.List$",
+    SCALA + "immutable.List$SerializationProxy", SCALA + "immutable.ListSerializeEnd$", SCALA + "immutable.Map$",
+    SCALA + "immutable.Map$EmptyMap$", SCALA + "immutable.Map$Map1", SCALA + "immutable.Map$Map2",
+    SCALA + "immutable.Map$Map3", SCALA + "immutable.Map$Map4", SCALA + "immutable.Nil$", SCALA + "immutable.Seq$",
+    SCALA + "immutable.Set$", SCALA + "immutable.Set$EmptySet$", SCALA + "immutable.Set$Set1",
+    SCALA + "immutable.Set$Set2", SCALA + "immutable.Set$Set3", SCALA + "immutable.Set$Set4",
+    SCALA + "immutable.Vector", SCALA + "immutable.Vector$", SCALA + "immutable.Vector0$", SCALA + "immutable.Vector1",
+    SCALA + "immutable.Vector2", SCALA + "immutable.Vector3",
+    SCALA + "mutable.ArrayBuffer", SCALA + "mutable.ArrayBuffer$", SCALA + "mutable.ArraySeq",
+    SCALA + "mutable.ArraySeq$", SCALA + "mutable.ArraySeq$ofByte", SCALA + "mutable.ArraySeq$ofRef",
+    SCALA + "mutable.HashMap",
+    SCALA + "mutable.ListBuffer", SCALA + "mutable.ListBuffer$", SCALA + "mutable.WrappedArray",
+    SCALA + "mutable.WrappedArray$ofByte", SCALA + "mutable.WrappedArray$ofRef",
+    // The values of literals and rows.
+    SPARK + "sql.catalyst.InternalRow", SPARK + "sql.catalyst.expressions.BaseGenericInternalRow",
+    SPARK + "sql.catalyst.expressions.GenericInternalRow", SPARK + "sql.catalyst.expressions.UnsafeRow",
+    SPARK + "sql.catalyst.expressions.UnsafeArrayData", SPARK + "sql.catalyst.expressions.UnsafeMapData",
+    SPARK + "sql.catalyst.util.ArrayBasedMapData", SPARK + "sql.catalyst.util.ArrayData",
+    SPARK + "sql.catalyst.util.GenericArrayData", SPARK + "sql.catalyst.util.MapData", SPARK + "sql.types.Decimal",
+    SPARK + "sql.types.Metadata", SPARK + "unsafe.types.CalendarInterval", SPARK + "unsafe.types.UTF8String",
+    SPARK + "unsafe.types.VariantVal"}));
+
+  private static final String PYTHON = SPARK + "api.python.SimplePythonFunction";
+
+  private final boolean python;
+  private String refused;
+  private Class made;
+
+  public Allowed(Boolean python) {
+    this.python = python.booleanValue();
+  }
+
+  /** Why the reading was refused, or null. */
+  public String refused() {
+    return refused;
+  }
+
+  /** Java asks about the node that was made of a part, too: the part has been looked at. */
+  public Object made(Object node) {
+    made = node.getClass();
+    return node;
+  }
+
+  public Status checkInput(FilterInfo info) {
+    if (info.streamBytes() > MOST_BYTES || info.references() > MOST_OBJECTS || info.depth() > DEEPEST
+        || info.arrayLength() > LONGEST_ARRAY) {
+      refused = "it is larger than a plan may be";
+      return Status.REJECTED;
+    }
+    Class kind = info.serialClass();
+    if (kind == null) {
+      return Status.UNDECIDED; // a check of the amounts alone
+    }
+    boolean array = kind.isArray();
+    while (kind.isArray()) {
+      kind = kind.getComponentType();
+    }
+    boolean ours = kind == made;
+    made = null;
+    if (ours || array && TreeNode.class.isAssignableFrom(kind) || isAllowed(kind)) { // in such an array are parts
+      return Status.ALLOWED;
+    }
+    refused = "it holds " + kind.getName();
+    return Status.REJECTED;
+  }
+
+  private boolean isAllowed(Class kind) {
+    String name = kind.getName();
+    if (kind.isPrimitive() || NAMED.contains(name)) {
+      return true;
+    }
+    if (name.equals(PYTHON)) {
+      return python;
+    }
+    if (name.startsWith(SPARK) && DataType.class.isAssignableFrom(kind)) {
+      return true;
+    }
+    return isSmall(kind);
+  }
+
+  /** A case class, a case object or an enumeration of Catalyst: a sort order, a kind of join, a name. A node is none of
+   *  these, unless there is just the one of it: it comes as a part, which is looked at more closely. */
+  private static boolean isSmall(Class kind) {
+    String name = kind.getName();
+    if (TreeNode.class.isAssignableFrom(kind) && !name.endsWith("$") || Command.class.isAssignableFrom(kind)
+        || scala.Function1.class.isAssignableFrom(kind)) {
+      return false;
+    }
+    return (name.startsWith(SPARK + "sql.catalyst.") || name.startsWith(SPARK + "sql.types."))
+        && (scala.Product.class.isAssignableFrom(kind) || scala.Enumeration.class.isAssignableFrom(kind)
+            || kind.isEnum());
+  }
+}

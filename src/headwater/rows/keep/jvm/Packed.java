@@ -1,0 +1,195 @@
+package headwater;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.ObjectStreamClass;
+import java.io.OutputStream;
+import java.lang.reflect.Constructor;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.InflaterInputStream;
+
+import org.apache.spark.api.python.PythonFunction;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+
+/**
+ * A plan as bytes: a Java stream of its parts, compressed. A Python function goes without its surroundings (environment
+ * variables, which may hold secrets, the interpreter, the accumulator of its session); a reader gives it its own.
+ */
+public final class Packed {
+  /** A plan too large to be kept. */
+  public static final class TooLarge extends IOException {
+    public TooLarge(String message) {
+      super(message);
+    }
+  }
+
+  private final byte[] bytes;
+  private final List functions = new ArrayList(); // in the order of the stream
+  private final Set names = new LinkedHashSet();
+
+  public Packed(Object plan, Integer most) throws IOException {
+    ByteArrayOutputStream collected = new ByteArrayOutputStream(1 << 14);
+    ObjectOutputStream out = new Writer(new Bounded(new DeflaterOutputStream(collected), most.intValue()), this);
+    out.writeObject(plan);
+    out.close();
+    bytes = collected.toByteArray();
+  }
+
+  public String text() {
+    return Base64.getEncoder().encodeToString(bytes);
+  }
+
+  public String digest() throws Exception {
+    return digest(bytes);
+  }
+
+  /** The names of the Python functions in it. */
+  public List python() {
+    return new ArrayList(names);
+  }
+
+  public List functions() {
+    return functions;
+  }
+
+  public static byte[] decode(String text) {
+    return Base64.getDecoder().decode(text);
+  }
+
+  public static String digest(byte[] bytes) throws Exception {
+    StringBuilder hex = new StringBuilder("sha256:");
+    byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);
+    for (int i = 0; i < digest.length; i++) {
+      hex.append(String.format("%02x", new Object[] {Byte.valueOf(digest[i])}));
+    }
+    return hex.toString();
+  }
+
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  /** What the bytes hold, as far as the filter lets it through. A Python function gets the surroundings of the next of
+   *  the given ones, the last of them serving all that follow. */
+  public static Object read(byte[] bytes, Allowed filter, List functions) throws Exception {
+    ObjectInputStream in = new Reader(new InflaterInputStream(new ByteArrayInputStream(bytes)), filter, functions);
+    in.setObjectInputFilter(filter);
+    return in.readObject();
+  }
+
+  private static final class Bounded extends FilterOutputStream {
+    private long left;
+
+    public Bounded(OutputStream out, int most) {
+      super(out);
+      left = most;
+    }
+
+    public void write(int one) throws IOException {
+      take(1);
+      out.write(one);
+    }
+
+    public void write(byte[] some, int from, int count) throws IOException {
+      take(count);
+      out.write(some, from, count);
+    }
+
+    private void take(int count) throws IOException {
+      left -= count;
+      if (left < 0) {
+        throw new TooLarge("the plan takes more bytes than are kept of one");
+      }
+    }
+  }
+
+  private static final class Writer extends ObjectOutputStream {
+    private final Packed packed;
+
+    public Writer(OutputStream out, Packed packed) throws IOException {
+      super(out);
+      this.packed = packed;
+      enableReplaceObject(true);
+    }
+
+    protected Object replaceObject(Object object) throws IOException {
+      if (object instanceof PythonFunction) {
+        packed.functions.add(object);
+        return around((PythonFunction) object, null);
+      }
+      if (!(object instanceof TreeNode)) {
+        return object;
+      }
+      if (object.getClass().getSimpleName().startsWith("PythonUD")) {
+        packed.names.add(String.valueOf(((scala.Product) object).productElement(0)));
+      }
+      return Part.of((TreeNode) object);
+    }
+  }
+
+  private static final class Reader extends ObjectInputStream {
+    private final List functions;
+    private final Allowed filter;
+    private final Map constructors = new HashMap();
+    private int next = 0;
+
+    public Reader(InflaterInputStream in, Allowed filter, List functions) throws IOException {
+      super(in);
+      this.filter = filter;
+      this.functions = functions;
+      enableResolveObject(true);
+    }
+
+    protected Class resolveClass(ObjectStreamClass described) throws IOException, ClassNotFoundException {
+      return Class.forName(described.getName(), false, Part.class.getClassLoader());
+    }
+
+    protected Object resolveObject(Object object) throws IOException {
+      if (object instanceof Part) {
+        return filter.made(((Part) object).node(constructors));
+      }
+      if (!(object instanceof PythonFunction) || functions.isEmpty()) {
+        return object;
+      }
+      Object around = functions.get(Math.min(next, functions.size() - 1));
+      next += 1;
+      return around((PythonFunction) object, (PythonFunction) around);
+    }
+  }
+
+  /** The same code in other surroundings, or in none. */
+  private static Object around(PythonFunction code, PythonFunction other) throws IOException {
+    Constructor[] all = code.getClass().getConstructors();
+    Constructor constructor = all[0].getParameterTypes()[0].isArray() ? all[1] : all[0];
+    scala.Product given = other == null ? null : (scala.Product) other;
+    Object[] parts = new Object[constructor.getParameterTypes().length];
+    parts[0] = ((scala.Product) code).productElement(0);
+    for (int i = 1; i < parts.length; i++) {
+      Class kind = constructor.getParameterTypes()[i];
+      if (given != null) {
+        parts[i] = given.productElement(i);
+      } else if (kind == String.class) {
+        parts[i] = "";
+      } else if (kind == List.class) {
+        parts[i] = new ArrayList();
+      }
+    }
+    try {
+      return constructor.newInstance(parts);
+    } catch (Exception unknown) {
+      throw new IOException("a Python function of a kind that is not known: " + code.getClass().getName());
+    }
+  }
+}

@@ -1,0 +1,172 @@
+package headwater;
+
+import java.io.InvalidObjectException;
+import java.io.Serializable;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+
+/**
+ * A node of a plan as it travels: the name of its class and what its constructor was given. Java's own way with an
+ * object, its fields, would bring along what the node has remembered since: other plans, lambdas, where in the user's
+ * program it was written. And of subqueries it can write what it cannot read.
+ */
+public final class Part implements Serializable {
+  private static final long serialVersionUID = 1L;
+  private static final String SPARK = "org.apache.spark.sql.";
+
+  /** Expressions that would call by name whatever there is in the JVM, or hold the code of a Scala program. */
+  private static final Set REFUSED = new HashSet(Arrays.asList(
+      new Object[] {"CallMethodViaReflection", "TryReflect", "ScalaUDF", "ScalaUDAF", "ScalaAggregator"}));
+
+  private final String kind;
+  private final Object[] given;
+
+  private Part(String kind, Object[] given) {
+    this.kind = kind;
+    this.given = given;
+  }
+
+  public static Part of(TreeNode node) throws InvalidObjectException {
+    check(node.getClass());
+    List given = new ArrayList();
+    add(((scala.Product) node).productIterator(), given);
+    try {
+      Method more = method(node.getClass(), "otherCopyArgs");
+      more.setAccessible(true);
+      add(((scala.collection.Iterable) more.invoke(node, new Object[0])).iterator(), given);
+    } catch (Exception unknown) {
+      throw new InvalidObjectException(node.getClass().getName() + ", which does not tell what it is made of");
+    }
+    return new Part(node.getClass().getName(), given.toArray());
+  }
+
+  public Object node(Map constructors) throws InvalidObjectException {
+    try {
+      if (given.length == 0 && kind.endsWith("$")) { // an object of Scala: there is just the one
+        return single();
+      }
+      Constructor constructor = (Constructor) constructors.get(kind);
+      Object[] arguments = new Object[given.length];
+      for (int i = 0; i < given.length; i++) {
+        arguments[i] = given[i] instanceof Named ? ((Named) given[i]).found() : given[i];
+      }
+      if (constructor == null || !fits(constructor, arguments)) {
+        constructor = constructor(checked(kind), arguments);
+        constructors.put(kind, constructor);
+      }
+      return constructor.newInstance(arguments);
+    } catch (InvalidObjectException refused) {
+      throw refused;
+    } catch (InvocationTargetException refused) {
+      throw new InvalidObjectException(kind + ", which cannot be made: " + refused.getCause());
+    } catch (Exception unknown) {
+      throw new InvalidObjectException(kind + ", which this Spark cannot make: " + unknown);
+    }
+  }
+
+  private Object single() throws Exception {
+    return checked(kind).getField("MODULE$").get(null);
+  }
+
+  private static Class checked(String kind) throws Exception {
+    Class found = Class.forName(kind, false, Thread.currentThread().getContextClassLoader());
+    check(found);
+    return found;
+  }
+
+  /** Only what a query is made of: no command, which Spark would carry out at once. */
+  private static void check(Class kind) throws InvalidObjectException {
+    boolean known = Expression.class.isAssignableFrom(kind) || LogicalPlan.class.isAssignableFrom(kind);
+    if (!known || !kind.getName().startsWith(SPARK) || Command.class.isAssignableFrom(kind)
+        || REFUSED.contains(kind.getSimpleName())) {
+      throw new InvalidObjectException(kind.getName());
+    }
+  }
+
+  private static void add(scala.collection.Iterator each, List given) {
+    while (each.hasNext()) {
+      Object next = each.next();
+      given.add(next instanceof Class ? new Named((Class) next) : next);
+    }
+  }
+
+  private static Method method(Class kind, String name) throws NoSuchMethodException {
+    for (Class above = kind; above != null; above = above.getSuperclass()) {
+      try {
+        return above.getDeclaredMethod(name, new Class[0]);
+      } catch (NoSuchMethodException higher) {
+        // the class above
+      }
+    }
+    throw new NoSuchMethodException(name);
+  }
+
+  private static Constructor constructor(Class kind, Object[] given) throws NoSuchMethodException {
+    Constructor[] all = kind.getConstructors();
+    for (int i = 0; i < all.length; i++) {
+      if (fits(all[i], given)) {
+        return all[i];
+      }
+    }
+    throw new NoSuchMethodException(kind.getName() + " from " + given.length + " arguments");
+  }
+
+  private static boolean fits(Constructor constructor, Object[] given) {
+    Class[] takes = constructor.getParameterTypes();
+    if (takes.length != given.length) {
+      return false;
+    }
+    for (int i = 0; i < takes.length; i++) {
+      Class type = takes[i].isPrimitive() ? (Class) BOXES.get(takes[i]) : takes[i];
+      if (given[i] == null ? takes[i].isPrimitive() : !type.isInstance(given[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static final Map BOXES = boxes();
+
+  private static Map boxes() {
+    Map boxes = new HashMap();
+    boxes.put(Boolean.TYPE, Boolean.class);
+    boxes.put(Byte.TYPE, Byte.class);
+    boxes.put(Character.TYPE, Character.class);
+    boxes.put(Short.TYPE, Short.class);
+    boxes.put(Integer.TYPE, Integer.class);
+    boxes.put(Long.TYPE, Long.class);
+    boxes.put(Float.TYPE, Float.class);
+    boxes.put(Double.TYPE, Double.class);
+    return boxes;
+  }
+
+  /** A class that an expression calls: one of Spark's own helpers, never any other. */
+  public static final class Named implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private final String name;
+
+    public Named(Class kind) {
+      name = kind.getName();
+    }
+
+    public Class found() throws Exception {
+      if (!name.startsWith(SPARK + "catalyst.") && !name.startsWith("org.apache.spark.unsafe.")) {
+        throw new InvalidObjectException(name);
+      }
+      return Class.forName(name, false, Thread.currentThread().getContextClassLoader());
+    }
+  }
+}

@@ -1,0 +1,27 @@
+"""The Java classes that write plans down and read them again (headwater/jvm.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater.jvm import JavaClasses
+
+_NAMES = (
+    "Allowed",
+    "Part",
+    "Packed",
+    "Deep",
+    "Holes",
+    "Query",
+    "Kept",
+    "Returned",
+    "Reach",
+    "Listing",
+    "Pins",
+    "Files",
+    "Scan",
+)
+
+
+def plan_classes(gateway: Any) -> JavaClasses:
+    return JavaClasses(gateway, __package__, _NAMES)

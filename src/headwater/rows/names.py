@@ -1,0 +1,55 @@
+"""Which datasets the sources of a plan are, by the names that capture gives them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.jvm import CLASSES
+from headwater.capture.names.catalogs import catalogs_of
+from headwater.capture.names.leaves import read_leaf
+from headwater.capture.questions import LOGICAL
+from headwater.jvm import JavaClasses
+from headwater.model.names import Dataset
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a source is called, and where its data lies."""
+
+    dataset: Dataset
+    paths: tuple[str, ...] = ()
+    also: Dataset | None = None
+    """A table's name in its catalog, beside that of its folder."""
+
+    def fits(self, asked: str) -> bool:
+        """A source may be asked for by its whole name, or by the end of it, as of a path."""
+        names = [each for name in (self.dataset, self.also) if name for each in (str(name), name.name)]
+        wanted = asked.rstrip("/")
+        return any(name == wanted or name.endswith(f"/{wanted}") or name.endswith(f".{wanted}") for name in names)
+
+
+def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
+    """``leaves`` are the plan's own, in the JVM. Data of the program itself is numbered."""
+    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.jvm", CLASSES)
+    survey = classes.new("Survey", json.dumps(LOGICAL))
+    conf = dict(spark.sparkContext.getConf().getAll())
+    catalogs = catalogs_of(spark, conf)
+    found = []
+    for place, leaf in enumerate(leaves):
+        facts: Mapping[str, Any] = json.loads(survey.of(leaf, 1))[0]
+        reading = read_leaf(facts, catalogs)
+        roots = tuple(str(root) for root in facts.get("roots") or ())
+        if reading.places:
+            at = reading.places[0]
+            also = Dataset(*at.also) if at.also else None
+            found.append(Named(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
+        else:
+            kind = "range" if facts["class"] == "Range" else "memory"
+            found.append(Named(Dataset("inmemory://", f"{kind}-{place + 1}")))
+    return found

@@ -1,0 +1,1 @@
+"""Pair tables: the source rows behind each row of an output, as Parquet files, looked up without Spark."""

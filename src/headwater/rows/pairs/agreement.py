@@ -1,0 +1,58 @@
+"""Whether the rows that were kept are the rows that were written: an execution is repeated, and may not repeat itself.
+
+Compared are the number of rows and a sum over the ids of all rows, which does not depend on their order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """``checked`` is how: `read`, the rows were read from the output itself; `compared`; or `unchecked`, and why."""
+
+    checked: str
+    reason: str = ""
+    differs: bool = False
+
+    def told(self) -> dict[str, Any]:
+        return {"checked": self.checked, **({"reason": self.reason} if self.reason else {})}
+
+
+def compare(kept: DataFrame, kept_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
+    here, there = _sums(kept, *kept_id), _sums(output, *id)
+    if here == there:
+        return Agreement("compared")
+    if here[0] != there[0]:
+        reason = f"the plan gave {here[0]:,} rows when it was run again, and {there[0]:,} were written"
+    else:
+        reason = "the plan gave other rows when it was run again than were written"
+    return Agreement("compared", reason, differs=True)
+
+
+def compare_sets(kept: DataFrame, kept_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
+    """Where the output's rows were asked for, nothing else can have been kept; it remains that all were found."""
+    missing = output.select(*(half.alias(name) for half, name in zip(id, kept_id, strict=True)))
+    count = missing.distinct().join(kept, list(kept_id), "left_anti").count()
+    if count == 0:
+        return Agreement("compared")
+    return Agreement("compared", f"the plan did not give {count:,} of the rows again that were written", differs=True)
+
+
+def _sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
+    """Halves of a number are summed apart: the sum of 64 bits would overflow."""
+    from pyspark.sql import functions as F
+
+    sums = [
+        F.count(F.lit(1)),
+        F.bit_xor(hi),
+        F.sum(lo.bitwiseAND(F.lit(0xFFFFFFFF))),
+        F.sum(F.shiftrightunsigned(lo, 32)),
+    ]
+    row = frame.agg(*sums).collect()[0]
+    return tuple(value or 0 for value in row)

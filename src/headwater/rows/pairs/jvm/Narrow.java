@@ -1,0 +1,78 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.apache.spark.sql.catalyst.expressions.Alias;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.XxHash64;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.types.LongType$;
+import org.apache.spark.sql.types.StringType;
+
+/**
+ * A block whose source ids are two numbers from the leaf on, rather than a path and a number: a row that is shuffled
+ * carries 16 bytes for a source. A path becomes its hash.
+ */
+public final class Narrow {
+  private static final String FILE = "__hw_s\\d+_file";
+  private static final long SEED = 42L; // that of the SQL function
+  private final Object session;
+
+  public Narrow(Object session) {
+    this.session = session;
+  }
+
+  public Object of(Object frame) throws Exception {
+    return new Trees(session).frame(plan(Trees.plan(frame)));
+  }
+
+  private LogicalPlan plan(LogicalPlan node) {
+    List children = Trees.list(node.children());
+    for (int i = 0; i < children.size(); i++) {
+      children.set(i, plan((LogicalPlan) children.get(i)));
+    }
+    LogicalPlan rebuilt = children.isEmpty() ? node : (LogicalPlan) node.withNewChildren(Trees.seq(children));
+    return (LogicalPlan) rebuilt.mapExpressions(new Change());
+  }
+
+  public static final class Change extends scala.runtime.AbstractFunction1 {
+    public Object apply(Object expression) {
+      return narrowed((Expression) expression);
+    }
+  }
+
+  static Expression narrowed(Expression expression) {
+    if (expression instanceof AttributeReference) {
+      AttributeReference it = (AttributeReference) expression;
+      boolean text = it.name().matches(FILE) && it.dataType() instanceof StringType;
+      return text
+          ? new AttributeReference(
+              it.name(), LongType$.MODULE$, it.nullable(), it.metadata(), it.exprId(), it.qualifier())
+          : it;
+    }
+    List children = Trees.list(expression.children());
+    for (int i = 0; i < children.size(); i++) {
+      children.set(i, narrowed((Expression) children.get(i)));
+    }
+    Expression it = children.isEmpty() ? expression : (Expression) expression.withNewChildren(Trees.seq(children));
+    return it instanceof Alias && ((Alias) it).name().matches(FILE) ? number((Alias) it) : it;
+  }
+
+  private static Expression number(Alias alias) {
+    Expression value = alias.child();
+    if (!(value.dataType() instanceof StringType)) {
+      return alias; // a number already
+    }
+    Expression number;
+    if (value instanceof Literal && ((Literal) value).value() == null) {
+      number = new Literal(null, LongType$.MODULE$);
+    } else {
+      number = new XxHash64(Trees.seq(new ArrayList(Arrays.asList(new Object[] {value}))), SEED);
+    }
+    return (Expression) alias.withNewChildren(Trees.seq(new ArrayList(Arrays.asList(new Object[] {number}))));
+  }
+}

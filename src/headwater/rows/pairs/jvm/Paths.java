@@ -1,0 +1,35 @@
+package headwater;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.expressions.XxHash64;
+import org.apache.spark.sql.types.StringType$;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** The numbers that stand for files (Narrow.java). */
+public final class Paths {
+  private static final long SEED = 42L;
+
+  public Paths() {}
+
+  /** By number, as text: JSON has no whole numbers of 64 bits that everybody reads. */
+  public String numbered(List paths) throws Exception {
+    Map found = new LinkedHashMap();
+    for (int i = 0; i < paths.size(); i++) {
+      String path = (String) paths.get(i);
+      Literal text = new Literal(UTF8String.fromString(path), StringType$.MODULE$);
+      XxHash64 hash = new XxHash64(Trees.seq(new ArrayList(Arrays.asList(new Object[] {text}))), SEED);
+      Object before = found.put(String.valueOf(hash.eval(null)), path);
+      if (before != null && !before.equals(path)) {
+        throw new IllegalStateException(before + " and " + path + " have the same hash");
+      }
+    }
+    return new ObjectMapper().writeValueAsString(found);
+  }
+}

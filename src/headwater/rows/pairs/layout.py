@@ -1,0 +1,124 @@
+"""Where pair tables lie and what is in them: known to those who write them, and to those who look up.
+
+    <location>/<run id>/<number of the output>/
+        headwater-pairs.json    the mark that the folder is ours: its entry in the facet
+        files.json              by source: which file a number stands for
+        block-0/                a row for each row of the output: its id, its identity, its source rows, its links
+        block-1/ …              rows that are reached by a link: the owner, its source rows, its links
+
+A block's table is wide: one row holds the ids of all its sources, for they were one row of a join; sources that are
+independent of each other are in different blocks. A source row is a file and a position in it, both numbers, and null
+where an outer join found nothing. A link is the hash of the values that lead to the block below, whose owners are the
+hashes of its keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+FORMAT = "headwater-pairs-1"
+MARK = "headwater-pairs.json"
+FILES = "files.json"
+
+OUT_HI, OUT_LO, OWNER = "__hw_out_hi", "__hw_out_lo", "__hw_owner"
+
+
+def source_file(number: int) -> str:
+    return f"__hw_s{number}_file"
+
+
+def source_row(number: int) -> str:
+    return f"__hw_s{number}_row"
+
+
+def link_hash(number: int) -> str:
+    return f"__hw_l{number}"
+
+
+def block_folder(number: int) -> str:
+    return f"block-{number}"
+
+
+def digest_of(files: Sequence[tuple[str, int, str]]) -> str:
+    """``files``: name, size and SHA-256 of each. Anybody with `sha256sum` can check it."""
+    lines = (f"{name}\t{size}\t{sha256}\n" for name, size, sha256 in sorted(files))
+    return f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class TableLink:
+    number: int
+    to: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class TableBlock:
+    """``sources`` and ``links`` are columns of its table."""
+
+    number: int
+    kind: str
+    sources: tuple[int, ...]
+    links: tuple[TableLink, ...]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """One occurrence of a dataset. ``id`` says what its numbers are: a position, or the hash of the content."""
+
+    number: int
+    namespace: str
+    name: str
+    id: str
+    grain: str
+
+    @property
+    def has_places(self) -> bool:
+        return self.id in ("position", "table position")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a lookup has to know beside the files."""
+
+    location: str
+    mode: str
+    sample: float | None
+    identity: tuple[str, ...]
+    sources: tuple[TableSource, ...]
+    blocks: tuple[TableBlock, ...]
+    digests: Mapping[str, str]
+    """Of each folder's files, and of `files.json`."""
+    notes: tuple[str, ...] = ()
+
+
+def read_layout(entry: Mapping[str, Any]) -> Layout:
+    """From what facet.py has written."""
+    blocks = tuple(
+        TableBlock(
+            each["block"],
+            each["kind"],
+            tuple(each["sources"]),
+            tuple(TableLink(link["link"], link["to"], link["kind"]) for link in each["links"]),
+        )
+        for each in entry["composition"]
+    )
+    sources = tuple(
+        TableSource(
+            each["occurrence"], each["dataset"]["namespace"], each["dataset"]["name"], each["id"], each["grain"]
+        )
+        for each in entry["sources"]
+    )
+    return Layout(
+        entry["location"],
+        entry["mode"],
+        entry.get("sample"),
+        tuple(entry["identity"]),
+        sources,
+        blocks,
+        dict(entry["digests"]),
+        tuple(entry.get("notes") or ()),
+    )

@@ -1,0 +1,153 @@
+"""Writes the pair tables of one output, after it has been written itself.
+
+One job of Spark for each block of the plan; the first only reads the output, where that holds all it takes. Nothing is
+gathered by group: a group of a hundred million rows is that many rows of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.rowkeeping import OWN_WORK
+from headwater.rows.names import Named, named_leaves
+from headwater.rows.pairs.agreement import Agreement
+from headwater.rows.pairs.blocks import Above, Below
+from headwater.rows.pairs.facet import facet_entry, invalid_entry
+from headwater.rows.pairs.jvm import pair_classes
+from headwater.rows.pairs.layout import OUT_HI, OWNER, block_folder, link_hash, source_file, source_row
+from headwater.rows.pairs.outs import Outs, outs_of
+from headwater.rows.pairs.sampling import sampled, sampling_marks
+from headwater.rows.pairs.tables import Tables
+from headwater.rows.provenance import Block, Provenance
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from headwater.jvm import JavaClasses
+
+
+@dataclass(frozen=True)
+class Written:
+    """``facet`` is the entry of this output in `cdme.adjointMetadata`; with ``invalid`` in it, no tables were kept."""
+
+    location: str
+    facet: dict[str, Any]
+
+
+def write_pairs(
+    spark: SparkSession,
+    plan: Any,
+    location: str,
+    run_id: str,
+    output_number: int,
+    sample: float | None = None,
+    output: DataFrame | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    still_holds: Callable[[], str | None] = lambda: None,
+) -> Written:
+    """``plan`` is the JVM's analyzed query below the write. ``output`` are the rows that this run has written, where
+    they can be read back: what is kept is compared with them, and without them nobody knows whether it agrees.
+    ``names`` are those of the columns as they were written, if they are not the plan's. ``still_holds`` is asked when
+    all is done: it answers with what spoils the tables, if anything does.
+
+    Tables that do not agree with the output are removed, and the entry says why. A fault removes them too.
+    """
+    classes = pair_classes(spark.sparkContext._gateway)
+    with own_work(spark):
+        tables = Tables(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}")
+        try:
+            marks = {} if sample is None else _marks(spark, plan, sample)
+            provenance, outs = outs_of(spark, plan, marks, output, names)
+            leaves = _leaves(spark, provenance)
+            agreement = _write_blocks(spark, provenance, outs, classes, tables, sample is not None)
+            spoiled = agreement.reason if agreement.differs else still_holds()
+            if spoiled:
+                tables.remove()
+                return Written(tables.location, invalid_entry(tables.location, sample, spoiled))
+            return Written(tables.location, _finish(provenance, leaves, outs, tables, agreement, sample))
+        except BaseException:
+            with suppress(Exception):  # the fault itself is what matters
+                tables.remove()
+            raise
+
+
+@contextmanager
+def own_work(spark: SparkSession) -> Iterator[None]:
+    """Marks what this thread has Spark do as ours."""
+    spark.sparkContext.addJobTag(OWN_WORK)
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # the session may have ended
+            spark.sparkContext.removeJobTag(OWN_WORK)
+
+
+def _leaves(spark: SparkSession, provenance: Provenance) -> list[Named]:
+    return named_leaves(spark, [provenance.leaf(source.number) for source in provenance.sources])
+
+
+def _marks(spark: SparkSession, plan: Any, sample: float) -> dict[int, str]:
+    provenance = Provenance(spark, plan)
+    return sampling_marks(provenance, _leaves(spark, provenance), sample)
+
+
+def _write_blocks(
+    spark: SparkSession, provenance: Provenance, outs: Outs, classes: JavaClasses, tables: Tables, sampling: bool
+) -> Agreement:
+    below = Below(provenance, classes.new("Narrow", spark._jsparkSession))
+    above: dict[int, Above] = {}
+    cached: list[DataFrame] = []
+    try:
+        for block in provenance.blocks:  # parents first
+            first = block.number == 0
+            rows = outs.rows(below) if first else below.rows(block, above)
+            if sampling:
+                rows = sampled(rows, block, provenance.sources)
+            owner = outs.owner(rows) if first else [rows[OWNER]]
+            kept = rows.select(*owner, *_ids(block), *below.links(rows, block), *_values(block))
+            if any(link.columns for link in block.links) and not (first and outs.from_output):
+                cached.append(kept.persist())  # it is asked for its links once it is written
+            table = kept.drop(*_values(block))
+            if sampling and not first:
+                table = table.distinct()  # of many rows nothing but the link is left
+            if provenance.has_key if first else below.has_many_owners(block, above):
+                table = table.sortWithinPartitions(OUT_HI if first else OWNER)
+            name = block_folder(block.number)
+            written = tables.write(name, table, _repeated(block))
+            above[block.number] = Above(kept, written, tables.written[name].rows)
+        return outs.agreement(above[0].table)
+    finally:
+        for frame in cached:
+            frame.unpersist()
+
+
+def _finish(
+    provenance: Provenance,
+    leaves: Sequence[Named],
+    outs: Outs,
+    tables: Tables,
+    agreement: Agreement,
+    sample: float | None,
+) -> dict[str, Any]:
+    files = tables.write_files(provenance)
+    entry = facet_entry(tables.location, sample, provenance, leaves, outs.kept_names, tables.written, files, agreement)
+    tables.finish(entry)
+    return entry
+
+
+def _ids(block: Block) -> list[str]:
+    return [name for number in block.sources for name in (source_file(number), source_row(number))]
+
+
+def _values(block: Block) -> list[str]:
+    return [name for link in block.links for name in (link.here, *link.columns, *link.seen)]
+
+
+def _repeated(block: Block) -> list[str]:
+    """Columns in which few values follow each other."""
+    own = [] if block.number == 0 else [OWNER]
+    return [*own, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]

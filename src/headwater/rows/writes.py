@@ -1,0 +1,178 @@
+"""What the store knows of rows: which runs wrote a dataset, what they read, and their queries, restored."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote
+
+from headwater.capture.names.paths import location_name
+from headwater.errors import QueryError, RowsError, UnknownDataset
+from headwater.model.answers import Closure
+from headwater.model.names import Dataset, Endpoint
+from headwater.model.runs import OutputFacet
+from headwater.rows.keep.files import read_list
+from headwater.rows.keep.restore import changed, restore
+from headwater.rows.names import Named, named_leaves
+from headwater.rows.provenance import Provenance, frame_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FACET = "headwater_rows"
+_RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
+_READ_BACK = ("parquet", "orc", "json", "avro")
+"""Formats whose files, and the plan's own schema, are all it takes to read them."""
+_MOST_WRITES = 1_000  # that are looked through for the one that wrote a file
+
+
+class History(Protocol):
+    """The store, as far as it is asked here."""
+
+    def output_facets(
+        self, facet: str, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
+    ) -> list[OutputFacet]: ...
+
+    def downstream(self, dataset: str | Endpoint, *, depth: int | None = None) -> Closure: ...
+
+
+@dataclass(frozen=True)
+class Writes:
+    """``history`` is None where only what Spark has at hand is asked about. Python functions that a query has brought
+    along run only if ``allow_python``."""
+
+    spark: SparkSession
+    history: History | None
+    allow_python: bool = False
+
+    def behind(self, what: str | Dataset, output: str | None = None) -> list[OutputFacet]:
+        """The write of a run; of a dataset, those whose rows are in it now: the last one, and those it added to."""
+        if isinstance(what, str) and _RUN_ID.fullmatch(what):
+            return [self._of_run(what, output)]
+        writes = self._of_dataset(what)
+        if not writes:
+            raise RowsError(f"Nothing was kept of the rows of {what}: no run that wrote it told of them.")
+        return [write for write in writes if write is writes[0] or self._is_there(write)]
+
+    def _of_run(self, run_id: str, output: str | None) -> OutputFacet:
+        told = self._told(run_id=run_id)
+        fitting = [each for each in told if output is None or str(each.dataset).endswith(output)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if not told:
+            raise RowsError(f"Run {run_id} told nothing of the rows it wrote.")
+        there = ", ".join(str(each.dataset) for each in told)
+        raise RowsError(f"Run {run_id} has {len(fitting)} outputs that fit. Say which: output=. There are: {there}")
+
+    def _of_dataset(self, what: str | Dataset) -> list[OutputFacet]:
+        try:
+            return self._told(dataset=what)
+        except UnknownDataset as unknown:
+            if isinstance(what, Dataset):
+                raise
+            try:
+                return self._told(dataset=path_dataset(what))
+            except QueryError:
+                raise unknown from None
+
+    def _told(self, **asked: Any) -> list[OutputFacet]:
+        return [] if self.history is None else self.history.output_facets(FACET, **asked)
+
+    def _is_there(self, write: OutputFacet) -> bool:
+        files = write.facet["written"].get("files")
+        return files is not None and not changed(self.spark, read_list(files))
+
+    def writers(self, dataset: str, files: Sequence[str], before: datetime) -> Iterator[tuple[OutputFacet, list[str]]]:
+        """The writes that these files of a dataset come from, each with its own; of files from elsewhere there is
+        none."""
+        try:
+            writes = self._told(dataset=dataset, limit=_MOST_WRITES)
+        except UnknownDataset:
+            return
+        left = {_plain(file): file for file in files}
+        for write in writes:
+            listed = write.facet["written"].get("files")
+            if listed is None or write.completed_at > before:
+                continue
+            here = [left.pop(path) for file in read_list(listed) if (path := _plain(file.path)) in left]
+            if here:
+                yield write, here
+
+    def provenance(self, write: OutputFacet, *, known: bool = False) -> tuple[Provenance, tuple[str, ...]]:
+        """The write's query, and the names its columns were written under."""
+        restored = restore(self.spark, write.facet, allow_python=self.allow_python)
+        return Provenance(self.spark, restored.plan, known=known), restored.columns
+
+    def frame(self, write: OutputFacet) -> DataFrame:
+        """The write's query, as if it had just been written down."""
+        return frame_of(self.spark, restore(self.spark, write.facet, allow_python=self.allow_python).plan)
+
+    def reading(self, dataset: str | Dataset) -> list[OutputFacet]:
+        """The latest write of each dataset that was made of this one."""
+        if self.history is None:
+            return []
+        latest = []
+        for node in self._downstream(dataset).nodes:
+            if isinstance(node.endpoint, Dataset):
+                latest += self._told(dataset=node.endpoint, limit=1)
+        return latest
+
+    def _downstream(self, dataset: str | Dataset) -> Closure:
+        assert self.history is not None
+        try:
+            return self.history.downstream(dataset, depth=1)
+        except UnknownDataset as unknown:
+            if isinstance(dataset, Dataset):
+                raise
+            try:
+                return self.history.downstream(path_dataset(dataset), depth=1)
+            except QueryError:
+                raise unknown from None
+
+    def names(self, provenance: Provenance) -> list[Named]:
+        return named_leaves(self.spark, [provenance.leaf(source.number) for source in provenance.sources])
+
+    def read_back(self, write: OutputFacet, provenance: Provenance, names: Sequence[str]) -> DataFrame | None:
+        """What the run wrote, as it still is there; None where it is not, or not only that."""
+        written = write.facet["written"]
+        if written.get("format") not in _READ_BACK or "files" not in written:
+            return None
+        files = read_list(written["files"])
+        if not files or changed(self.spark, files):
+            return None
+        schema = ", ".join(
+            f"`{name.replace('`', '``')}` {column.type}" for name, column in zip(names, provenance.columns, strict=True)
+        )
+        reader = self.spark.read.format(written["format"]).schema(schema).option("basePath", written["uri"])
+        return reader.option("__globPaths__", "false").load([file.path for file in files])
+
+
+def path_dataset(path: str) -> Dataset:
+    """A path as one types it."""
+    return Dataset(*location_name(path if "://" in path else os.path.abspath(path)))
+
+
+def quoted(name: str) -> str:
+    """A column's name as Spark takes any."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def _plain(path: str) -> str:
+    """A file's path without what its writers differ in: escapes, and the slashes after `file:`."""
+    return re.sub(r"^file:/+", "file:/", unquote(path))
+
+
+@contextmanager
+def conditions(what: str) -> Iterator[None]:
+    """Spark's complaint about a condition, in one line and with our name for what it is about."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        yield
+    except AnalysisException as wrong:
+        raise RowsError(f"The condition does not fit {what}: {str(wrong).partition(chr(10))[0].strip()}") from wrong

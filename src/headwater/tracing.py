@@ -1,0 +1,122 @@
+"""Questions about rows: `hw.trace`, `hw.trace_forward`, `hw.why_not`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from headwater.errors import RowsError
+from headwater.watch import DEFAULT_STORE
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from headwater.rows.answer import Trace
+    from headwater.rows.forward import Forward
+    from headwater.rows.whynot import WhyNot
+    from headwater.store.store import Store
+
+_NO_SESSION = "For a stored run or dataset, hand over a session: spark=spark."
+
+
+def trace(
+    what: DataFrame | str,
+    where: str | Column | None = None,
+    *,
+    spark: SparkSession | None = None,
+    store: str | Store | None = None,
+    depth: int | None = 1,
+    output: str | None = None,
+    allow_python: bool = False,
+) -> Trace:
+    """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
+
+    ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is how many jobs to go back through: 1 stops
+    at what was read, None at the first sources. A run with several outputs needs ``output``, the end of the name of
+    one. The Python functions of a stored query run only with ``allow_python=True``.
+    """
+    from headwater.rows.stored import Tracer
+    from headwater.rows.writes import Writes
+
+    if not isinstance(what, str):
+        spark = what.sparkSession
+    if spark is None:
+        raise RowsError(_NO_SESSION)
+    if depth is not None and depth < 1:
+        raise RowsError(f"The depth must be 1 or more, not {depth}.")
+    if not isinstance(what, str) and depth == 1:
+        return Tracer(Writes(spark, None)).trace_frame(what, where)
+    with _history(store) as history:
+        tracer = Tracer(Writes(spark, history, allow_python), depth)
+        return tracer.trace(what, where, output) if isinstance(what, str) else tracer.trace_frame(what, where)
+
+
+@contextmanager
+def _history(store: str | Store | None) -> Iterator[Store]:
+    """A store that is handed over stays open."""
+    if store is None or isinstance(store, str):
+        from headwater.store.store import Store as Opened
+
+        with Opened(store or os.environ.get("HEADWATER_STORE") or DEFAULT_STORE, create=False) as opened:
+            yield opened
+    else:
+        yield store
+
+
+def trace_forward(
+    what: DataFrame | str,
+    *,
+    source: str,
+    where: str | None = None,
+    spark: SparkSession | None = None,
+    store: str | Store | None = None,
+    output: str | None = None,
+    allow_python: bool = False,
+) -> Forward:
+    """Which rows of ``what`` the rows of ``source`` reached: those that meet ``where``, a condition in SQL over the
+    source's columns. A source may be named by the end of its name, as `raw/orders`. Else as in :func:`trace`."""
+    from headwater.rows.forward import Forward
+    from headwater.rows.marked import marked
+
+    asked = marked(_query(what, spark, store, output, allow_python), source, where)
+    return Forward(asked.provenance, asked.sources)
+
+
+def why_not(
+    what: DataFrame | str,
+    *,
+    source: str,
+    where: str,
+    spark: SparkSession | None = None,
+    store: str | Store | None = None,
+    output: str | None = None,
+    allow_python: bool = False,
+) -> WhyNot:
+    """Why the rows of ``source`` that meet ``where`` are not in ``what``: the first operator that let none of them
+    through, with the values that decided it, and up to two more that would have stopped them after it."""
+    from headwater.rows.marked import marked
+    from headwater.rows.whynot import WhyNot
+
+    frame = _query(what, spark, store, output, allow_python)
+    return WhyNot(frame.sparkSession, marked(frame, source, where))
+
+
+def _query(
+    what: DataFrame | str,
+    spark: SparkSession | None,
+    store: str | Store | None,
+    output: str | None,
+    allow_python: bool,
+) -> DataFrame:
+    """Of a stored run or dataset, the query that wrote it last."""
+    from headwater.rows.writes import Writes
+
+    if not isinstance(what, str):
+        return what
+    if spark is None:
+        raise RowsError(_NO_SESSION)
+    with _history(store) as history:
+        writes = Writes(spark, history, allow_python)
+        return writes.frame(writes.behind(what, output)[0])

@@ -1,0 +1,65 @@
+"""A write under capture, and its plan got back and run again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from headwater.rows.keep.restore import Restored, restore
+from tests.capture.telling import Json
+from tests.capture.watching import Watch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Keeping:
+    """Has writes captured, and what was kept of them."""
+
+    def __init__(self, watch: Watch, folder: Path) -> None:
+        self.spark = watch.spark
+        self.folder = folder
+        self._watch = watch
+        self._writes = 0
+
+    def of(self, write: Callable[[], object]) -> Json:
+        """The facet of the one write that ``write`` does."""
+        self._watch.new_events()
+        write()
+        facets = [
+            output["outputFacets"]["headwater_rows"]
+            for event in self._watch.new_events()
+            for output in event.get("outputs", ())
+            if "headwater_rows" in output.get("outputFacets", {})
+        ]
+        (facet,) = facets
+        return cast(Json, facet)
+
+    def frame(self, frame: DataFrame) -> Json:
+        """The facet of writing a frame to a new folder."""
+        return self.of(lambda: frame.write.parquet(self.new_folder()))
+
+    def new_folder(self) -> str:
+        self._writes += 1
+        return str(self.folder / f"out{self._writes}")
+
+    def again(self, facet: Json, **how: Any) -> Restored:
+        return restore(self.spark, facet, **how)
+
+
+def run(spark: SparkSession, restored: Restored) -> DataFrame:
+    """The restored plan as a frame."""
+    from pyspark.sql import DataFrame
+
+    jvm: Any = spark._jvm
+    session: Any = spark._jsparkSession
+    package = jvm.org.apache.spark.sql
+    datasets = package.classic.Dataset if spark.version >= "4" else package.Dataset
+    return DataFrame(datasets.ofRows(session, restored.plan), spark)
+
+
+def rows_of(frame: DataFrame) -> Counter[str]:
+    """As a bag, since no plan promises an order; values as text, since not all can be hashed."""
+    return Counter(map(repr, frame.collect()))

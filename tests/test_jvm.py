@@ -1,0 +1,75 @@
+"""Our Java classes: compiled once, kept for the next session, and compiled again where they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater import jvm
+from tests.support.spark import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROBE = {
+    "Probe": """package headwater;
+    public final class Probe {
+      static class Inner { String word = "kept"; }
+      public String toString() { return new Inner().word; }
+    }"""
+}
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "headwater"
+
+
+def word(spark: SparkSession) -> tuple[str, str]:
+    """What the class says, and what has loaded it."""
+    gateway: Any = spark.sparkContext._gateway
+    loader = jvm._loader(gateway, PROBE, None)
+    nothing = gateway.new_array(gateway.jvm.java.lang.Object, 0)
+    probe = loader.loadClass("headwater.Probe").getConstructors()[0].newInstance(nothing)
+    # Not by a method of the object: py4j would call that of the class it has seen first under this name.
+    return str(gateway.jvm.java.util.Objects.toString(probe)), str(loader.getClass().getSimpleName())
+
+
+def test_what_was_compiled_is_loaded_the_next_time(spark: SparkSession, cache: Path) -> None:
+    assert word(spark) == ("kept", "ByteArrayClassLoader")
+    assert word(spark) == ("kept", "URLClassLoader")
+    (jar,) = cache.iterdir()
+    assert jar.stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_file_is_made_again(spark: SparkSession, cache: Path) -> None:
+    word(spark)
+    (jar,) = cache.iterdir()
+    jar.write_bytes(b"not a jar")
+    assert word(spark)[0] == "kept"
+    assert jar.read_bytes() != b"not a jar"
+
+
+def test_a_folder_that_others_may_write_to_is_not_trusted(spark: SparkSession, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    cache.chmod(0o777)
+    word(spark)
+    assert list(cache.iterdir()) == []
+
+
+def test_without_a_place_to_keep_it_is_compiled_every_time(
+    spark: SparkSession, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert word(spark)[0] == "kept"
