@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from headwater.capture.code import CodeLocation
     from headwater.capture.delivery import Sink
+    from headwater.capture.evidence import EvidenceKeeper
+    from headwater.capture.rowkeeping import RowKeeper
+    from headwater.model.expectations import Expectation
     from headwater.store.store import Store
 
 _log = logging.getLogger("headwater")
@@ -34,6 +38,10 @@ def enable(
     telemetry: bool = True,
     leave_out: Sequence[str] = (),
     quality: bool | Sequence[str] = False,
+    rows: str = "key",
+    rows_location: str | None = None,
+    rows_sample: float = 0.01,
+    checksums: str = "files",
     spool: str | Path | None = None,
 ) -> None:
     """From here on, every write of the session is captured.
@@ -43,12 +51,17 @@ def enable(
     none of them it is the store of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. ``namespace`` is that of the
     jobs, ``job`` the name of the application in theirs. ``telemetry=False`` leaves out what Spark measured;
     ``leave_out`` names nodes of its plans to leave out; ``quality=True``, or a list of columns, has the nulls and the
-    distinct values of what was written counted, by one more pass over it. Events wait in the folder ``spool`` for a
-    sink that is down.
+    distinct values of what was written counted, by one more pass over it. ``rows`` is what is kept for questions about
+    single rows: "key", what it takes to run the query again; "full", also the rows behind each row, as tables in the
+    folder ``rows_location``; "sampled", those for the share ``rows_sample`` of the source rows; or "off".
+    ``checksums`` of what is read and written are of the list of "files", of their "bytes" or of the "rows" in them; the
+    latter two read the data again. Events wait in the folder ``spool`` for a sink that is down.
     """
     from headwater import __version__
     from headwater.capture import session
     from headwater.capture.application import Settings
+    from headwater.capture.evidence import EvidenceAsked
+    from headwater.capture.rowkeeping import RowsAsked
     from headwater.capture.runs import Measuring
 
     session.refuse_connect(spark)
@@ -57,7 +70,15 @@ def enable(
         namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
         job or os.environ.get("HEADWATER_JOB"),
         Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL),
-        Measuring(telemetry, tuple(leave_out), quality),
+        Measuring(
+            telemetry,
+            tuple(leave_out),
+            quality,
+            RowsAsked(rows, rows_location, rows_sample),
+            EvidenceAsked(checksums),
+        ),
+        _row_keeper,
+        _evidence,
     )
     session.enable(spark, settings, __version__)
 
@@ -84,23 +105,49 @@ def run(
     telemetry: bool = True,
     leave_out: Sequence[str] = (),
     quality: bool | Sequence[str] = False,
+    rows: str | None = None,
+    rows_location: str | None = None,
+    rows_sample: float = 0.01,
+    checksums: str | None = None,
+    ledger: bool = False,
+    expectations: Sequence[Expectation] = (),
 ) -> Iterator[str | None]:
     """Name the job and group its writes into one run, whose id the block gets.
 
-    ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`. Without
-    `hw.enable` the block just runs.
+    ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`, and so is
+    what is kept of their rows, where ``rows`` does not say otherwise, and the ``checksums``. ``ledger=True`` has it
+    found out, after each write, which rows of its inputs reached the output. ``expectations`` are what is promised of
+    the run (:func:`headwater.expect`), those about rows of its inputs with the ledger. Without `hw.enable` the block
+    just runs.
     """
     from headwater.capture import session
+    from headwater.capture.rowkeeping import RowsAsked
     from headwater.capture.runs import Measuring
 
+    asked = None if rows is None else RowsAsked(rows, rows_location, rows_sample)
     captures = session.active()
     if not captures:
         _log.warning("hw.run(%r) captures nothing: call hw.enable(spark) first.", job)
         yield None
         return
-    measuring = Measuring(telemetry, tuple(leave_out), quality)
-    with captures[-1].run(job, partition, measuring) as named:
+    ledger = ledger or any(each.needs_ledger for each in expectations)
+    evidence = captures[-1].evidence_asked(checksums, expectations, ledger=ledger)
+    measuring = Measuring(telemetry, tuple(leave_out), quality, asked)
+    with captures[-1].run(job, partition, measuring, evidence=evidence) as named:
         yield None if named is None else named.identity.run_id
+
+
+def _row_keeper(spark: SparkSession) -> RowKeeper:
+    """Made in a thread of the capture: the job need not wait for the imports."""
+    from headwater.rows.pairs.keeper import RowTablesKeeper
+
+    return RowTablesKeeper(spark)
+
+
+def _evidence(spark: SparkSession, code: CodeLocation | None, report: Callable[[Exception], None]) -> EvidenceKeeper:
+    from headwater.evidence.keeper import Evidence
+
+    return Evidence(spark, code, report)
 
 
 def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None) -> list[Sink]:

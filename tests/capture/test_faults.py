@@ -15,6 +15,7 @@ from headwater.capture import observer, session, writes
 from headwater.capture.jvm import Bridge
 from headwater.capture.writes import Reader
 from headwater.errors import PlanUnreadable
+from headwater.jvm import JavaClasses
 from tests.capture.telling import runs_of
 from tests.capture.watching import APPLICATION, Watch
 
@@ -107,7 +108,7 @@ def test_what_was_begun_is_ended(spark: SparkSession, tmp_path: Path, monkeypatc
 def test_a_capture_that_cannot_begin(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(Bridge, "_new", broken)
+    monkeypatch.setattr(JavaClasses, "new", broken)
     hw.enable(spark, sink="console", spool=tmp_path / "spool")
     assert session.active() == []
     (warning,) = warnings(caplog)

@@ -104,6 +104,7 @@ def test_a_named_run_without_a_capture_just_runs(caplog: pytest.LogCaptureFixtur
     assert "call hw.enable(spark) first" in caplog.text
 
 
+@pytest.mark.long
 def test_two_hundred_writes_leave_nothing_behind(spark: SparkSession, tmp_path: Path) -> None:
     """Neither threads nor objects, here or in the JVM, nor files in the spool."""
     with watched(spark, tmp_path) as watch:

@@ -18,7 +18,7 @@ from tests.capture.watching import Watch
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OWN = "headwater_"
+OWN = ("headwater_", "cdme.")
 
 
 class Published:
@@ -73,12 +73,13 @@ def test_every_facet_is_there(told: list[Json]) -> None:
     found = {(place, name) for event in told for place, name, _ in facets_of(event)}
     assert found == {
         *(("run", name) for name in ("errorMessage", "headwater_telemetry", "parent", "processing_engine")),
+        *(("run", f"cdme.{name}") for name in ("grainSafety", "morphismTrace", "runManifest", "typeUnification")),
         *(("job", name) for name in ("jobType", "lineage", "sourceCodeLocation", "sql")),
         *(("inputs", name) for name in ("catalog", "dataSource", "datasetType", "schema", "storage", "symlinks")),
         *(("inputs", name) for name in ("inputStatistics", "subset")),
         *(("outputs", name) for name in ("catalog", "columnLineage", "dataSource", "datasetType", "schema", "storage")),
         *(("outputs", name) for name in ("headwater_columnTypes", "headwater_coverage", "lifecycleStateChange")),
-        *(("outputs", name) for name in ("outputStatistics", "subset", "symlinks")),
+        *(("outputs", name) for name in ("headwater_rows", "outputStatistics", "subset", "symlinks")),
         *(("dataset", name) for name in ("catalog", "columnLineage", "dataSource", "datasetType", "lineage", "schema")),
         *(("dataset", name) for name in ("headwater_columnTypes", "headwater_coverage")),
     }

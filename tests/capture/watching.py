@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import headwater as hw
@@ -49,13 +50,13 @@ class Watch:
     def new_runs(self) -> list[Run]:
         return runs_of(self.new_events(), APPLICATION)
 
-    def lines(self, events: list[Json], here: Path, shop: Path, lake: Path | None = None) -> list[str]:
+    def lines(
+        self, events: list[Json], here: Path, shop: Path, more: Mapping[str, str] = MappingProxyType({})
+    ) -> list[str]:
         """The events in words. Names in the case's folder go without it, those in the catalog begin with `catalog:`."""
         warehouse = str(self.spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
         short = {f"file{here}/": "", f"{here}/": "", f"{here.name}/": "", f"file{shop}": "shop"}
-        if lake is not None:
-            short |= {f"file{lake}/": "lake/", f"file:{lake}/": "lake:"}
-        return Teller(APPLICATION, {**short, f"file:{warehouse}/": "catalog:"}).lines(events)
+        return Teller(APPLICATION, {**short, **more, f"file:{warehouse}/": "catalog:"}).lines(events)
 
 
 @contextmanager

@@ -8,24 +8,27 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.code import running_code
+from headwater.capture.code import CodeLocation, running_code
 from headwater.capture.delivery import Delivery, Sink
+from headwater.capture.evidence import EvidenceAsked, EvidenceKeeper
 from headwater.capture.jvm import Bridge
-from headwater.capture.names.catalogs import Catalogs
+from headwater.capture.names.catalogs import catalogs_of
 from headwater.capture.observer import Observer, Workshop
 from headwater.capture.parents import parent_of_application
 from headwater.capture.quality import measure
+from headwater.capture.rowkeeping import RowKeeper
 from headwater.capture.runs import Measuring, NamedRun, current
 from headwater.capture.told import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.writes import Reader
+from headwater.model.expectations import Expectation
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -35,6 +38,13 @@ _log = logging.getLogger("headwater")
 _READY = 60.0  # seconds that a named run waits for the capture to get ready; it takes one
 AT_EXIT = 10.0
 """Seconds for what has not been told and delivered when the program ends."""
+WITH_TABLES = 600.0
+"""The same where tables of row lineage are written, or evidence reads the data again: that takes about half as long as
+the job did."""
+
+
+MakeEvidence = Callable[["SparkSession", CodeLocation | None, Callable[[Exception], None]], EvidenceKeeper]
+"""Of the code that runs, and of whom to tell of faults."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,8 @@ class Settings:
     job: str | None
     spool: Path
     measuring: Measuring
+    keeper: Callable[[SparkSession], RowKeeper] | None = None
+    evidence: MakeEvidence | None = None
 
 
 class Capture:
@@ -57,6 +69,8 @@ class Capture:
         self._delivery = Delivery(settings.sinks, settings.spool)
         self._observer = Observer(self._bridge, self._delivery.send, self._workshop)
         self._ended = False
+        self.patience = _patience(settings.measuring)
+        """Seconds to wait at the end for what is still to be done."""
 
     def begin(self) -> None:
         atexit.register(self._at_exit)  # after the delivery has registered its own: the last one goes first
@@ -72,18 +86,29 @@ class Capture:
         above = parent_of_application(conf, os.environ)
         application = RunIdentity(new_run_id(), name, above)
         root = None if above is None else above.root or above
+        code, make_evidence = running_code(), self._settings.evidence
+        evidence = make_evidence(self._spark, code, self._observer.fault) if make_evidence else None
         return Workshop(
-            Reader(self._bridge, _catalogs(self._spark, conf)),
-            Events(Engine(self._settings.namespace, self._spark.version, self._version, running_code())),
+            Reader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
+            Events(Engine(self._settings.namespace, self._spark.version, self._version, code)),
             application,
             ParentRun(self._settings.namespace, name, application.run_id, root),
             new_run_id,
             self._settings.measuring,
             partial(measure, self._spark),
+            self._settings.keeper(self._spark) if self._settings.keeper else None,
+            evidence,
         )
 
     @contextmanager
-    def run(self, job: str, partition: str | None, measuring: Measuring | None) -> Iterator[NamedRun | None]:
+    def run(
+        self,
+        job: str,
+        partition: str | None,
+        measuring: Measuring | None,
+        namespace: str | None = None,
+        evidence: EvidenceAsked | None = None,
+    ) -> Iterator[NamedRun | None]:
         workshop = self._observer.workshop(_READY)
         if workshop is None:
             yield None
@@ -93,11 +118,12 @@ class Capture:
         if outer is not None:
             above = ParentRun(above.namespace, outer.identity.job, outer.identity.run_id, above.root or above)
         run = NamedRun(
-            RunIdentity(workshop.new_run_id(), job, above),
+            RunIdentity(workshop.new_run_id(), job, above, namespace=namespace),
             datetime.now(UTC),
             partition,
-            measuring or self._settings.measuring,
+            self._measuring(measuring, evidence),
         )
+        self.patience = max(self.patience, _patience(run.measuring))
         self._observer.open_runs.add(run)
         token = current.set(run)
         self._mark(kind="run-begin", run=run.identity.run_id)
@@ -113,6 +139,20 @@ class Capture:
             self._tag(run, outer)
             said = {} if failure is None else {"failure": _named(failure), "trace": _trace(failure)}
             self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **said)
+
+    def evidence_asked(
+        self, checksums: str | None, expectations: Sequence[Expectation] = (), **others: Any
+    ) -> EvidenceAsked:
+        """With the checksums of the whole application, unless a run wants others."""
+        whole = self._settings.measuring.evidence or EvidenceAsked()
+        return EvidenceAsked(checksums or whole.checksums, expectations=tuple(expectations), **others)
+
+    def _measuring(self, asked: Measuring | None, evidence: EvidenceAsked | None) -> Measuring:
+        whole = self._settings.measuring
+        evidence = evidence or whole.evidence
+        if asked is None:
+            return replace(whole, evidence=evidence)
+        return replace(asked, rows=asked.rows or whole.rows, evidence=evidence)
 
     def _mark(self, **said: Any) -> None:
         try:
@@ -171,7 +211,7 @@ class Capture:
 
     def _at_exit(self) -> None:
         try:
-            self.end(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), AT_EXIT)
+            self.end(getattr(sys, "last_exc", None) or getattr(sys, "last_value", None), self.patience)
         except Exception:
             _log.debug("While ending the capture", exc_info=True)
 
@@ -195,6 +235,11 @@ class Capture:
         }
 
 
+def _patience(measuring: Measuring) -> float:
+    tables = measuring.rows is not None and measuring.rows.writes_tables
+    return WITH_TABLES if tables or (measuring.evidence or EvidenceAsked()).reads_data else AT_EXIT
+
+
 def _named(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {failure}"
 
@@ -210,14 +255,3 @@ def _application_name(context: SparkContext) -> str:
         return Path(name).stem if name.endswith(".py") else name
     script = getattr(sys.modules.get("__main__"), "__file__", None)
     return Path(script).stem if script else "pyspark"
-
-
-def _catalogs(spark: SparkSession, conf: Mapping[str, str]) -> Catalogs:
-    context: Any = spark.sparkContext._jsc
-    metastore = conf.get("spark.hadoop.hive.metastore.uris") or context.hadoopConfiguration().get("hive.metastore.uris")
-    prefix = "spark.sql.catalog."
-    return Catalogs(
-        str(spark.conf.get("spark.sql.warehouse.dir")),
-        metastore.split(",")[0] if metastore else None,
-        {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)},
-    )

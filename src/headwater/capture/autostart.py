@@ -28,6 +28,11 @@ def install() -> None:
         sys.meta_path.insert(0, _Finder())
 
 
+def stand_back() -> None:
+    """For a process of ours that starts Spark to answer a question: its session is nobody's job."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds pyspark's session module as Python would, and has it watched once it is loaded."""
 

@@ -38,14 +38,21 @@ def running_code() -> CodeLocation | None:
     )
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
+def is_changed(folder: Path) -> bool | None:
+    """Whether the repository has changes to files it knows that no commit has; None if git does not say."""
+    found = _git(folder, "status", "--porcelain", "--untracked-files=no", none="")
+    return None if found is None else bool(found)
+
+
+def _git(folder: Path, *arguments: str, none: str | None = None) -> str | None:
+    """What git says; ``none`` where it has nothing to say, None where it cannot be asked."""
     try:
         found = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None if found.returncode == 0 else None
+    return found.stdout.strip() or none if found.returncode == 0 else None
 
 
 def _without_secrets(url: str) -> str:

@@ -32,7 +32,14 @@ from openlineage.client.generated import lineage as lineage_facet
 from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
-from headwater.capture.facets import ColumnTypesDatasetFacet, CoverageDatasetFacet, TelemetryRunFacet
+from headwater.capture.facets import (
+    ADJOINT,
+    ColumnTypesDatasetFacet,
+    CoverageDatasetFacet,
+    TelemetryRunFacet,
+    adjoint_facet,
+    rows_facet,
+)
 from headwater.capture.inputs import Input, InputColumn
 from headwater.capture.names.place import Place
 from headwater.capture.schema import schema_fields
@@ -78,19 +85,35 @@ class Events:
         return self._event(ol.RunState.RUNNING, run, at, {}, facets, *self._datasets([outcome]))
 
     def complete(
-        self, run: RunIdentity, at: datetime, outcomes: Sequence[Outcome] = (), told: Sequence[Outcome] = ()
+        self,
+        run: RunIdentity,
+        at: datetime,
+        outcomes: Sequence[Outcome] = (),
+        told: Sequence[Outcome] = (),
+        more: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """``told`` are writes that events of their own have described: only their measurements are added."""
+        """``told`` are writes that events of their own have described: only their measurements are added. ``more`` are
+        facets of the run that somebody else has filled."""
         outcomes = [outcome for outcome in outcomes if outcome.kept]
         writes = [self._telemetry(outcome) for outcome in (*told, *outcomes) if outcome.nodes]
-        facets: dict[str, Any] = {}
+        facets = self._signed(more)
         if writes:
             facets["headwater_telemetry"] = TelemetryRunFacet(writes=writes, producer=self._producer)
+        pairs = [outcome.rows["pairs"] for outcome in (*told, *outcomes) if outcome.rows and "pairs" in outcome.rows]
+        if pairs:
+            facets[ADJOINT] = adjoint_facet(pairs, self._producer)
         sql = outcomes[0].written.sql if len(outcomes) == 1 else None
         return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), *self._datasets(outcomes))
 
-    def fail(self, run: RunIdentity, at: datetime, failure: Failure, written: Written | None = None) -> dict[str, Any]:
-        facets = {
+    def fail(
+        self,
+        run: RunIdentity,
+        at: datetime,
+        failure: Failure,
+        written: Written | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        facets = self._signed(more) | {
             "errorMessage": error_message_run.ErrorMessageRunFacet(
                 message=failure.message[:_LONGEST_TEXT],
                 programmingLanguage=failure.language,
@@ -112,6 +135,12 @@ class Events:
             dataset=ol.StaticDataset(*written.target.key, facets=facets),
         )
         return _plain(event)
+
+    def _signed(self, facets: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {
+            name: {"_producer": self._producer, "_schemaURL": f"urn:headwater:facet:{name}:1-0-0", **told}
+            for name, told in (facets or {}).items()
+        }
 
     # -- parts --------------------------------------------------------------------------------------------------------
 
@@ -140,7 +169,7 @@ class Events:
             eventType=state,
             eventTime=_text(at),
             run=ol.Run(run.run_id, facets=facets),
-            job=ol.Job(self._engine.namespace, run.job, facets=job_facets),
+            job=ol.Job(run.namespace or self._engine.namespace, run.job, facets=job_facets),
             inputs=inputs,
             outputs=outputs,
             producer=self._producer,
@@ -235,6 +264,8 @@ class Events:
             output_facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
+        if outcome.rows is not None:
+            output_facets["headwater_rows"] = rows_facet(outcome.rows, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
     def _dataset_facets(self, place: Place) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attr
@@ -40,3 +41,27 @@ class TelemetryRunFacet(RunFacet):
     @staticmethod
     def _get_schema() -> str:
         return "urn:headwater:facet:telemetry:1-0-0"
+
+
+def rows_facet(kept: Mapping[str, Any], producer: str) -> dict[str, Any]:
+    """The facet `headwater_rows` of an output: what it takes to make its rows again. What is in it is up to whoever
+    keeps it (rowkeeping.py)."""
+    told = {key: value for key, value in kept.items() if key != "pairs"}
+    return {"_producer": producer, "_schemaURL": "urn:headwater:facet:rows:1-0-0", **told}
+
+
+ADJOINT = "cdme.adjointMetadata"
+
+
+def adjoint_facet(entries: Sequence[Mapping[str, Any]], producer: str) -> dict[str, Any]:
+    """The facet `cdme.adjointMetadata` of a run: where the rows behind the rows of its outputs are written down."""
+    return {
+        "_producer": producer,
+        "_schemaURL": "urn:headwater:facet:adjointMetadata:1-0-0",
+        "reverseJoinLocations": {
+            f"output-{number}/{name}": location
+            for number, entry in enumerate(entries)
+            for name, location in entry["reverseJoinLocations"].items()
+        },
+        "outputs": [{key: value for key, value in entry.items() if key != "reverseJoinLocations"} for entry in entries],
+    }

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from threading import Event as Signal
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from headwater.capture.evidence import EvidenceKeeper, RunEnded, WriteEnded
 from headwater.capture.jvm import Bridge, Message
 from headwater.capture.names.jobs import JobNames
 from headwater.capture.names.place import Place
 from headwater.capture.quality import Asked, Quality
+from headwater.capture.rowkeeping import KEPT_WORK, OWN_WORK, RowKeeper, RowsAsked
 from headwater.capture.runs import Measuring, NamedRun, OpenRuns
-from headwater.capture.statistics import read_amounts, telemetry, written_amount
+from headwater.capture.statistics import amount_told, read_amounts, telemetry, written_amount
 from headwater.capture.streams import Streams
 from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
+from headwater.capture.witness import Witness, unless_over
 from headwater.capture.writes import Reader, Written
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ class Execution:
     identity: RunIdentity | None
     """Of the run that this write alone makes; None if it belongs to a named run or a stream."""
     stream: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of its session, where they differ from the application's."""
 
 
 @dataclass
@@ -65,6 +70,8 @@ class Workshop:
     new_run_id: Callable[[], str]
     measuring: Measuring
     quality: Callable[[Place, Asked], Quality | None]
+    keeper: RowKeeper | None = None
+    evidence: EvidenceKeeper | None = None
 
 
 class Observer:
@@ -115,7 +122,8 @@ class Observer:
             self._workshop = self._make_workshop()
             self._reader, self._events = self._workshop.reader, self._workshop.events
             self._names = JobNames(self._workshop.application.job)
-            self._streams = Streams(self._reader, self._events, self._send, self._workshop.parent)
+            self._witness = Witness(self._workshop.evidence, self.fault)
+            self._streams = Streams(self._reader, self._events, self._send, self._workshop.parent, self._witness)
             self._send(self._events.start(self._workshop.application, began))
         except Exception as fault:
             self._report("Lineage is not captured in this session", fault)
@@ -145,9 +153,10 @@ class Observer:
             else:
                 self._streams.take(kind, message.said)
         except Exception as fault:
-            self._fault(fault)
+            self.fault(fault)
 
-    def _fault(self, fault: Exception) -> None:
+    def fault(self, fault: Exception) -> None:
+        """Something about a write could not be found out."""
         self.effort.faults += 1
         self._report("The lineage of a write was not captured, or not all of it", fault)
 
@@ -164,6 +173,12 @@ class Observer:
 
     def _on_start(self, said: dict[str, Any], execution: Any) -> None:
         id, root = said["id"], said.get("root")
+        tags = said.get("tags") or ()
+        if OWN_WORK in tags or KEPT_WORK in tags:
+            self._passed_over.add(id)
+            if KEPT_WORK in tags and root in (None, id):
+                self._reader.remember_table(execution)
+            return
         if said.get("stream"):
             self._streams.batch_started(id, said, execution)
             return
@@ -183,7 +198,7 @@ class Observer:
             name = self._names.of(written.target, written.kind, (item.place for item in written.inputs))
             identity = RunIdentity(self._workshop.new_run_id(), name, self._workshop.parent)
             self._send(self._events.start(identity, at, written))
-        self._executions[id] = Execution(at, written, named, identity, stream)
+        self._executions[id] = Execution(at, written, named, identity, stream, said.get("settings") or {})
 
     def _on_end(self, said: dict[str, Any], execution: Any) -> None:
         id = said["id"]
@@ -210,36 +225,72 @@ class Observer:
         if said["failure"] is not None:
             if known.identity is not None:
                 failure = Failure(said["failure"], "JAVA", _stack(said.get("trace")))
-                self._send(self._events.fail(known.identity, at, failure, known.written))
+                found = self._evidence(known, known.written, execution, failed=True)
+                proof = self._witness.facets(RunEnded.of_one(found))
+                self._send(self._events.fail(known.identity, at, failure, known.written, proof))
             return
         named = known.named
         try:
-            outcome = self._outcome(known, execution)
+            outcome = self._outcome(known, said, execution)
         except Exception as fault:  # it was written all the same: told without what could not be measured
-            self._fault(fault)
+            self.fault(fault)
             outcome = Outcome(known.written, partition=named.partition if named else None)
+        if known.stream is None and outcome.kept:
+            outcome = replace(outcome, rows=self._rows(known, outcome.written, execution))
+            found = self._evidence(known, outcome.written, execution, outcome.rows)
+            outcome = replace(outcome, evidence=found, written=replace(outcome.written, plan=None, behind=(), cuts=()))
         self._tell_views(outcome.written, at)
         if named is not None:
             named.tell(outcome)
             self._send(self._events.progress(named.identity, at, outcome))
         elif known.stream is not None:
-            self._streams.wrote(known.stream, outcome, at)
+            ended = WriteEnded(execution, outcome.written, known.started, known.settings)
+            self._streams.wrote(known.stream, outcome, at, ended)
         elif known.identity is not None:
-            self._send(self._events.complete(known.identity, at, [outcome]))
+            proof = self._witness.facets(RunEnded.of_one(outcome.evidence))
+            self._send(self._events.complete(known.identity, at, [outcome], more=proof))
 
-    def _outcome(self, known: Execution, execution: Any) -> Outcome:
+    def _outcome(self, known: Execution, said: dict[str, Any], execution: Any) -> Outcome:
         named = known.named
         written = self._reader.settle(execution, known.written)
         nodes = self._bridge.survey("physical", execution.executedPlan())
         measuring = named.measuring if named else self._workshop.measuring
         return Outcome(
             written,
-            written_amount(nodes),
+            written_amount(nodes) or amount_told(said),
             read_amounts(nodes, written.inputs),
             tuple(telemetry(nodes, measuring.leave_out)) if measuring.telemetry else (),
             named.partition if named else None,
             self._workshop.quality(written.target, measuring.quality) if measuring.quality else None,
         )
+
+    def _rows(self, known: Execution, written: Written, execution: Any) -> dict[str, Any] | None:
+        """What is kept for questions about rows; the event goes out without it if that fails."""
+        keeper = self._workshop.keeper
+        measuring = known.named.measuring if known.named else self._workshop.measuring
+        asked = measuring.rows or RowsAsked()
+        identity = known.named.identity if known.named else known.identity
+        if keeper is None or asked.mode == "off" or identity is None:
+            return None
+        try:
+            return keeper.keep(execution, written, asked, known.started, identity.run_id)
+        except Exception as fault:
+            unless_over(keeper, fault, self.fault)
+            return None
+
+    def _evidence(
+        self,
+        known: Execution,
+        written: Written,
+        execution: Any,
+        rows: Mapping[str, Any] | None = None,
+        *,
+        failed: bool = False,
+    ) -> Any:
+        """What a write says for itself; None if that cannot be found out."""
+        measuring = known.named.measuring if known.named else self._workshop.measuring
+        ended = WriteEnded(execution, written, known.started, known.settings, rows, failed)
+        return self._witness.of_write(ended, measuring.evidence)
 
     def _tell_views(self, written: Written, at: datetime) -> None:
         """Each view once, and again when its definition has changed."""
@@ -263,10 +314,11 @@ class Observer:
             self._end_run(run, moment(said["time"]), said.get("failure"), said.get("trace"))
 
     def _end_run(self, run: NamedRun, at: datetime, failure: str | None, trace: str | None) -> None:
+        more = run.facets | self._witness.facets(run.ended())
         if failure is None:
-            self._send(self._events.complete(run.identity, at, told=run.told))
+            self._send(self._events.complete(run.identity, at, told=run.told, more=more))
         else:
-            self._send(self._events.fail(run.identity, at, Failure(failure, "PYTHON", trace)))
+            self._send(self._events.fail(run.identity, at, Failure(failure, "PYTHON", trace), more=more))
 
     def _on_caught_up(self, said: dict[str, Any], _execution: Any) -> None:
         reached = self._waiting.get(said["token"])

@@ -57,7 +57,7 @@ _RELATION = {
     "url": "relation.jdbcOptions.url",
     "query": "relation.jdbcOptions.tableOrQuery",
     "deltaVersion": "relation.location.version",
-    "topics": "relation.sourceOptions",
+    "kafka": "relation.@sourceOptions",
 }
 
 LOGICAL: Questions = {
@@ -147,7 +147,7 @@ LOGICAL: Questions = {
             "viewColumns": "userSpecifiedColumns.*._1",
         },
         "AlterViewAsCommand": {"table": "name.table", "database": "name.database", "catalog": "name.catalog"},
-        "WriteToMicroBatchDataSourceV1": {**_catalog_table("catalogTable"), "sink": "sink"},
+        "WriteToMicroBatchDataSourceV1": {**_catalog_table("catalogTable"), "sink": "sink", "mode": "outputMode"},
         "WriteToMicroBatchDataSource": {**_table("table"), "options": "writeOptions"},
         "CreateDeltaTableCommand": _catalog_table("table"),
         "MergeIntoCommand": _catalog_table("catalogTable"),

@@ -11,8 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
+from typing import Any
 
+from headwater.capture.evidence import Declared, EvidenceAsked, RunEnded
 from headwater.capture.quality import Asked
+from headwater.capture.rowkeeping import RowsAsked
+from headwater.capture.statistics import Amount, together
 from headwater.capture.told import Outcome, RunIdentity
 
 TAG = "headwater-run-"
@@ -27,6 +31,10 @@ class Measuring:
     telemetry: bool = True
     leave_out: tuple[str, ...] = ()
     quality: Asked = False
+    rows: RowsAsked | None = None
+    """What is kept for questions about rows; None: as for the whole application."""
+    evidence: EvidenceAsked | None = None
+    """What a run shall say for itself."""
 
 
 @dataclass
@@ -37,10 +45,27 @@ class NamedRun:
     measuring: Measuring = field(default_factory=Measuring)
     outer: NamedRun | None = None
     told: list[Outcome] = field(default_factory=list)
+    facets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What else its last event shall tell of the run."""
+    declared: Declared | None = None
+    """What a declared pipeline says of it."""
 
     @property
     def tag(self) -> str:
         return f"{TAG}{self.identity.run_id}"
+
+    def ended(self) -> RunEnded:
+        """What there is to say for it."""
+        evidence = self.measuring.evidence or EvidenceAsked()
+        whole = len(self.told) < _MOST_TOLD
+        return RunEnded(
+            [each.evidence for each in self.told if each.evidence is not None],
+            together([each.amount for each in self.told]) if whole else Amount(),
+            together([amount for each in self.told for amount in each.read.values()]) if whole else Amount(),
+            self.declared,
+            self.partition,
+            evidence.expectations,
+        )
 
     def tell(self, outcome: Outcome) -> None:
         if len(self.told) < _MOST_TOLD:

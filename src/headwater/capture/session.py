@@ -10,7 +10,7 @@ import logging
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.application import AT_EXIT, Capture, Settings
+from headwater.capture.application import Capture, Settings
 from headwater.errors import HeadwaterError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def enable(spark: SparkSession, settings: Settings, version: str) -> Capture | N
     with _lock:
         known = _captures.get(id(spark.sparkContext))
         if known is not None and not known.ended:
-            known.end(None, AT_EXIT)
+            known.end(None, known.patience)
         try:
             capture = Capture(spark, settings, version)
             capture.begin()
@@ -42,12 +42,12 @@ def enable(spark: SparkSession, settings: Settings, version: str) -> Capture | N
         return capture
 
 
-def disable(spark: SparkSession | None, seconds: float = AT_EXIT) -> None:
+def disable(spark: SparkSession | None, seconds: float | None = None) -> None:
     with _lock:
         chosen = [key for key, capture in _captures.items() if spark is None or capture.context is spark.sparkContext]
         ended = [_captures.pop(key) for key in chosen]
     for capture in ended:
-        capture.end(None, seconds)
+        capture.end(None, capture.patience if seconds is None else seconds)
 
 
 def flush(seconds: float) -> bool:

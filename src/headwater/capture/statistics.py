@@ -41,6 +41,20 @@ class Amount:
         return Amount(added(self.rows, other.rows), added(self.bytes, other.bytes), added(self.files, other.files))
 
 
+def together(amounts: Sequence[Amount]) -> Amount:
+    """What is not known of one is not known of all."""
+
+    def added(values: Sequence[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if len(known) == len(values) else None
+
+    return Amount(
+        added([each.rows for each in amounts]),
+        added([each.bytes for each in amounts]),
+        added([each.files for each in amounts]),
+    )
+
+
 @dataclass(frozen=True)
 class NodeTelemetry:
     """One node of the physical plan. ``parent`` is the place of its parent in the list, -1 for the root."""
@@ -63,6 +77,11 @@ def written_amount(nodes: Sequence[Node]) -> Amount:
         if "numOutputRows" in found:
             return Amount(found["numOutputRows"])
     return Amount()
+
+
+def amount_told(said: Mapping[str, Any]) -> Amount:
+    """What the tasks of a write say they wrote (jvm/Records.java), for a command whose plan holds no number."""
+    return Amount(*said.get("recordsWritten") or ())
 
 
 def read_amounts(nodes: Iterable[Node], inputs: Iterable[Input]) -> dict[tuple[str, str], Amount]:

@@ -7,15 +7,17 @@ does something new: a stream that runs for a month says it once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from headwater.capture.evidence import RunEnded, WriteEnded
 from headwater.capture.inputs import InputColumn
 from headwater.capture.names.jobs import job_name
-from headwater.capture.statistics import Amount
+from headwater.capture.statistics import Amount, amount_told
 from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
+from headwater.capture.witness import Witness
 from headwater.capture.writes import Reader, Written
 
 if TYPE_CHECKING:
@@ -32,21 +34,33 @@ class Stream:
     told: dict[tuple[str, str], list[Written]] = field(default_factory=dict)
     """By what they write: the ways of writing it that have been told of."""
     amounts: dict[tuple[str, str], Amount] = field(default_factory=dict)
-    """What all batches together have written in `foreachBatch`; of an output that each replaces, the last one."""
+    """What all batches together have written; of an output that each replaces, the last one."""
     rows_in: int = 0
     rows_out: int | None = None
     watched: bool = False
     """Whether its batches' plan has been read."""
+    own: Written | None = None
+    """What the batches write themselves; None where that is up to `foreachBatch`."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Of its session, where they differ from the application's."""
+    evidence: list[Any] = field(default_factory=list)
+    """What each way of writing says for itself."""
 
 
 class Streams:
     def __init__(
-        self, reader: Reader, events: Events, send: Callable[[dict[str, Any]], None], application: ParentRun
+        self,
+        reader: Reader,
+        events: Events,
+        send: Callable[[dict[str, Any]], None],
+        application: ParentRun,
+        witness: Witness,
     ) -> None:
         self._reader = reader
         self._events = events
         self._send = send
         self._application = application
+        self._witness = witness
         self._streams: dict[str, Stream] = {}
         self._batches: dict[int, tuple[str, Written | None]] = {}
 
@@ -68,8 +82,10 @@ class Streams:
         written = None
         if not stream.watched:
             stream.watched = True
+            stream.settings = said.get("settings") or {}
             written = self._reader.read(execution, self._application.job)
             if written is not None:
+                stream.own = _unnarrowed(written)
                 self._begin(stream, written)
             self._reader.remember_batch(execution)
         self._batches[id] = stream.run_id, written
@@ -78,26 +94,39 @@ class Streams:
         if id not in self._batches:
             self.batch_started(id, said, execution)
         run_id, written = self._batches.pop(id)
-        if written is not None and said["failure"] is None:
-            self.wrote(run_id, Outcome(written), moment(said["time"]))
-        elif written is not None:
-            self._streams[run_id].watched = False  # the next batch tells it
+        stream = self._streams.get(run_id)
+        if stream is None:
+            return
+        if said["failure"] is not None:
+            stream.watched = stream.watched and written is None  # the next batch tells it
+        elif stream.own is not None:
+            # Delta writes a batch in steps of its own, whose tasks would count twice.
+            amount = Amount() if stream.own.target.format == "delta" else amount_told(said)
+            _add(stream, stream.own, amount)
+            if written is not None:
+                at = moment(said["time"])
+                ended = WriteEnded(execution, written, at, stream.settings)
+                self._tell(stream, Outcome(stream.own, amount), at, ended)
 
-    def wrote(self, run_id: str, outcome: Outcome, at: datetime) -> None:
-        """Something that a batch wrote: by itself, or in the user's `foreachBatch`."""
+    def wrote(self, run_id: str, outcome: Outcome, at: datetime, ended: WriteEnded) -> None:
+        """Something that was written within a batch: in the user's `foreachBatch`, or as a step of the batch's own
+        write, which counts what its steps write."""
         stream = self._streams.get(run_id)
         if stream is None:
             return
         written = _unnarrowed(outcome.written)
-        self._begin(stream, written)
+        if stream.own is None or stream.own.target.key != written.target.key:
+            _add(stream, written, outcome.amount)
+        self._tell(stream, replace(outcome, written=written), at, ended)
+
+    def _tell(self, stream: Stream, outcome: Outcome, at: datetime, ended: WriteEnded) -> None:
+        self._begin(stream, outcome.written)
         assert stream.identity is not None
-        key = written.target.key
-        before = stream.amounts.get(key) if written.kind == "append" else None
-        stream.amounts[key] = outcome.amount if before is None else before + outcome.amount
-        known = stream.told.setdefault(key, [])
-        if not any(_same(one, written) for one in known):
-            known.append(written)
-            self._send(self._events.progress(stream.identity, at, replace(outcome, written=written)))
+        known = stream.told.setdefault(outcome.written.target.key, [])
+        if not any(_same(one, outcome.written) for one in known):
+            known.append(outcome.written)
+            stream.evidence.append(self._witness.of_stream(ended))
+            self._send(self._events.progress(stream.identity, at, outcome))
 
     def end(self, at: datetime, failure: Failure) -> None:
         """The application is over, and with it every query."""
@@ -134,10 +163,17 @@ class Streams:
             return  # it kept nothing: a console, a table in memory
         self._begin(stream, None)
         assert stream.identity is not None
+        proof = self._witness.facets(RunEnded([part for part in stream.evidence if part is not None]))
         if failure is not None:
-            self._send(self._events.fail(stream.identity, at, Failure(failure)))
+            self._send(self._events.fail(stream.identity, at, Failure(failure), more=proof))
         else:
-            self._send(self._events.complete(stream.identity, at, list(_outcomes(stream))))
+            self._send(self._events.complete(stream.identity, at, list(_outcomes(stream)), more=proof))
+
+
+def _add(stream: Stream, written: Written, amount: Amount) -> None:
+    key = written.target.key
+    before = stream.amounts.get(key) if written.kind in ("append", "stream") else None
+    stream.amounts[key] = amount if before is None else before + amount
 
 
 def _outcomes(stream: Stream) -> Iterator[Outcome]:

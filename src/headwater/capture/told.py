@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from headwater.capture.code import CodeLocation
 from headwater.capture.quality import Quality
@@ -40,6 +41,8 @@ class RunIdentity:
     job: str
     parent: ParentRun | None = None
     streaming: bool = False
+    namespace: str | None = None
+    """Of the job, where it is not that of the application."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,10 @@ class Outcome:
     nodes: Sequence[NodeTelemetry] = ()
     partition: str | None = None
     quality: Quality | None = None
+    rows: dict[str, Any] | None = None
+    """What was kept for questions about its rows."""
+    evidence: Any = None
+    """What it says for itself (evidence.py)."""
 
     @property
     def kept(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,9 +16,9 @@ from headwater.capture.names.leaves import Reading, no_columns, read_leaf, table
 from headwater.capture.names.paths import file_places
 from headwater.capture.names.place import Place
 from headwater.capture.names.targets import read_target
-from headwater.capture.origins import Origin, Origins
+from headwater.capture.origins import Cut, Origin, Origins
 from headwater.errors import PlanUnreadable
-from headwater.plan.commands import read_write
+from headwater.plan.commands import Write, read_write
 from headwater.plan.lineage import Gap, OutputColumn, PlanLineage, Source
 from headwater.plan.trace import trace_plan, trace_write
 from headwater.plan.tree import Node, read_plan
@@ -27,7 +27,10 @@ _MAKES_V1_TABLE = ("CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSel
 _MAKES_V2_TABLE = ("CreateTableAsSelect", "ReplaceTableAsSelect")
 _FILLS_V2_TABLE = ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta")
 _CHANGES_ROWS = ("ReplaceData", "WriteDelta")  # what MERGE, UPDATE and DELETE become
-_MODES = {"Append": "append", "Overwrite": "overwrite", "ErrorIfExists": "create", "Ignore": "create"}
+_MODES = {
+    **{"Append": "append", "Overwrite": "overwrite", "ErrorIfExists": "create", "Ignore": "create"},
+    "Complete": "overwrite",  # a stream whose batches each replace the one before
+}
 _MAKES = re.compile(r"\s*(create|alter|replace|insert|with|from)\b", re.I)
 _WIDE = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
 
@@ -52,6 +55,12 @@ class Written:
     views: tuple[ViewDefinition, ...] = ()
     if_absent: bool = False
     """It writes nothing if there is something already."""
+    plan: Write | None = field(default=None, compare=False, repr=False)
+    """The plan itself, as long as somebody may ask about it."""
+    behind: tuple[Node, ...] = field(default=(), compare=False, repr=False)
+    """The plans that frames in it were cut off from, likewise."""
+    cuts: tuple[Cut, ...] = field(default=(), compare=False, repr=False)
+    """Where they were cut off, outer ones before those behind them."""
     target_settled: bool = True
     """False as long as the target's place is not known: a catalog chooses it when it makes the table."""
 
@@ -70,12 +79,15 @@ class ViewDefinition:
 
 
 class Reader:
-    """Reads executions of one Spark application."""
+    """Reads executions of one Spark application. ``steps`` says of a plan what shall be known of it once a frame was
+    cut off from it."""
 
-    def __init__(self, bridge: Bridge, catalogs: Catalogs) -> None:
+    def __init__(self, bridge: Bridge, catalogs: Catalogs, steps: Callable[[Any], str | None] | None = None) -> None:
         self._bridge = bridge
         self._catalogs = catalogs
+        self._steps = steps or (lambda plan: None)
         self.origins = Origins()
+        self._cut_off = {"LogicalRDD": self.origins.of, "LogicalRelation": self.origins.of_folder}
 
     def read(self, execution: Any, job: str) -> Written | None:
         """What the execution writes; None if it writes nothing that stays."""
@@ -96,7 +108,9 @@ class Reader:
                 return None
             if write.unnamed and command.get("viewColumns"):
                 write = replace(write, columns=tuple(command["viewColumns"]))
-            lineage = trace_write(write, self._origin(leaves))
+            behind: list[Node] = []
+            cuts: list[Cut] = []
+            lineage = trace_write(write, self._origin(leaves, behind, cuts))
         except PlanUnreadable as trouble:
             return self._unread(nodes, target, job, trouble)
         kind = "merge" if write.command in _CHANGES_ROWS else _MODES.get(command.get("mode", ""), write.kind)
@@ -106,6 +120,9 @@ class Reader:
             sql=_statement(self._bridge.survey("top", analyzed)[0]),
             if_absent=command.get("mode") == "Ignore" or bool(command.get("ifAbsent")),
             target_settled=write.command not in _MAKES_V2_TABLE or target.also is not None,
+            plan=write,
+            behind=tuple(behind),
+            cuts=tuple(cuts),
         )
 
     def settle(self, execution: Any, written: Written) -> Written:
@@ -137,14 +154,24 @@ class Reader:
         analyzed = execution.analyzed()
         columns = self._bridge.survey("top", analyzed)[0].get("ids") or ()
         nodes = self._bridge.survey("logical", analyzed)
-        self.origins.remember(columns, Origin(analyzed.toJSON(), _by_id(nodes)), execution.rdd())
+        self.origins.remember(columns, Origin(analyzed.toJSON(), _by_id(nodes), self._steps(analyzed)), execution.rdd())
 
     def remember_batch(self, execution: Any) -> None:
         """The same for a micro-batch: the frame that `foreachBatch` gets is the query below the write."""
         analyzed = execution.analyzed()
         query = analyzed.children().head()
         columns = self._bridge.survey("top", query)[0].get("ids") or ()
-        self.origins.remember(columns, Origin(query.toJSON(), _by_id(self._bridge.survey("logical", query))))
+        leaves = _by_id(self._bridge.survey("logical", query))
+        self.origins.remember(columns, Origin(query.toJSON(), leaves, self._steps(query)))
+
+    def remember_table(self, execution: Any) -> None:
+        """The same for a table that is ours, and that the job will go on from."""
+        analyzed = execution.analyzed()
+        target = read_target(self._bridge.survey("logical", analyzed), self._catalogs)
+        if target is not None and target.uri:
+            query = analyzed.children().head()
+            leaves = _by_id(self._bridge.survey("logical", query))
+            self.origins.remember_folder(target.uri, Origin(query.toJSON(), leaves, self._steps(query)))
 
     def _table_made(self, execution: Any, facts: Facts) -> Place:
         """A table that does not say in which database or where: only the catalog knows. One that is added to stays
@@ -165,14 +192,20 @@ class Reader:
             analyzed = self._bridge.collapse_projects(analyzed)
         return read_plan(analyzed.toJSON())
 
-    def _origin(self, leaves: dict[int, Facts]) -> Any:
+    def _origin(self, leaves: dict[int, Facts], behind: list[Node], cuts: list[Cut]) -> Any:
+        """A function that finds the plan a leaf was cut off from; ``behind`` gets those that were found, ``cuts`` where
+        that was."""
+
         def origin(leaf: Node) -> Node | None:
             facts = next((leaves[id] for id in _ids(leaf) if id in leaves), None)
-            found = None if facts is None or leaf.name != "LogicalRDD" else self.origins.of(facts)
-            if found is None or any(facts is known for known in found.leaves.values()):  # a leaf of that very plan
+            known = self._cut_off.get(leaf.name)
+            found = None if facts is None or known is None else known(facts)
+            if found is None or any(facts is each for each in found.leaves.values()):  # a leaf of that very plan
                 return None
             leaves.update(found.leaves)
-            return Origins.read(found)
+            cuts.append(Cut(tuple(_ids(leaf)), found.steps))
+            behind.append(Origins.read(found))
+            return behind[-1]
 
         return origin
 
@@ -221,10 +254,11 @@ class Reader:
     def _view(
         self, source: Source, view: Place, leaves: Mapping[int, Facts], nodes: Sequence[Facts], job: str
     ) -> ViewDefinition:
-        known = dict(leaves)
-        lineage = trace_plan(source.node.children[0], self._origin(known))
+        known, cuts = dict(leaves), list[Cut]()
+        lineage = trace_plan(source.node.children[0], self._origin(known, [], cuts))
         renamed = _renamed(lineage, [attribute.name for attribute in source.attributes])
-        return ViewDefinition(view, self._written("View", "view", view, renamed, known, nodes, job))
+        written = self._written("View", "view", view, renamed, known, nodes, job)
+        return ViewDefinition(view, replace(written, cuts=tuple(cuts)))
 
     def _unread(self, nodes: Sequence[Facts], target: Place, job: str, trouble: PlanUnreadable) -> Written:
         """A plan that could not be read still has its inputs and its output."""

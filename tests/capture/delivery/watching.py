@@ -54,7 +54,7 @@ def lines(file: Path) -> list[bytes]:
     return file.read_bytes().splitlines() if file.exists() else []
 
 
-def soon(condition: Callable[[], Any], within: float = 10.0) -> None:
+def soon(condition: Callable[[], Any], within: float = 60.0) -> None:
     """Wait until it holds; fail if it does not."""
     deadline = time.monotonic() + within
     while not condition():

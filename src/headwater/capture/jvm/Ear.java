@@ -9,10 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.apache.spark.SparkContext;
+import org.apache.spark.executor.OutputMetrics;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerApplicationEnd;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
@@ -30,6 +32,7 @@ public final class Ear extends SparkListener {
   private final AtomicLong missed = new AtomicLong();
   private final ObjectMapper json = new ObjectMapper();
   private final Work.Steps steps = new Work.Steps();
+  private final Records records = new Records();
   private final Map lastRdd = new LinkedHashMap();
   private final SparkContext context;
 
@@ -101,6 +104,7 @@ public final class Ear extends SparkListener {
       return;
     }
     try {
+      records.willRun(execution, Survey.each(Survey.follow(event, "stageInfos.*.stageId")));
       List rdds = Survey.each(Survey.follow(event, "stageInfos.*.rddInfos.head.id"));
       for (int i = 0; i < rdds.size(); i++) {
         Integer known = (Integer) lastRdd.get(execution);
@@ -110,6 +114,11 @@ public final class Ear extends SparkListener {
     } catch (Exception unknown) {
       lastRdd.remove(execution); // a frame that is used twice may then be a source of its own
     }
+  }
+
+  public void onStageCompleted(SparkListenerStageCompleted event) {
+    OutputMetrics written = event.stageInfo().taskMetrics().outputMetrics();
+    records.stageEnded(event.stageInfo().stageId(), written.recordsWritten(), written.bytesWritten());
   }
 
   public void onApplicationEnd(SparkListenerApplicationEnd event) {
@@ -122,12 +131,14 @@ public final class Ear extends SparkListener {
     Object root = Survey.plain(Survey.follow(event, "rootExecutionId"));
     steps.began(event.executionId(), root);
     QueryExecution execution = SQLExecution.getQueryExecution(event.executionId());
+    records.began(event.executionId(), root, execution != null && matters(execution));
     if (execution == null || !matters(execution)) {
       return;
     }
     Map said = new LinkedHashMap();
     said.put("time", Long.valueOf(event.time()));
     said.put("tags", Survey.plain(Survey.follow(event, "jobTags")));
+    said.put("settings", Survey.plain(Survey.follow(event, "modifiedConfigs"))); // they may be others by the time we ask
     about(execution, said);
     List works = Work.of(execution, new ArrayList(), null);
     for (int i = 0; i < works.size(); i++) {
@@ -140,6 +151,7 @@ public final class Ear extends SparkListener {
 
   private void ended(SparkListenerSQLExecutionEnd event) throws Exception {
     Object rdd = lastRdd.remove(String.valueOf(event.executionId()));
+    List written = records.ended(event.executionId());
     QueryExecution execution = event.qe();
     Object root = steps.rootOf(event.executionId());
     List own = steps.ended(event.executionId(), execution != null && matters(execution) ? execution : null);
@@ -159,6 +171,7 @@ public final class Ear extends SparkListener {
     said.put("trace", Survey.plain(Survey.follow(event, "executionFailure.getStackTrace")));
     about(execution, said);
     List works = Work.of(execution, own, rdd);
+    said.put("recordsWritten", works.size() == 1 ? written : null); // several commands share their tasks' numbers
     for (int i = 0; i < works.size(); i++) {
       Object id = idOf(event.executionId(), works.size(), i);
       said.put("id", id);

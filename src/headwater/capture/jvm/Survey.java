@@ -1,6 +1,7 @@
 package headwater;
 
 import java.lang.reflect.Array;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayDeque;
@@ -22,7 +23,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric;
  *
  * The questions: {"children": {class: [path…]}, "facts": {class: {key: path}}}; class is a simple name, of the node
  * or of a class above it, or "*". A path is "relation.location.rootPaths"; a step may take one text, "get('path')",
- * and "*" goes into each element. Options are opened on the way; whatever is not there is null.
+ * "@name" is a field that has no getter, and "*" goes into each element. Options are opened on the way; whatever is not
+ * there is null.
  */
 public final class Survey {
   /** By class, the getters found so far: to look for one costs far more than to call it. */
@@ -182,11 +184,29 @@ public final class Survey {
   }
 
   private static Object call(Object here, String step) throws Exception {
+    if (step.startsWith("@")) {
+      return field(here, step.substring(1));
+    }
     int bracket = step.indexOf("('");
     String name = bracket < 0 ? step : step.substring(0, bracket);
     Object[] with = bracket < 0 ? new Object[0] : new Object[] {step.substring(bracket + 2, step.length() - 2)};
     Method getter = getter(here.getClass(), name, with.length);
     return getter == null ? null : invoke(getter, here, with);
+  }
+
+  private static Object field(Object here, String name) throws Exception {
+    Class kind = here.getClass();
+    while (kind != null) {
+      Field[] fields = kind.getDeclaredFields();
+      for (int i = 0; i < fields.length; i++) {
+        if (fields[i].getName().equals(name)) {
+          fields[i].setAccessible(true);
+          return fields[i].get(here);
+        }
+      }
+      kind = kind.getSuperclass();
+    }
+    return null;
   }
 
   private static Method getter(Class kind, String name, int arguments) {

@@ -53,6 +53,18 @@ public final class Work {
     return rdd;
   }
 
+  /** Whether there is a physical plan. To ask for one that could not be made would make Spark try once more. */
+  public boolean isPlanned() {
+    if (!execution.tracker().phases().contains("planning")) {
+      return false;
+    }
+    try {
+      return execution.executedPlan() != null;
+    } catch (Exception failure) {
+      return false;
+    }
+  }
+
   /** The physical plan; where there were steps, theirs beside it. */
   public Object executedPlan() throws Exception {
     Object plan = execution.executedPlan();

@@ -1,22 +1,22 @@
-"""The bridge into Spark's JVM: three small Java classes, compiled there by the compiler that Spark itself brings.
+"""The bridge into Spark's JVM: small Java classes of ours (headwater/jvm.py).
 
-No JAR to choose by Spark and Scala version, nothing to put on a cluster's class path; and, unlike a Python callback,
-nothing of ours runs in Python while Spark's listener waits (docs/decisions/0007).
+Unlike with a Python callback, nothing of ours runs in Python while Spark's listener waits (docs/decisions/0007).
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
 
 from headwater.capture.questions import LOGICAL, PHYSICAL, TABLE, TOP
+from headwater.jvm import JavaClasses
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+CLASSES = ("Survey", "Work", "Records", "Ear")
+"""Our Java classes here; each uses only those before it."""
 _CAPACITY = 10_000  # messages; a write makes two
 _MOST_NODES = 100_000
 
@@ -32,14 +32,13 @@ class Bridge:
     """One per SparkContext."""
 
     def __init__(self, context: SparkContext) -> None:
-        self._gateway: Any = context._gateway
         jvm = self._jvm = cast(Any, context._jvm)
         scala_context = cast(Any, context._jsc).sc()
-        self._classes: Any = _classes_of(self._gateway)
-        self._ear: Any = self._new("Ear", scala_context, _CAPACITY)
+        classes = JavaClasses(context._gateway, __package__, CLASSES)
+        self._ear: Any = classes.new("Ear", scala_context, _CAPACITY)
         self._queue: Any = self._ear.queue()
         self._surveys = {
-            name: self._new("Survey", json.dumps(questions))
+            name: classes.new("Survey", json.dumps(questions))
             for name, questions in (("logical", LOGICAL), ("physical", PHYSICAL), ("top", TOP), ("table", TABLE))
         }
         self._milliseconds: Any = jvm.java.util.concurrent.TimeUnit.MILLISECONDS
@@ -71,27 +70,3 @@ class Bridge:
         """Chains of projections as one, by Catalyst's own rule: a fiftieth of the text after 50 times `withColumn`."""
         rule = self._jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.optimizer.CollapseProject$")
         return rule.getField("MODULE$").get(None).apply(plan)
-
-    def _new(self, name: str, *arguments: object) -> Any:
-        """Our classes have one constructor each."""
-        given = self._gateway.new_array(self._jvm.java.lang.Object, len(arguments))
-        for place, argument in enumerate(arguments):
-            given[place] = argument
-        return self._classes.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(given)
-
-
-_compiled: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The class loader that has our classes, by gateway. Once a JVM: py4j remembers methods by the name of their class, and
-would call those of the first on an object of the second."""
-
-
-def _classes_of(gateway: Any) -> Any:
-    if gateway not in _compiled:
-        loader = gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        for name in ("Survey", "Work", "Ear"):  # each uses those before it
-            compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-            compiler.setParentClassLoader(loader)
-            compiler.cook(files(__package__).joinpath(f"{name}.java").read_text(encoding="utf-8"))
-            loader = compiler.getClassLoader()
-        _compiled[gateway] = loader
-    return _compiled[gateway]

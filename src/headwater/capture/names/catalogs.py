@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from headwater.capture.names.paths import location_name
 from headwater.capture.names.place import Catalog, Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SESSION_CATALOG = "spark_catalog"
 
@@ -74,3 +78,15 @@ class Catalogs:
             namespace, name = location_name(unquote(catalog.warehouse_uri))
             return f"file:{name}" if namespace == "file" else f"{namespace}/{name.strip('/')}"
         return f"catalog:{catalog.name}"
+
+
+def catalogs_of(spark: SparkSession, conf: Mapping[str, str]) -> Catalogs:
+    """``conf`` is the application's configuration."""
+    context: Any = spark.sparkContext._jsc
+    metastore = conf.get("spark.hadoop.hive.metastore.uris") or context.hadoopConfiguration().get("hive.metastore.uris")
+    prefix = "spark.sql.catalog."
+    return Catalogs(
+        str(spark.conf.get("spark.sql.warehouse.dir")),
+        metastore.split(",")[0] if metastore else None,
+        {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)},
+    )

@@ -64,6 +64,8 @@ def _relation(facts: Facts, catalogs: Catalogs) -> Reading:
         if "deltaVersion" in facts:
             places = [_versioned(place, facts) for place in places]
         return Reading(tuple(places), facts=facts)
+    if facts.get("relation") == "KafkaRelation" and facts.get("kafka"):
+        return _kafka({key.lower(): value for key, value in facts["kafka"].items()}, facts)
     return Reading(gap=f"the data source {facts.get('relation')} does not say where its data is", facts=facts)
 
 

@@ -20,7 +20,7 @@ from headwater.capture.names.paths import file_place
 from headwater.capture.names.place import Place
 from headwater.capture.questions import LOGICAL
 
-_FILE_SINK = re.compile(r"FileSink\[(.*)\]", re.S)
+_SINK = re.compile(r"(File|Delta)Sink\[(.*)\]", re.S)
 
 
 def read_target(nodes: Sequence[Facts], catalogs: Catalogs) -> Place | None:
@@ -35,8 +35,8 @@ def read_target(nodes: Sequence[Facts], catalogs: Catalogs) -> Place | None:
     if command.get("provider") and "options" in command:
         return _data_source(command)
     if command.get("sink"):
-        match = _FILE_SINK.fullmatch(str(command["sink"]))
-        return file_place(match[1]) if match else None
+        match = _SINK.fullmatch(str(command["sink"]))
+        return file_place(match[2], format="delta" if match[1] == "Delta" else None) if match else None
     if command.get("path"):
         return file_place(str(command["path"]), format=format_name(command))
     return _below(nodes, catalogs)
