@@ -1,0 +1,142 @@
+"""Correlation ids: 128 bits of what tells a row of a source apart, the same in every run.
+
+Within Spark an id is two numbers. They come from the declared key, else from the row's place in its file, else from its
+content and a number among equal rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from headwater.rows.identity import halves_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+HI, LO = "__hw_hi", "__hw_lo"
+KEY = "__hw_key"
+ID = (HI, LO)
+MOST_NAMED = 100
+"""So many of the items that were merged with one are named in its record, at most."""
+
+_NESTED = ("struct<", "array<", "map<", "variant")
+
+
+@dataclass(frozen=True)
+class ItemSql:
+    """The id of a table's rows and what they are known by, as SQL over its columns."""
+
+    hi: str
+    lo: str
+    key: str
+
+
+def salt_of(pipeline_id: str, source: str) -> str:
+    """Rows of two sources with equal keys are two items."""
+    return uuid5(UUID(pipeline_id), source).hex
+
+
+def by_key(salt: str, fields: Sequence[tuple[str, str]]) -> ItemSql:
+    """``fields``: the key's columns, each with its type."""
+    told: list[str] = []
+    for name, type in fields:
+        quoted = f"`{name.replace('`', '``')}`"
+        nested = type.startswith(_NESTED)  # within these, the hash would pass over nulls
+        told += [
+            f"isnull({quoted})",
+            f"to_json(struct({quoted}), map('ignoreNullFields', 'false'))" if nested else quoted,
+        ]
+    columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
+    return _hashed(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+
+
+def by_place(salt: str) -> ItemSql:
+    """Of Parquet files."""
+    place = ["_metadata.file_path", "_metadata.row_index"]
+    return _hashed(salt, place, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
+
+
+def kept_ids() -> ItemSql:
+    """Of a table that was kept with its ids."""
+    return ItemSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
+
+
+def by_content(rows: DataFrame, salt: str) -> DataFrame:
+    """The rows with their ids; equal rows are numbered, and which of them has which number does not matter."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    columns = [(F.col(f"`{field.name}`"), field.dataType) for field in rows.schema.fields]
+    hashed = rows.select("*", *(half.alias(name) for half, name in zip(halves_of(columns), ID, strict=True)))
+    equal = Window.partitionBy(*ID).orderBy(*ID)
+    numbered = hashed.select("*", F.row_number().over(equal).alias(KEY))
+    minted = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
+    key = F.to_json(F.struct(F.hex(HI).alias("content"), F.col(KEY).alias("number"))).alias(KEY)
+    return numbered.select(*(f"`{name}`" for name in rows.columns), *minted, key)
+
+
+def _hashed(salt: str, told: Sequence[str], key: str) -> ItemSql:
+    inner = ", ".join(told)
+    return ItemSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
+
+
+def correlation(hi: Column, lo: Column) -> Column:
+    """The id as people see it: a UUID."""
+    from pyspark.sql import functions as F
+
+    first, last = (F.lower(F.lpad(F.hex(half), 16, "0")) for half in (hi, lo))
+    return F.concat_ws(
+        "-",
+        F.substring(first, 1, 8),
+        F.substring(first, 9, 4),
+        F.substring(first, 13, 4),
+        F.substring(last, 1, 4),
+        F.substring(last, 5, 12),
+    )
+
+
+def some_of_each(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
+    """How many items each group of rows has, some of them by their ids, and whether these are not all: always the same
+    ones, and never all of a large group in one place. ``rows`` have an item once for each group, or few times."""
+    from pyspark.sql import functions as F
+
+    hi, lo = item
+    share = F.pmod(lo, F.lit(MOST_NAMED // 2)).alias("__hw_share")
+    # Of each share the least and the greatest, number by number: of pairs or texts, Spark would sort for them.
+    ends = [F.min_by(hi, lo).alias("hi"), F.min(lo).alias("lo"), F.max_by(hi, lo).alias("hi2"), F.max(lo).alias("lo2")]
+    shares = rows.groupBy(*by, share).agg(F.count("*").alias("count"), *ends)
+    first, last = F.struct("hi", "lo"), F.struct(F.col("hi2").alias("hi"), F.col("lo2").alias("lo"))
+    both = F.when(F.col("lo") == F.col("lo2"), F.array(first)).otherwise(F.array(first, last))
+    cut = (F.col("count") > 2) & (F.col("lo") != F.col("lo2"))
+    return shares.groupBy(*by).agg(
+        F.sum("count").alias("__hw_count"),
+        F.flatten(F.collect_list(both)).alias("__hw_names"),
+        F.bool_or(cut).alias("__hw_cut"),
+    )
+
+
+def halves(correlation_id: str) -> tuple[int, int]:
+    """The two numbers of an id."""
+    whole = UUID(correlation_id).bytes
+    return int.from_bytes(whole[:8], signed=True), int.from_bytes(whole[8:], signed=True)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which items are followed: all of them, or one in ``every``. The same ones in every run, unless ``salt`` says
+    that this run has its own."""
+
+    every: int = 1
+    salt: str | None = None
+
+    def chosen(self, lo: Column) -> Column | None:
+        """None: all of them."""
+        from pyspark.sql import functions as F
+
+        if self.every <= 1:
+            return None
+        number = lo if self.salt is None else F.xxhash64(F.lit(self.salt), lo)
+        return F.pmod(number, F.lit(self.every)) == 0

@@ -1,0 +1,67 @@
+"""The report as an OpenLineage event of the run, for whoever does not get the run's own events: they carry it as well.
+
+`StoreSink(hw.connect("postgresql://…"))`, `OpenLineageSink("http://marquez:5000")`.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import Any, Protocol
+
+from headwater.capture.delivery.ingest import Ingesting
+from headwater.pipeline.report import PipelineReport
+
+PRODUCER = "urn:headwater:pipeline"
+
+
+class _Delivering(Protocol):
+    def deliver(self, events: list[bytes], /) -> None: ...
+
+
+def report_event(report: PipelineReport) -> dict[str, Any]:
+    from openlineage.client import event_v2 as ol
+    from openlineage.client.serde import Serde
+
+    at = report.ended or report.started
+    facet = {
+        "_producer": PRODUCER,
+        "_schemaURL": "urn:headwater:facet:headwater_pipeline:1-0-0",
+        **report.to_dict(),
+    }
+    event = ol.RunEvent(
+        eventType=ol.RunState(str(report.state)),
+        eventTime=at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        run=ol.Run(report.run_id, facets={}),
+        job=ol.Job(report.namespace, report.pipeline),
+        producer=PRODUCER,
+    )
+    told: dict[str, Any] = Serde.to_dict(event)
+    told["run"]["facets"] = {"headwater_pipeline": facet}
+    return told
+
+
+class OpenLineageSink:
+    """To an address that takes OpenLineage events: `file:///path/events.jsonl`, `http://host:port`, `console`."""
+
+    def __init__(self, target: str, *, api_key: str | None = None) -> None:
+        from headwater.capture.delivery.targets import sink_for
+
+        self._sink: _Delivering = sink_for(target, api_key=api_key)
+
+    def record(self, report: PipelineReport) -> None:
+        self._sink.deliver([_body(report)])
+
+
+class StoreSink:
+    """Into a store of ours: ``store`` is what `hw.connect` gives, and stays open."""
+
+    def __init__(self, store: Ingesting) -> None:
+        self._store = store
+
+    def record(self, report: PipelineReport) -> None:
+        self._store.ingest_many([_body(report)])
+
+
+def _body(report: PipelineReport) -> bytes:
+    return json.dumps(report_event(report)).encode()

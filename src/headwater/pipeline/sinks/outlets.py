@@ -1,0 +1,108 @@
+"""All sinks of a run, kept apart: one that fails is left out, and neither the run nor the others notice."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from headwater.model.items import ItemRecord
+from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.sinks.sink import FrameSink, ItemSink, PipelineSink, RunInfo, Sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_log = logging.getLogger("headwater")
+
+
+class Outlets:
+    """``with Outlets(sinks, run):`` closes them all, however the block ends."""
+
+    def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
+        self._run = run
+        self._well = list(sinks)
+        self._opened: list[Any] = []
+        self._failures: dict[str, str] = {}
+        self._missed = 0
+        self._mutex = RLock()
+
+    def __enter__(self) -> Outlets:
+        try:
+            for sink in list(self._well):
+                if isinstance(sink, ItemSink | FrameSink):
+                    self._opened.append(sink)  # also where opening fails half-way, there is something to close
+                    self._try(sink, lambda each: each.open(self._run))
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def wants_records(self) -> bool:
+        return any(self._takes_records(sink) for sink in self._well)
+
+    @property
+    def wants_frames(self) -> bool:
+        return any(isinstance(sink, FrameSink) for sink in self._well)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """What was left out, and why."""
+        return dict(self._failures)
+
+    @property
+    def missed(self) -> int:
+        """How many records were offered to sinks that could not take them any more."""
+        return self._missed
+
+    def write(self, records: Sequence[ItemRecord]) -> None:
+        """To the sinks that take records; those that Spark writes get them by :meth:`write_frame`."""
+        with self._mutex:
+            for sink in self._opened:
+                if not self._takes_records(sink):
+                    continue
+                if sink not in self._well or not self._try(sink, lambda each: each.write(records)):
+                    self._missed += len(records)
+
+    def write_frame(self, records: DataFrame) -> None:
+        with self._mutex:
+            for sink in list(self._well):
+                if isinstance(sink, FrameSink):
+                    self._try(sink, lambda each: each.write_frame(records))
+
+    def record(self, report: PipelineReport) -> None:
+        with self._mutex:
+            for sink in list(self._well):
+                if isinstance(sink, PipelineSink):
+                    self._try(sink, lambda each: each.record(report))
+
+    def close(self) -> None:
+        """Also those that failed: they may still hold a file."""
+        with self._mutex:
+            opened, self._opened = self._opened, []
+            for sink in opened:
+                self._try(sink, lambda each: each.close())
+
+    @staticmethod
+    def _takes_records(sink: object) -> bool:
+        return isinstance(sink, ItemSink) and not isinstance(sink, FrameSink)
+
+    def _try(self, sink: Any, action: Callable[[Any], None]) -> bool:
+        try:
+            action(sink)
+        except Exception as error:  # of somebody's sink: told, and kept from everybody else
+            if sink in self._well:
+                self._well.remove(sink)
+                name = f"{type(sink).__name__} {len(self._failures) + 1}"
+                self._failures[name] = f"{type(error).__name__}: {error}"
+                _log.warning("The sink %s failed and is left out of this run: %s", name, self._failures[name])
+            return False
+        return True

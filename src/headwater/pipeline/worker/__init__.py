@@ -1,0 +1,22 @@
+"""What runs on executors, where headwater is not installed: a Python function, row by row, over Arrow batches.
+
+Shipped by value (`pyspark.cloudpickle.register_pickle_by_value` of this package), so nothing here imports anything of
+ours but this package itself.
+"""
+
+from headwater.pipeline.worker.function import TRACKING, RowFailed, RowFunction
+from headwater.pipeline.worker.given import GIVEN
+from headwater.pipeline.worker.telling import DEAD_LETTERED, EMITTED, ERROR, FILTERED_OUT, FOLLOWED, RETRIED
+
+__all__ = [
+    "DEAD_LETTERED",
+    "EMITTED",
+    "ERROR",
+    "FILTERED_OUT",
+    "FOLLOWED",
+    "GIVEN",
+    "RETRIED",
+    "TRACKING",
+    "RowFailed",
+    "RowFunction",
+]

@@ -1,0 +1,132 @@
+"""Calling a function on the rows of one batch, and what became of each of them.
+
+The function is called once per attempt and for no other reason. What it raises is tried again; what it returned and
+does not fit the schema is not, because it would return that again. Rows are attempted in their order, then the results
+are converted together.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from headwater.pipeline.worker.columns import Layout, Misfit
+from headwater.pipeline.worker.rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row
+
+    from headwater.pipeline.worker.function import RowFunction
+
+_LONGEST = 2000
+
+
+class Attempts:
+    """A result of None is nothing; whether that was on purpose, ``errors`` says. Rows from ``reached`` on had no
+    turn."""
+
+    def __init__(self, function: RowFunction, rows: Rows) -> None:
+        self.rows = rows
+        self.results: list[Any] = []
+        self.errors: dict[int, str] = {}
+        self.retries: dict[int, int] = {}
+        self.reached = 0
+        self.cause: Exception | None = None
+        self._function = function
+        self._call = self._all_given if function.many else function.fn
+
+    @property
+    def failed(self) -> bool:
+        """Whether a row failed for which nothing was declared: the rows after it have no turn."""
+        return self._function.on_error == "fail" and bool(self.errors)
+
+    def make(self) -> None:
+        call, keep = self._call, self.results.append
+        waiting = iter(self.rows)
+        while True:
+            try:
+                for row in waiting:
+                    keep(call(row))
+                break
+            except Exception as error:  # whatever the function raises is that row's; the loop goes on after it
+                keep(self._again(error))
+                if self.failed:
+                    break
+        self.reached = len(self.results)
+
+    def _again(self, error: Exception) -> Any:
+        function, place = self._function, len(self.results)
+        for retry in range(1, function.retries + 1):
+            if isinstance(error, Misfit):
+                break
+            self.retries[place] = retry
+            backoff = function.backoff
+            pause = backoff(retry) if callable(backoff) else backoff * 2.0 ** (retry - 1)
+            if pause > 0:
+                time.sleep(pause)
+            try:
+                return self._call(self.rows[place])
+            except Exception as again:
+                error = again
+        self.errors[place] = _text_of(error)
+        self.cause = error
+        return None
+
+    def _all_given(self, row: Row) -> list[Any] | None:
+        """A generator may fail while it is read, which is a failure of the same attempt."""
+        given = self._function.fn(row)
+        if given is None:
+            return None
+        if isinstance(given, str | bytes | dict) or hasattr(given, "asDict"):
+            raise Misfit(f"{type(given).__name__} is one value: a function for flat_map gives an iterable of rows")
+        return list(given)
+
+    def columns(self, layout: Layout) -> list[pa.Array]:
+        """Of all that was given. Results that do not fit become errors of their rows."""
+        given = self._given()
+        try:
+            return layout.arrays(given)
+        except Exception as error:  # of some value; of which one is asked only now
+            misfits = layout.misfits(given)
+            if not misfits:
+                raise
+            self.cause = error
+        owners = [place for place, number in enumerate(self.emissions()) for _ in range(number)]
+        for number, reason in misfits.items():
+            self.errors.setdefault(owners[number], printable(f"Misfit: {reason}"))
+            self.results[owners[number]] = None
+        return layout.arrays(self._given())
+
+    def _given(self) -> Sequence[Any]:
+        if self._function.many:
+            return list(chain.from_iterable(result for result in self.results if result is not None))
+        return [result for result in self.results if result is not None] if self.some_gave_nothing else self.results
+
+    @property
+    def some_gave_nothing(self) -> bool:
+        return len(self.results) < len(self.rows) or type(None) in map(type, self.results)
+
+    def emissions(self) -> list[int]:
+        """How many each row gave."""
+        if self._function.many:
+            found = [0 if result is None else len(result) for result in self.results]
+        else:
+            found = [0 if result is None else 1 for result in self.results]
+        return found + [0] * (len(self.rows) - len(found))
+
+
+def _text_of(error: Exception) -> str:
+    try:
+        said = str(error)
+    except Exception:  # somebody's exception, whose own words fail
+        said = ""
+    return printable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+
+
+def printable(text: str, longest: int = _LONGEST) -> str:
+    """Fit for a column of text, which takes no half of a surrogate pair, and not longer than anybody reads."""
+    shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shown.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,101 @@
+"""A Python function as `mapInArrow` runs it: for the rows alone, or with what became of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headwater.pipeline.worker.attempts import Attempts, printable
+from headwater.pipeline.worker.columns import Layout
+from headwater.pipeline.worker.given import GIVEN, given_up
+from headwater.pipeline.worker.rows import Rows, row_class
+from headwater.pipeline.worker.telling import told
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row
+
+TRACKING = "__hw_"
+"""What the names of columns begin with that are ours."""
+
+_STRIDE = 1000
+"""How many rows go at once into a function that may give many for each."""
+
+
+class RowFailed(Exception):
+    """The function failed on a row, and nothing was declared for that."""
+
+
+class RowFunction:
+    """``schema`` is the declared one, in Arrow's types; naive times are in the time zone that it names.
+
+    ``backoff`` is in seconds, doubled for each further retry, or says for the first, second … retry how many.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[[Row], Any],
+        columns: Sequence[str],
+        schema: pa.Schema,
+        many: bool = False,
+        retries: int = 0,
+        backoff: float | Callable[[int], float] = 0.0,
+        on_error: str = "fail",
+        *,
+        node: str,
+    ) -> None:
+        self.fn = fn
+        self.columns = tuple(columns)
+        self.schema = schema
+        self.many = many
+        self.retries = retries
+        self.backoff = backoff
+        self.on_error = on_error
+        self.node = node
+
+    def plainly(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows in, rows out. The first failure fails the task, unless such rows are skipped."""
+        import pyarrow as pa
+
+        if self.on_error == "dead_letter":
+            raise ValueError(f"Node '{self.node}' has dead letters, which only followed() can hand over")
+        layout, kind = Layout(self.schema), row_class(self.columns)
+        for batch in self._strides(batches):
+            attempts = Attempts(self, Rows(batch.columns, kind, batch.num_rows))
+            attempts.make()
+            columns = attempts.columns(layout)
+            if attempts.failed:
+                place = min(attempts.errors)
+                shown = printable(repr(attempts.rows[place]), 500)
+                raise RowFailed(f"Node '{self.node}' failed on {shown}: {attempts.errors[place]}") from attempts.cause
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def followed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Every row in comes out: once for each row that the function gave for it, or once with its outcome alone.
+
+        A failure that is to fail the run is not raised here but told, so that what became of the others is known too;
+        the rows after it are not attempted, and their outcome is 0. Rows that the function had been called with before
+        a neighbour's result was found not to fit keep the outcome they had. Where such rows become dead letters, the
+        last of the columns that are passed on is the row itself, for those that were given up.
+        """
+        layout, kind = Layout(self.schema), row_class(self.columns)
+        stopped = False
+        for batch in self._strides(batches):
+            named = list(zip(batch.schema.names, batch.columns, strict=True))
+            tracking = {name: column for name, column in named if name.startswith(TRACKING)}
+            theirs = [column for name, column in named if not name.startswith(TRACKING)]
+            attempts = Attempts(self, Rows(theirs, kind, batch.num_rows))
+            if not stopped:
+                attempts.make()
+            given = attempts.columns(layout)
+            if self.on_error == "dead_letter":
+                tracking[GIVEN] = given_up(theirs, self.columns, batch.num_rows, attempts.errors)
+            stopped = stopped or attempts.failed
+            yield told(self, tracking, attempts, given)
+
+    def _strides(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            if self.many and batch.num_rows > _STRIDE:
+                yield from (batch.slice(start, _STRIDE) for start in range(0, batch.num_rows, _STRIDE))
+            else:
+                yield batch

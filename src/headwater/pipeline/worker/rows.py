@@ -1,0 +1,158 @@
+"""Arrow columns as the rows that a function is called with: `pyspark.sql.Row`, as everywhere else in PySpark.
+
+Times of day are naive and in the session's time zone, structs are rows and maps are dicts, as Spark gives them too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date, timedelta, timezone, tzinfo
+from importlib.util import find_spec
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row
+
+_OFFSET = re.compile(r"(?:GMT|UTC|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
+_EPOCH = date(1970, 1, 1)
+_DAYS = ((date.min - _EPOCH).days, (date.max - _EPOCH).days)
+_MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
+
+
+class Rows:
+    """The rows of a batch, each made when its turn comes: all at once they would keep the garbage collector busy."""
+
+    def __init__(self, columns: Sequence[pa.Array], kind: type[Row], count: int) -> None:
+        self._values = [values_of(column) for column in columns]
+        self._kind = kind
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        values = zip(*self._values, strict=True) if self._values else repeat((), self._count)
+        # Not by calling the class, whose checks and keyword arguments would cost more than many a function does.
+        return map(tuple.__new__, repeat(self._kind), values)
+
+    def __getitem__(self, place: int) -> Row:
+        return tuple.__new__(self._kind, [values[place] for values in self._values])
+
+
+def row_class(columns: Sequence[str]) -> type[Row]:
+    """A Row whose columns are known beforehand, so that a row is only its values and a column is found at once."""
+    from pyspark.sql import Row
+
+    places = {name: columns.index(name) for name in columns}  # of two with one name a Row answers with the first
+    known: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
+
+    def get_item(row: Any, item: Any, known: Any = known, get: Any = tuple.__getitem__) -> Any:
+        try:
+            return get(row, known[item])
+        except (KeyError, TypeError):  # a slice, a place counted from the end, or a mistake: a Row knows what to do
+            return Row.__getitem__(row, item)
+
+    # A named tuple's fields are the quickest way into any tuple, and know it by the place alone.
+    fields: type = namedtuple("fields", [f"f{place}" for place in range(len(columns))])  # type: ignore[misc]
+    named = {
+        name: vars(fields)[f"f{place}"]
+        for name, place in places.items()
+        if not hasattr(Row, name) and not name.startswith("__")
+    }
+    return type("Row", (Row,), {"__fields__": list(columns), "__getitem__": get_item, **named})
+
+
+def values_of(column: pa.Array) -> list[Any]:
+    """As ``to_pylist``, and many times faster for what is most common."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_nested(kind):
+        return list(map(_reading(kind), column.to_pylist()))
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = pc.local_timestamp(column.cast(pa.timestamp(kind.unit, tz=arrow_zone(kind.tz))))
+        kind = column.type
+    if find_spec("numpy") is None or not _quick(column):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    if column.null_count == 0 or pa.types.is_string(kind):
+        return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
+    # With a null among them numpy would make floats of integers: one of the other values takes its place meanwhile.
+    present = column.drop_null()
+    if not len(present):
+        return [None] * len(column)
+    found: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
+    for place in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
+        found[place] = None
+    return found
+
+
+def _quick(column: pa.Array) -> bool:
+    """Whether numpy has the same values for it."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_date32(kind):
+        return _within(column.cast(pa.int32()), _DAYS)
+    if pa.types.is_timestamp(kind):
+        return kind.unit == "us" and _within(column.cast(pa.int64()), _MICROSECONDS)
+    if pa.types.is_floating(kind):
+        return not pa.types.is_float16(kind)
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_string(kind))
+
+
+def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
+    """For a time that Python has no date for, numpy would give the number itself."""
+    import pyarrow.compute as pc
+
+    found = pc.min_max(numbers).as_py()
+    return found["min"] is None or (bounds[0] <= found["min"] and found["max"] <= bounds[1])
+
+
+def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
+    """From what Arrow makes of a nested value to what Spark makes of it."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        row = row_class([field.name for field in kind])
+        parts = [_reading(field.type) for field in kind]
+
+        def struct(value: Any) -> Any:
+            items = zip(parts, value.values(), strict=True)
+            return tuple.__new__(row, [part(item) for part, item in items])
+
+        return lambda value: None if value is None else struct(value)
+    if pa.types.is_map(kind):
+        key, item = _reading(kind.key_type), _reading(kind.item_type)
+        return lambda value: None if value is None else {key(k): item(v) for k, v in value}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        each = _reading(kind.value_type)
+        return lambda value: None if value is None else [each(item) for item in value]
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        zone = zone_of(kind.tz)
+        return lambda value: None if value is None else value.astimezone(zone).replace(tzinfo=None)
+    return lambda value: value
+
+
+def zone_of(name: str) -> tzinfo:
+    """A time zone by the names that Spark takes: of a region, or an offset."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return ZoneInfo(name)
+    sign, hours, minutes = offset.groups(default="0")
+    ahead = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-ahead if sign == "-" else ahead)
+
+
+def arrow_zone(name: str) -> str:
+    """The same in the words of Arrow, which knows an offset only by itself."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is None:
+        return name
+    sign, hours, minutes = offset.groups(default="0")
+    return f"{sign}{int(hours):02}:{int(minutes):02}"

@@ -1,0 +1,157 @@
+"""`hw.Pipeline`: where a declared pipeline, the capture and the store meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from headwater.errors import HeadwaterError
+from headwater.pipeline import declared
+from headwater.pipeline.options import LineageOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from headwater.capture.application import Capture
+    from headwater.pipeline.background import Started
+    from headwater.pipeline.replay import Replayed
+    from headwater.pipeline.result import Result
+    from headwater.pipeline.running import Running
+    from headwater.store.store import Store
+
+
+class Pipeline(declared.Pipeline):
+    """A declared pipeline that runs on Spark, and tells of each item what became of it.
+
+    >>> p = Pipeline("daily_revenue", namespace="prod")
+    >>> orders = p.source("orders", lambda spark: spark.read.parquet("raw/orders"), key="order_id")
+    >>> valid = p.transform("valid", orders, lambda df: df.where("amount > 0"))
+    >>> report = p.sink("report", valid, format="parquet", path="warehouse/valid")
+    >>> [node.name for node in p.check()]
+    ['orders', 'valid', 'report']
+    """
+
+    def run(
+        self,
+        spark: SparkSession,
+        *,
+        partition: str | None = None,
+        options: LineageOptions | None = None,
+        store: str | Store | None = None,
+        sinks: Sequence[Any] = (),
+        progress: bool | None = None,
+        checksums: str | None = None,
+    ) -> Result:
+        """Run it and wait.
+
+        ``partition`` is what the run writes of its outputs. ``options`` say what is recorded of items; ``sinks`` take
+        the records and the report. The run's events go where `hw.enable` sends them; where it was not called, to
+        ``store``, which is that of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db` unless it is given. With
+        ``LineageOptions.off()`` and no `hw.enable` there are none. ``progress``: a bar for each node; None is where
+        somebody looks. ``checksums`` are as in `hw.enable`.
+
+        Where every item is followed (``LineageOptions(mode="full")``), the run ends well only if every row of its
+        sources is accounted for.
+        """
+        options = options or LineageOptions()
+        with _captured(self, spark, store, options) as capture:
+            return self._running(spark, partition, options, capture, sinks, progress, checksums).go()
+
+    def replay(
+        self,
+        spark: SparkSession,
+        *,
+        run_id: str | None = None,
+        node: str | None = None,
+        mode: str | None = None,
+        partition: str | None = None,
+        options: LineageOptions | None = None,
+        store: str | Store | None = None,
+        sinks: Sequence[Any] = (),
+        progress: bool | None = None,
+        checksums: str | None = None,
+    ) -> list[Replayed]:
+        """Try dead letters again, with the functions as they are now: those of a run, of a node, or all that were not
+        tried again yet. Each node's letters are a run of their own, through the nodes after it into the sinks.
+
+        What they become is added to what the sinks have. Where that would be wrong, as behind an aggregate, this is
+        refused with the node's name; ``mode`` says that the sinks shall be written all the same, and how. All items of
+        the letters are followed unless ``options`` say otherwise; letters are looked for in ``options.location``.
+        """
+        from headwater.pipeline.replay import ReplayRunning
+        from headwater.pipeline.running import DEFAULT_LOCATION
+        from headwater.pipeline.waiting import waiting_letters
+
+        options = options or LineageOptions(mode="full")
+        found = waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
+        if not found:
+            return []
+        with _captured(self, spark, store, options) as capture:
+            how: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
+            how |= {"sinks": sinks, "progress": progress, "checksums": checksums}
+            return [ReplayRunning(letters, self, spark, **how).replay() for letters in found]
+
+    def start(
+        self,
+        spark: SparkSession,
+        *,
+        partition: str | None = None,
+        options: LineageOptions | None = None,
+        sinks: Sequence[Any] = (),
+        checksums: str | None = None,
+    ) -> Started:
+        """Run it in a thread of its own: `started.wait()` gives the result, `started.cancel()` ends the run. Its events
+        go where `hw.enable` sends them."""
+        from headwater.pipeline.background import Started
+
+        options = options or LineageOptions()
+        return Started(self._running(spark, partition, options, _active(spark), sinks, False, checksums))
+
+    def _running(
+        self,
+        spark: SparkSession,
+        partition: str | None,
+        options: LineageOptions,
+        capture: Capture | None,
+        sinks: Sequence[Any],
+        progress: bool | None,
+        checksums: str | None = None,
+    ) -> Running:
+        from headwater.pipeline.running import Running
+
+        return Running(
+            self,
+            spark,
+            partition=partition,
+            options=options,
+            capture=capture,
+            sinks=sinks,
+            progress=progress,
+            checksums=checksums,
+        )
+
+
+def _active(spark: SparkSession) -> Capture | None:
+    from headwater.capture import session
+
+    return next((each for each in session.active() if each.context is spark.sparkContext), None)
+
+
+@contextmanager
+def _captured(
+    pipeline: Pipeline, spark: SparkSession, store: str | Store | None, options: LineageOptions
+) -> Iterator[Capture | None]:
+    from headwater import watch
+
+    active = _active(spark)
+    if active is not None and store is not None:
+        raise HeadwaterError("hw.enable has been called for this session: its events go there, and not to store=.")
+    if active is not None or (options.mode == "off" and store is None):
+        yield active
+        return
+    watch.enable(spark, store=store, namespace=pipeline.namespace)
+    try:
+        yield _active(spark)
+    finally:
+        watch.disable(spark)

@@ -1,0 +1,145 @@
+"""Items that stay one row each are accounted for without bringing rows together, and nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import headwater as hw
+from headwater.model.items import ItemRecord
+from headwater.pipeline.accounts import Account, Way
+from headwater.pipeline.result import Result
+from headwater.pipeline.settling import Settlement
+from headwater.pipeline.stored import Items
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+FULL = hw.LineageOptions(mode="full", redact=False, ancestry=True, hop_timestamps=False)
+ORDERS = [(n, n % 4, n % 3, None if n == 7 else 10.0 * n) for n in range(12)]
+SHOPS = [(0, "Aix"), (1, "Bonn"), (2, "Cork")]
+
+
+def priced(row: Any) -> Any:
+    if row.id == 5:
+        raise ValueError("no price for five")
+    return None if row.id == 6 else (row.id, row.shop, row.day, row.amount)
+
+
+def pipeline(folder: Path, shops: list[tuple[int, str]] = SHOPS, how: str = "inner") -> hw.Pipeline:
+    """Rows are dropped by a filter, by a function, by a failure, by a join and by a filter before groups."""
+    from pyspark.sql import functions as F
+
+    p = hw.Pipeline("lanes", namespace="tests")
+    p.source("orders", _parquet(folder, "orders", ORDERS, "id long, shop long, day long, amount double"), key="id")
+    p.source("shops", _parquet(folder, "shops", shops, "shop long, town string"), key="shop")
+    p.transform("valid", "orders", lambda df: df.where("amount > 0").select("id", "shop", "day", "amount"))
+    p.map("priced", "valid", priced, schema="id long, shop long, day long, amount double", on_error="skip")
+    p.join("named", "priced", "shops", on="shop", how=how)
+    p.transform("large", "named", lambda df: df.where("amount > 15").withColumn("twice", F.col("amount") * 2))
+    p.aggregate("daily", "large", by=["day"], total=F.sum("twice"))
+    p.transform("rounded", "daily", lambda df: df.withColumn("total", F.round("total")))
+    p.sink("out", "rounded", format="parquet", path=str(folder / "out"), mode="overwrite")
+    return p
+
+
+def _parquet(folder: Path, name: str, rows: list[Any], schema: str) -> Callable[[SparkSession], DataFrame]:
+    def read(spark: SparkSession) -> DataFrame:
+        path = folder / f"{name}{len(rows)}"
+        if not path.exists():
+            spark.createDataFrame(rows, schema).repartition(2).write.parquet(str(path))
+        return spark.read.parquet(str(path))
+
+    return read
+
+
+@pytest.fixture
+def lanes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sources whose items were written in lanes."""
+    found: list[str] = []
+    in_lane = Settlement._in_lane
+
+    def watched(self: Settlement, account: Account, way: Way, path: str) -> Any:
+        rows = in_lane(self, account, way, path)
+        found.extend([way.source.name] if rows is not None else [])
+        return rows
+
+    monkeypatch.setattr(Settlement, "_in_lane", watched)
+    return found
+
+
+def run(spark: SparkSession, p: hw.Pipeline, folder: Path, options: hw.LineageOptions = FULL) -> Result:
+    return p.start(spark, options=options.with_(location=str(folder / "items"))).wait()
+
+
+def records(result: Result) -> dict[str, ItemRecord]:
+    found = [ItemRecord.from_dict(row.asDict(recursive=True)) for row in result.items.collect()]
+    return {f"{each.source} {each.key}": each for each in found}
+
+
+@pytest.mark.parametrize("how", ["inner", pytest.param("left", marks=pytest.mark.long)])
+def test_a_lane_says_what_is_said_without_it(
+    spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    in_lanes = records(run(spark, pipeline(tmp_path, how=how), tmp_path))
+    assert lanes == ["orders"]
+    monkeypatch.setattr(Account, "lane", lambda self, way: None)
+    together = records(run(spark, pipeline(tmp_path, how=how), tmp_path))
+    assert lanes == ["orders"]
+    assert in_lanes == together
+    ended = {key: record.node for key, record in in_lanes.items() if record.source == "orders"}
+    assert len(ended) == len(ORDERS)
+    assert ended['orders {"id":7}'] == ended['orders {"id":0}'] == "valid"
+    assert ended['orders {"id":5}'] == ended['orders {"id":6}'] == "priced"
+    assert ended['orders {"id":3}'] == ("named" if how == "inner" else "out")
+    assert ended['orders {"id":1}'] == "large"
+    assert ended['orders {"id":4}'] == "out"
+
+
+@pytest.mark.long
+def test_sampled(spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    some = FULL.with_(mode="sampled", sample_every=3)
+    in_lanes = records(run(spark, pipeline(tmp_path), tmp_path, some))
+    assert lanes == ["orders"]
+    monkeypatch.setattr(Account, "lane", lambda self, way: None)
+    assert in_lanes == records(run(spark, pipeline(tmp_path), tmp_path, some))
+    assert 0 < len(in_lanes) < len(ORDERS)
+
+
+def test_a_join_that_meets_two_is_found_by_counting(spark: SparkSession, tmp_path: Path, lanes: list[str]) -> None:
+    """The key of the shops is declared, and wrong: two of them share it."""
+    result = run(spark, pipeline(tmp_path, [*SHOPS, (1, "Bern")]), tmp_path, FULL.with_(warn_on_mismatch=False))
+    assert lanes == []
+    found = records(result)
+    assert {hop.node: hop.emissions for hop in found['orders {"id":9}'].hops}["named"] == 2
+    assert len([record for record in found.values() if record.source == "orders"]) == len(ORDERS)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        FULL,
+        pytest.param(FULL.with_(snapshots=True), marks=pytest.mark.long),
+        pytest.param(FULL.with_(max_hops=3, redact=True), marks=pytest.mark.long),
+    ],
+)
+def test_records_are_the_same_however_they_are_read(
+    spark: SparkSession, tmp_path: Path, options: hw.LineageOptions
+) -> None:
+    """By Spark's columns, at hand in Python, and from the files without Spark."""
+    result = run(spark, pipeline(tmp_path), tmp_path, options)
+    by_spark = records(result)
+    at_hand = {f"{each.source} {each.key}": each for each in result._collector.records}
+    with Items(tmp_path / "items" / result.run_id / "items") as items:
+        from_files = {f"{each.source} {each.key}": each for each in items.records()}
+        assert items.counts() == result.counts
+        assert items.unresolved() == ()
+        one = next(iter(from_files.values()))
+        assert items.record(one.correlation_id) == one == result.record(one.correlation_id)
+        only = items.records(reason="FilteredOut", node="valid")
+        assert {each.node for each in only} == {"valid"}
+    assert by_spark == at_hand == from_files
