@@ -1,0 +1,93 @@
+"""What a store's ledger holds, looked at without Spark: hot rows, files of the archive, and whether they are right."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from headwater.model.records import Record, key_of_id, micros_of
+from headwater.records.archive import LEASE, RECORDS, TRACES, Archive
+from headwater.records.files import content_digest, digest_of_column, digest_of_traces
+from headwater.store import record_hot as hot
+from headwater.store.record_archive import next_load
+from headwater.store.store import Store
+from tests.records.oracle import Loaded, expected
+
+Key = tuple[str, str, bytes]
+
+
+def load(store: Store, records: Iterable[Record], *, expires: datetime | None = None) -> None:
+    """Make records hot, as a worker does."""
+    records = list(records)
+    with store._database.write() as conn:
+        moment = expires or max(record.recorded_at for record in records) + timedelta(hours=24)
+        refused = hot.load(conn, records, next_load(conn), micros_of(moment))
+    assert refused == {}
+
+
+def archived(store: Store, kind: str = RECORDS) -> pa.Table:
+    """All live files of a kind, each of which has to be as the books say."""
+    archive = Archive(store._database)
+    files, tables = archive.files(), []
+    for file in archive.live(kind):
+        table = files.read_table(file.path)
+        digests = digest_of_column(table["digest"]) if kind == RECORDS else content_digest(digest_of_traces(table))
+        assert (table.num_rows, digests) == (file.rows, file.digest), file.path
+        assert files.size(file.path) == file.bytes
+        for root in set(table["root_id"].to_pylist()):
+            assert file in archive.live(kind, root_key=key_of_id(root))
+        table = table.append_column("day", pa.array([file.day] * table.num_rows, pa.date32()))
+        tables.append(table.cast(pa.schema(field.with_nullable(True) for field in table.schema)))
+    return pa.concat_tables(tables) if tables else pa.table({})
+
+
+def judge(store: Store, records: Iterable[Record], loads: Iterable[int] | None = None) -> None:
+    """The archive holds these records and no others, each once, and the right trace of every leaf."""
+    wanted = list(records)
+    rows = archived(store).to_pylist()
+    assert Counter(key(row) for row in rows) == Counter((r.root_id, r.node_id, r.digest) for r in wanted)
+    by_key = {(r.root_id, r.node_id, r.digest): r for r in wanted}
+    for row in rows:
+        record = by_key[key(row)]
+        assert row["parent_ids"] == list(record.parent_ids)
+        assert (row["action_taken"], row["storage_location"]) == (record.action_taken, record.storage_location)
+        assert row["recorded_at"] == record.recorded_at
+        assert row["recordedAt"] == micros_of(record.recorded_at) // 1_000_000
+        assert row["day"] == record.day
+    traces = archived(store, TRACES).to_pylist()
+    found = {(row["root_id"], row["record_id"]): row for row in traces}
+    assert len(found) == len(traces)
+    right = expected(Loaded(by_key[key(row)], row["load"]) for row in rows)
+    assert found.keys() == right.keys()
+    for leaf, row in found.items():
+        assert [step["node_id"] for step in row["lineage"][:-1]] == right[leaf]["lineage"]
+        assert all(row[name] == right[leaf][name] for name in ("orphans", "cycle", "conflicts"))
+        assert row["lineage"][-1]["action_taken"] == "DATA_COMPACTION"
+
+
+def key(row: dict[str, Any]) -> Key:
+    return row["root_id"], row["node_id"], row["digest"]
+
+
+def hot_count(store: Store) -> int:
+    with store._database.read() as conn:
+        return len(hot.find(conn, hot.Wanted(), 10_000_000))
+
+
+def hot_keys(store: Store) -> set[Key]:
+    with store._database.read() as conn:
+        rows = hot.find(conn, hot.Wanted(), 10_000_000)
+    return {(row["root_id"], row["node_id"], bytes(row["digest"])) for row in rows}
+
+
+def stray_files(store: Store) -> list[str]:
+    """Whatever lies at the archive's place and is no part of it, once nobody can be at work or reading old files."""
+    archive = Archive(store._database, now=lambda: time.time_ns() // 1000 + 2 * (LEASE // timedelta(microseconds=1)))
+    archive.remove_strays(grace=timedelta(0))
+    live = {file.path for file in archive.live()}
+    return sorted(set(archive.files().listed(["records", "traces", "jsonl", "_work"])) - live)

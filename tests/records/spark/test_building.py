@@ -1,0 +1,139 @@
+"""Traces made by Spark, of small roots and of large ones, are those of the kernel and of the oracle."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater.records import distributed, walking
+from headwater.records.building import traces
+from headwater.records.lineages import Finish, lineages
+from headwater.records.places import Place, Scratch
+from headwater.records.sessions import ledger_session
+from tests.records.oracle import Loaded, expected, record, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+FINISH = Finish(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
+Traced = dict[tuple[str, str], dict[str, Any]]
+
+
+def ledger(seed: int, roots: int) -> list[Loaded]:
+    """Trees, joins, orphans, cycles and conflicts, and ids that sort otherwise than they look."""
+    chance = random.Random(seed)
+    rows = []
+    for number in range(roots):
+        root = f"root-{seed}-{number}"
+        names = [*(f"n{i}" for i in range(chance.choice([1, 2, 5, 12]))), "é", "🜂", root]
+        for place, name in enumerate(names):
+            wild = chance.random() < 0.2
+            before = names if wild else [*names[:place], root]
+            parents = {chance.choice(before) for _ in range(chance.choice([1, 1, 2, 3]))}
+            parents |= {"lost"} if chance.random() < 0.05 else set()
+            for load in [1, 2] if chance.random() < 0.1 else [1]:
+                action = chance.choice(["STEP", "OTHER"])
+                at = chance.choice([0, 1.5, 40_000, 90_000])
+                rows.append(record(name, *sorted(parents), root=root, action=action, at=at, load=load))
+    return rows
+
+
+def chain(root: str, length: int) -> list[Loaded]:
+    return [record(f"{i:05}", f"{i - 1:05}" if i else root, root=root, at=i) for i in range(length)]
+
+
+def made(spark: SparkSession, folder: Path, rows: pa.Table, big: int) -> Traced:
+    import pyarrow.parquet as pq
+
+    pq.write_table(rows, folder / "rows.parquet")
+    spark = ledger_session(spark)
+    scratch = Scratch(Place(spark, str(folder)), "scratch")
+    frame = spark.read.parquet(str(folder / "rows.parquet"))
+    traces(frame, rows.num_rows, FINISH, big, scratch).write.parquet(str(folder / "traces"))
+    return by_leaf(pq.read_table(folder / "traces"))
+
+
+def by_leaf(answer: pa.Table) -> Traced:
+    rows = answer.to_pylist()
+    found = {(row["root_id"], row["record_id"]): row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def check(found: Traced, loaded: list[Loaded]) -> None:
+    wanted = expected(loaded)
+    assert found.keys() == wanted.keys()
+    for leaf, row in found.items():
+        assert [step["node_id"] for step in row["lineage"][:-1]] == wanted[leaf]["lineage"]
+        assert {name: row[name] for name in ("orphans", "cycle", "conflicts")} == {
+            name: wanted[leaf][name] for name in ("orphans", "cycle", "conflicts")
+        }
+    assert found == by_leaf(lineages(table(loaded), finished=FINISH))
+
+
+def test_small_roots_go_whole_to_the_kernel(spark: SparkSession, tmp_path: Path) -> None:
+    loaded = [*ledger(1, 150), *chain("deep", 300)]
+    check(made(spark, tmp_path, table(loaded), big=1_000), loaded)
+
+
+def test_large_roots_are_traced_by_joins(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the smallest count as large here: many graphs at once, with cycles, and a chain of 40."""
+    monkeypatch.setattr(distributed, "_DEEP", 3)  # the chain is then deep
+    loaded = [*ledger(2, 150), *chain("deep", 40)]
+    check(made(spark, tmp_path, table(loaded), big=4), loaded)
+
+
+def ladder(root: str, length: int) -> list[Loaded]:
+    """Everything is made of the two before it: as many ways as there are numbers."""
+    return [record(f"{i}", *([f"{j}" for j in (i - 1, i - 2) if j >= 0] or [root]), root=root) for i in range(length)]
+
+
+def lanes(root: str, count: int) -> list[Loaded]:
+    """A hundred side by side, and every tenth step of two of them."""
+
+    def parents(i: int) -> list[str]:
+        found = [i - 100, *([i - 99] if i // 100 % 10 == 9 else [])]
+        return [f"{j}" for j in found if j >= 0] or [root]
+
+    return [record(f"{i}", *parents(i), root=root, at=i % 50) for i in range(count)]
+
+
+@pytest.mark.parametrize("by_levels", [False, True], ids=["by tasks", "by levels"])
+def test_ways_that_part_and_meet(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_levels: bool
+) -> None:
+    """Powers of these grow, and are given up. With a cycle as well, and a leaf that is made of nothing."""
+    monkeypatch.setattr(distributed, "_GROWN", 1)
+    monkeypatch.setattr(walking, "AT_HAND", 20 if by_levels else 1_000)
+    monkeypatch.setattr(walking, "_MANY", 5)
+    circle = [record("x", "y", "3", root="ladder"), record("y", "x", root="ladder"), record("alone", root="ladder")]
+    loaded = [*ladder("ladder", 14), *circle, *ladder("other", 9)]
+    walks = tmp_path / "walked"
+    real = walking.walk
+
+    def walk(*told: Any) -> Any:
+        walks.mkdir()
+        return real(*told)
+
+    monkeypatch.setattr(distributed, "walk", walk)
+    check(made(spark, tmp_path, table(loaded), big=4), loaded)
+    assert walks.exists()
+
+
+@pytest.mark.parametrize("shape", [ladder("ladder", 3_000), lanes("lanes", 20_000)], ids=["ladder", "lanes"])
+def test_a_large_root_with_joins(spark: SparkSession, tmp_path: Path, shape: list[Loaded]) -> None:
+    rows = table(shape)
+    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(lineages(rows, finished=FINISH))
+
+
+@pytest.mark.long
+def test_a_large_tree_and_a_deep_chain(spark: SparkSession, tmp_path: Path) -> None:
+    """Deep enough that it is asked whether there are cycles, and there are none."""
+    tree = [record(f"{i}", f"{(i - 1) // 3}" if i else "tree", root="tree", at=i % 1_000) for i in range(50_000)]
+    rows = table([*tree, *chain("deep", 1_500)])
+    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(lineages(rows, finished=FINISH))

@@ -1,0 +1,214 @@
+"""kill -9 in the middle of a compaction or a stream: every record is hot or archived, in the end each is archived once.
+
+Where it strikes is no accident: the process says what it is at, and is killed in the phase that was chosen.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import cycle, islice
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pytest
+
+from headwater.model.records import Record
+from headwater.records.archive import Archive
+from headwater.records.attempts import CLEARING, COMMITTING
+from headwater.records.compaction import expire
+from headwater.store.store import Store
+from tests.conftest import ROOT
+from tests.records.spark.holding import archived, hot_count, hot_keys, judge, key, load, stray_files
+from tests.records.spark.test_compaction import IN_48_HOURS, TOMORROW, chain
+from tests.records.spark.test_stream import land, request
+from tests.support import why_missing
+from tests.support.spark_driver import LOCAL
+
+pytestmark = pytest.mark.spark
+
+READY, COMMITTED, DONE = "ready", "committed", "done"
+PHASES = ("Reading the records", "Tracing", "Writing the traces", COMMITTING, COMMITTED, CLEARING)
+"""`committed` is between the commit and what is done after it."""
+
+
+def say(phase: str) -> None:
+    print(phase, flush=True)
+
+
+def say_when_committed() -> None:
+    """And then stand still for a moment: nothing else is done between that and the next phase."""
+    real = Archive.commit
+
+    def commit(self: Archive, *told: object, **more: object) -> None:
+        real(self, *told, **more)  # type: ignore[arg-type]
+        say(COMMITTED)
+        time.sleep(0.3)
+
+    Archive.commit = commit  # type: ignore[method-assign]
+
+
+def drive(url: str, archive: str, landing: str, settings: str) -> None:
+    """Compacts whenever it is told to by a line or, where there is a landing folder, streams what is there."""
+    from pyspark.sql import SparkSession
+
+    from headwater.records.compaction import compact
+    from headwater.records.putting_away import Manner
+    from headwater.records.stream import stream
+
+    builder = SparkSession.builder
+    for setting in settings.split(";"):
+        builder = builder.config(*setting.split("=", 1))
+    spark = builder.getOrCreate()
+    say_when_committed()
+    manner = Manner(say=say)
+    with Store(url) as store:
+        say(READY)
+        for _ in sys.stdin:
+            if landing:
+                stream(store, spark, landing, archive=archive, manner=manner).awaitTermination()
+            else:
+                compact(store, spark, archive=archive, now=TOMORROW, manner=manner)
+            say(DONE)
+
+
+class Driver:
+    """A process that does it, with its Spark, and all of it killed at the end."""
+
+    def __init__(self, url: str, archive: Path, landing: Path | None = None) -> None:
+        settings = ";".join(f"{name}={value}" for name, value in LOCAL.items())
+        told = [url, str(archive), "" if landing is None else str(landing), settings]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.records.spark.test_killed", *told],
+            cwd=ROOT,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        try:
+            assert self.until(READY) == READY
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def begin(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def until(self, phase: str) -> str:
+        """Listen until it says that it has come there, or is done; which of the two."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.strip() in (phase, DONE):
+                return line.strip()
+        raise AssertionError(f"It has ended before it came to {phase}.")
+
+    def kill(self) -> None:
+        """Python, the JVM it has started and the workers of that: they are one process group."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+def kills(phases: tuple[str, ...], count: int) -> Iterator[tuple[int, str, float]]:
+    """The number of each, the phase it is to strike in, and how long after that has begun."""
+    if (reason := why_missing("java")) is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    chance = random.Random(count)
+    for number, phase in enumerate(islice(cycle(phases), count)):
+        yield number, phase, chance.random() * (0.03 if phase in (COMMITTING, COMMITTED) else 0.8)
+
+
+def rounds(*quick: str) -> pytest.MarkDecorator:
+    """Each kill is a Spark of its own: ``quick`` are the phases that it strikes in where that has to be short."""
+    long = pytest.param(PHASES, 60, marks=pytest.mark.long)
+    return pytest.mark.parametrize(("phases", "count"), [(quick, len(quick)), long], ids=["quick", "long"])
+
+
+@rounds("Writing the traces", COMMITTING)
+def test_every_record_is_archived_once(sqlite_url: str, tmp_path: Path, phases: tuple[str, ...], count: int) -> None:
+    archive = tmp_path / "archive"
+    records: list[Record] = []
+    struck: set[str] = set()
+    with Store(sqlite_url) as store:
+        for number, phase, after in kills(phases, count):
+            more = [record for root in range(5) for record in chain(f"{number}-{root}", 4)]
+            # A root of before gets a late one, so that files are replaced too.
+            more += chain(f"{max(number - 1, 0)}-0", 6)[4:] if number else []
+            load(store, more)
+            records += more
+            with Driver(sqlite_url, archive) as driver:
+                driver.begin()
+                struck.add(driver.until(phase))
+                time.sleep(after)
+            expire(store, archive=str(archive), now=IN_48_HOURS)
+            # Not one more and not one less; what is archived and hot as well is the same record.
+            assert hot_keys(store) | in_archive(store) == {(r.root_id, r.node_id, r.digest) for r in records}
+        assert struck == set(phases)
+        with Driver(sqlite_url, archive) as driver:
+            driver.begin()
+            assert driver.until(DONE) == DONE
+        judge(store, records)
+        assert stray_files(store) == []
+        expire(store, now=TOMORROW + timedelta(days=9))
+        assert hot_count(store) == 0
+
+
+@rounds("Writing the traces")
+def test_every_line_is_archived_once(sqlite_url: str, tmp_path: Path, phases: tuple[str, ...], count: int) -> None:
+    """A batch that was killed is begun again under its id, by another process."""
+    archive, landing = tmp_path / "archive", tmp_path / "landing"
+    records: list[Record] = []
+    struck: set[str] = set()
+    with Store(sqlite_url) as store:
+        for number, phase, after in kills(phases, count):
+            more = [record for root in range(3) for record in chain(f"{number}-{root}", 4)]
+            land(landing, f"{number}.jsonl", *map(request, more), "{no json")
+            records += more
+            with Driver(sqlite_url, archive, landing) as driver:
+                driver.begin()
+                struck.add(driver.until(phase))
+                time.sleep(after)
+            assert in_archive(store) <= {(r.root_id, r.node_id, r.digest) for r in records}
+        assert struck == set(phases)
+        with Driver(sqlite_url, archive, landing) as driver:
+            driver.begin()
+            assert driver.until(DONE) == DONE
+        judge(store, records)
+        assert stray_files(store) == []
+        assert len(letters(store)) == count  # a line that was refused is given up once
+
+
+def in_archive(store: Store) -> set[tuple[str, str, bytes]]:
+    return {key(row) for row in archived(store).to_pylist()} if Archive(store._database).exists() else set()
+
+
+def letters(store: Store) -> list[object]:
+    from headwater.records.ledger import Records
+
+    return list(Records(store._database).dead_letters(limit=10_000))
+
+
+if __name__ == "__main__":
+    drive(*sys.argv[1:])

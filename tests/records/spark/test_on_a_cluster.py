@@ -1,0 +1,82 @@
+"""Compaction and streaming on a cluster whose executors have no headwater."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.records.archive import Archive
+from headwater.store.store import Store
+from tests.records.oracle import Loaded
+from tests.records.spark.holding import judge, load, stray_files
+from tests.records.spark.test_building import chain, ledger
+from tests.records.spark.test_stream import land, request
+from tests.support.cluster import ClusterUnavailable, SparkCluster
+
+pytestmark = [pytest.mark.spark, pytest.mark.long]
+
+JOB = """
+import json, sys
+from datetime import UTC, datetime
+from pyspark.sql import SparkSession
+import headwater as hw
+from headwater.records.compaction import compact
+from headwater.records.putting_away import Manner
+from headwater.records.query import query_by_spark
+from headwater.records.stream import stream
+
+def has_no_headwater(_):
+    import importlib.util
+    yield importlib.util.find_spec("headwater") is None
+
+url, folder = sys.argv[1:]
+spark = SparkSession.builder.getOrCreate()
+assert all(spark.sparkContext.parallelize(range(4), 4).mapPartitions(has_no_headwater).collect())
+done = []
+with hw.connect(url) as lineage:
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    compacted = compact(lineage, spark, archive=f"{folder}/archive", manner=Manner(big=30), now=now)
+    stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", done=done.append).awaitTermination()
+    (answer,) = query_by_spark(lineage, spark, "SELECT count(*) FROM records").rows
+print(json.dumps({"compacted": compacted.archived, "streamed": [each.archived for each in done], "asked": answer[0]}))
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SparkCluster]:
+    cluster = SparkCluster()
+    try:
+        cluster.start()
+    except ClusterUnavailable as unavailable:
+        pytest.skip(f"not run: no Spark cluster: {unavailable}")
+    yield cluster
+    cluster.stop()
+
+
+def test_executors_need_no_headwater(cluster: SparkCluster, durable_url: str, tmp_path: Path) -> None:
+    hot = only([*ledger(5, 100), *chain("deep", 60)])
+    landed = only(chain("landed", 20))
+    land(tmp_path / "landing", "a.jsonl", *map(request, landed))
+    with Store(durable_url) as store:
+        load(store, hot)
+        told = answer(cluster, durable_url, str(tmp_path))
+        assert told == {"compacted": len(hot), "streamed": [len(landed)], "asked": len(hot) + len(landed)}
+        judge(store, [*hot, *landed])
+        assert stray_files(store) == []
+        assert len(Archive(store._database).history()) == 2
+
+
+def only(loaded: list[Loaded]) -> list[Any]:
+    """Of each record one content."""
+    return list({(one.record.root_id, one.record.node_id): one.record for one in loaded}.values())
+
+
+def answer(cluster: SparkCluster, *arguments: str) -> Any:
+    done = cluster.run(JOB, *arguments)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,132 @@
+"""What others commit while a compaction is at work: it is done over only where that has to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.client import Lineage
+from headwater.model.records import Record
+from headwater.records import syncing
+from headwater.records.archive import Archive, ArchiveFile
+from headwater.records.attempts import CLEARING, COMMITTING
+from headwater.records.compaction import compact
+from headwater.records.putting_away import Manner
+from tests.records.oracle import NOON
+from tests.records.spark.holding import judge, load, stray_files
+from tests.records.spark.test_compaction import TOMORROW, chain
+from tests.records.spark.test_with_roots import alone, late
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+READING = "Reading the records"
+
+
+class Phases:
+    """What a compaction says it does; and what is done by others at that moment, each once."""
+
+    def __init__(self, **others: Callable[[], object]) -> None:
+        self.said: list[str] = []
+        self._others = others
+
+    def __call__(self, phase: str) -> None:
+        self.said.append(phase)
+        other = self._others.pop(phase.split(maxsplit=1)[0].lower(), None)
+        if other is not None:
+            other()
+
+
+def test_commits_of_other_roots_do_not_make_it_begin_again(
+    durable_url: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Roots of today are traced at once, again and again, while yesterday is compacted, and one is built anew."""
+    ours, before = [record for root in range(6) for record in chain(f"ours-{root}", 4)], chain("before", 3)
+    today = [chain(f"today-{number}", 3, day=1) for number in range(4)]
+    with Lineage(durable_url) as lineage:
+        records = lineage.records.at(str(tmp_path / "archive"))
+        load(lineage, before)
+        compact(lineage, spark, archive=records.archive.location, now=TOMORROW)
+        missing = late(before[0], "late")
+        load(lineage, [*ours, missing])
+        for root in today:
+            load(lineage, root)
+        phases = Phases(
+            reading=lambda: alone(records, "today-0"),
+            tracing=lambda: alone(records, "today-1"),
+            writing=lambda: alone(records, "today-2"),
+            committing=lambda: alone(records, "today-3"),
+        )
+        done = compact(lineage, spark, now=TOMORROW, manner=Manner(say=phases))
+        assert phases.said.count(READING) == 1
+        assert phases.said[-2:] == [COMMITTING, CLEARING]
+        assert (done.archived, done.rebuilt) == (len(ours) + 1, 1)
+        judge(lineage, [*ours, *before, missing, *(record for root in today for record in root)])
+        assert stray_files(lineage) == []
+        kinds = [one.kind for one in records.archive.history()]
+        assert kinds == ["compaction", "root", "root", "root", "root", "compaction"]
+
+
+@pytest.mark.parametrize("when", ["tracing", "writing", "committing"])
+def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
+    sqlite_url: str, spark: SparkSession, tmp_path: Path, when: str
+) -> None:
+    ours = [record for root in range(3) for record in chain(f"ours-{root}", 4)]
+    with Lineage(sqlite_url) as lineage:
+        records = lineage.records.at(str(tmp_path / "archive"))
+        load(lineage, ours)
+        phases = Phases(**{when: lambda: alone(records, "ours-1")})
+        done = compact(lineage, spark, archive=records.archive.location, now=TOMORROW, manner=Manner(say=phases))
+        assert phases.said.count(READING) == 2
+        assert (done.read, done.archived) == (8, 8)
+        judge(lineage, ours)
+        assert stray_files(lineage) == []
+
+
+def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Their traces lie in one file: neither may take the other's back."""
+    sent = [record for number in range(6) for record in chain(f"root-{number}", 3)]
+    with Lineage(sqlite_url) as lineage:
+        records = lineage.records.at(str(tmp_path / "archive"))
+        load(lineage, sent)
+        compact(lineage, spark, archive=records.archive.location, now=TOMORROW)
+        largest = max(records.archive.live("traces"), key=lambda file: file.rows)
+        one, other, *_ = records.archive.files().read_table(largest.path)["root_id"].to_pylist()
+        of_one = Record(one, "late-1", (f"{one}-0",), "LATE", "s3://late", NOON)
+        of_other = Record(other, "late-2", (f"{other}-0",), "LATE", "s3://late", TOMORROW)
+        load(lineage, [of_one])
+        load(lineage, [of_other])
+        phases = Phases(committing=lambda: alone(records, other))
+        compact(lineage, spark, now=TOMORROW, manner=Manner(say=phases))
+        assert phases.said.count(READING) == 2
+        judge(lineage, [*sent, of_one, of_other])
+        assert stray_files(lineage) == []
+
+
+def test_files_are_on_disk_before_they_count(
+    sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: set[str] = set()
+    real_sync, real_commit = syncing.sync, Archive.commit
+    committed: list[ArchiveFile] = []
+
+    def sync(path: str) -> None:
+        real_sync(path)
+        synced.add(path)
+
+    def commit(self: Archive, *told: object, added: list[ArchiveFile], **more: object) -> None:
+        committed.extend(added)
+        for file in added:
+            path = tmp_path / "archive" / file.path
+            assert {str(each) for each in (path, *list(path.parents)[:3])} <= synced
+        real_commit(self, *told, added=added, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(syncing, "sync", sync)
+    monkeypatch.setattr(Archive, "commit", commit)
+    with Lineage(sqlite_url) as lineage:
+        load(lineage, chain("root", 3))
+        compact(lineage, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=Manner(jsonl=True))
+    assert {file.kind for file in committed} == {"records", "traces", "jsonl"}

@@ -1,0 +1,33 @@
+"""What is sent to executors takes nothing of ours along that is not sent too."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from headwater.records.shipping import SENT
+from tests.test_architecture import walk
+
+
+def test_what_is_sent_is_sent_whole() -> None:
+    for file in files():
+        for node in walk(ast.parse(file.read_text()), at_import_time=False):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                if name.split(".")[0] == "headwater":
+                    assert name.startswith(SENT), f"{file.name} imports {name}, which is not sent"
+
+
+def files() -> list[Path]:
+    found: list[Path] = []
+    for name in SENT:
+        import_module(name)
+        spec = find_spec(name)
+        assert spec is not None
+        assert spec.origin is not None
+        own = Path(spec.origin)
+        found += own.parent.glob("*.py") if own.name == "__init__.py" else [own]
+    return found

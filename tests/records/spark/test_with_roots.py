@@ -1,0 +1,59 @@
+"""Compactions by Spark and roots that a worker archives by itself, turn by turn: one archive, and it is right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headwater.client import Lineage
+from headwater.model.records import Record
+from headwater.records.archiving import archive_root
+from headwater.records.compaction import compact
+from headwater.records.ledger import Records
+from headwater.records.putting_away import Manner
+from tests.records.spark.holding import judge, load
+from tests.records.spark.test_compaction import TOMORROW, some
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def alone(records: Records, root: str) -> None:
+    archive_root(records.database, records.archive, root, now=records._now, within=lambda _: None)
+
+
+def late(record: Record, node: str) -> Record:
+    return Record(record.root_id, node, (record.node_id,), "LATE", "s3://late", record.recorded_at)
+
+
+def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
+    sent = some(3, 12)
+    first, second = sent[0], next(record for record in sent if record.root_id != sent[0].root_id)
+    with Lineage(durable_url) as lineage:
+        records = lineage.records.at(str(tmp_path / "archive"))
+        load(lineage, sent)
+        alone(records, first.root_id)
+        judge(lineage, [record for record in sent if record.root_id == first.root_id])
+        answer = compact(
+            lineage, spark, archive=str(tmp_path / "archive"), everything=True, now=TOMORROW, manner=Manner(jsonl=True)
+        )
+        assert answer.archived == len([record for record in sent if record.root_id != first.root_id])
+        judge(lineage, sent)
+        sent += [late(first, "late-1"), late(second, "late-2")]
+        load(lineage, sent[-2:])
+        alone(records, second.root_id)
+        judge(lineage, [*sent[:-2], sent[-1]])
+        assert compact(lineage, spark, everything=True, now=TOMORROW).archived == 1
+        judge(lineage, sent)
+        assert {one.record.digest for one in records.find(limit=10_000)} == {record.digest for record in sent}
+        traced = records.trace(second.root_id)
+        assert "late-2" in {one.record_id for one in traced.traces}
+        files = records.archive.files()
+        told = [json.loads(line) for file in records.archive.live("jsonl") for line in files.read_lines(file.path)]
+        # Spark and we write them alike: the same words, in the same order.
+        assert len({(*one, *one["lineage"][0]) for one in told}) == 1
+        assert "parent_ids" in told[0]["lineage"][0]
+        assert {one["complete"] for one in told} == {True, False}
+        of_second = {one["record_id"] for one in told if one["root_id"] == second.root_id}
+        assert of_second == {one.record_id for one in traced.traces}

@@ -1,0 +1,98 @@
+"""Which files are opened: those that may hold what is looked for, and those of before, of which nothing is known."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import delete
+
+from headwater.model.records import key_of_id
+from headwater.records import reading
+from headwater.records.archive import ArchiveFile
+from headwater.records.executor.sieving import falls_through, put_together
+from headwater.records.executor.tallying import tallied
+from headwater.records.files import keys_of
+from headwater.records.ledger import Records
+from headwater.store.record_tables import record_file_keys
+from tests.records.conftest import Clock, load_all
+from tests.records.test_queue import request
+from tests.records.test_tracing import archive
+
+ROOTS = [f"root-{number}" for number in range(12)]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many files each scan has been given."""
+    counts: list[int] = []
+    real = reading._scan
+
+    def scan(there: object, files: list[ArchiveFile], *more: object, **options: object) -> object:
+        counts.append(len(files))
+        return real(there, files, *more, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reading, "_scan", scan)
+    return counts
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["keys", "an archive of before"])
+def test_only_what_may_hold_it_is_opened(records: Records, clock: Clock, opened: list[int], known: bool) -> None:
+    for root in ROOTS:
+        records.send([request(f"{root}/a", root=root), request(f"{root}/b", root=root)])
+    load_all(records)
+    for root in ROOTS:
+        archive(records, root)
+    clock.on(25 * 3600)
+    records.archive.expire()
+    if not known:
+        with records.database.write() as conn:
+            conn.execute(delete(record_file_keys))
+    opened.clear()
+    assert {step.node_id for step in records.trace("root-3").records} == {"root-3/a", "root-3/b"}
+    assert [one.record.root_id for one in records.find(node="root-5/b")] == ["root-5"]
+    assert len(records.find(root="root-7")) == 2
+    assert max(opened) == (1 if known else len(ROOTS))
+    assert min(opened) == (1 if known else len(ROOTS))
+    assert records.find(node="nobody") == []
+
+
+names = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=200)
+
+
+@given(names, names)
+def test_a_sieve_lets_through_all_that_it_is_of(some: list[str], others: list[str]) -> None:
+    one, other = keys_of(some, others), keys_of(others, some)
+    keys = [key_of_id(name) for name in some]
+    assert all(falls_through(one.roots, [key]) for key in keys)
+    assert all(falls_through(put_together(one.roots, other.roots), [key_of_id(name)]) for name in [*some, *others])
+    assert (one.low, one.high) == (min(keys), max(keys))
+    assert other.nodes is not None
+    assert falls_through(other.nodes, keys)
+
+
+def test_few_others_fall_through() -> None:
+    sieve = keys_of(f"root-{number}" for number in range(20_000)).roots
+    assert len(sieve) <= 2 * 20_000
+    through = sum(falls_through(sieve, [key_of_id(f"other-{number}")]) for number in range(5_000))
+    assert through < 5_000 * 0.05
+
+
+def test_spark_and_we_say_the_same_of_a_file() -> None:
+    import pyarrow as pa
+
+    roots, nodes = [f"r{i // 3}" for i in range(50)], [f"n{i}" for i in range(50)]
+    rows = {
+        "file": ["f"] * 50,
+        "digest": [key_of_id(node) for node in nodes],
+        "high": list(range(50)),
+        "low": [1] * 50,
+        "root_key": [key_of_id(root) for root in roots],
+        "node_key": [key_of_id(node) for node in nodes],
+    }
+    batch = pa.RecordBatch.from_pydict(rows)
+    (told,) = next(iter(tallied([batch.slice(0, 20), batch.slice(20)]))).to_pylist()
+    ours = keys_of(dict.fromkeys(roots), nodes)
+    assert (told["rows"], told["high"], told["low"]) == (50, sum(range(50)), 50)
+    assert (told["first"], told["last"], told["nodes"]) == (ours.low, ours.high, ours.nodes)
+    assert all(falls_through(told["roots"], [key_of_id(root)]) for root in roots)

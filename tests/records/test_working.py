@@ -1,0 +1,268 @@
+"""The worker: when it loads, what it traces, how it ends, and when it has the day compacted."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import time as time_of_day
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete
+
+from headwater.errors import RecordsError
+from headwater.records import archiving
+from headwater.records.ledger import Records
+from headwater.records.loading import Terms
+from headwater.records.worker import Worker, Working
+from headwater.store import record_queue as queue
+from headwater.store.record_tables import record_hot
+from tests.records.conftest import SECOND, Clock, Ear
+from tests.records.test_queue import poison, request, send
+
+NewWorker = Callable[..., Worker]
+
+
+def test_it_loads_a_full_batch_at_once_and_a_small_one_after_the_window(
+    records: Records, clock: Clock, new_worker: NewWorker
+) -> None:
+    worker = new_worker(records, window=timedelta(seconds=10), batch=5)
+    send(records, 4)
+    assert not worker._step(hurry=False)
+    clock.on(9.9)
+    assert not worker._step(hurry=False)
+    clock.on(0.1)
+    assert worker._step(hurry=False)
+    assert worker.tally.loaded == 4
+    records.send([request(f"m{number}") for number in range(12)])
+    assert worker._step(hurry=False)  # all that waits, not only so many that it begins
+    assert worker.tally.loaded == 16
+
+
+def test_until_empty_waits_for_what_is_to_be_tried_again(
+    records: Records, clock: Clock, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = new_worker(records, terms=Terms(max_tries=3))
+    send(records, 7)
+    poison(records)
+
+    def waited(_seconds: float) -> bool:
+        clock.on(1)
+        return False
+
+    monkeypatch.setattr(worker._stopping, "wait", waited)
+    tally = worker.run(until_empty=True)
+    assert (tally.loaded, tally.failed, tally.dead) == (7, 3, 1)
+    assert records.status().load_waiting == 0
+
+
+def test_once_loads_what_waits_and_nothing_more(records: Records, new_worker: NewWorker) -> None:
+    send(records, 3)
+    assert new_worker(records).once().loaded == 3
+    assert new_worker(records).once().loaded == 0
+
+
+def test_it_ends_when_told_to(durable: Records, new_worker: NewWorker) -> None:
+    worker = new_worker(durable, window=timedelta(0))
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    durable.send(request("n"))
+    deadline = time.monotonic() + 20
+    while not worker.tally.loaded and time.monotonic() < deadline:
+        time.sleep(0.01)
+    worker.stop()
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    assert worker.tally.loaded == 1
+
+
+def test_a_root_on_the_trace_queue_is_archived_with_all_that_was_sent_before(
+    records: Records, new_worker: NewWorker
+) -> None:
+    send(records, 3)
+    records.enqueue_trace("r")
+    records.send(request("late"))
+    tally = new_worker(records, window=timedelta(hours=1), batch=1_000).once()
+    assert (tally.loaded, tally.traced) == (4, 1)
+    status = records.status()
+    assert (status.archived, status.trace_waiting) == (4, 0)
+
+
+def test_loading_comes_before_the_trace_that_was_asked_for_later(records: Records, new_worker: NewWorker) -> None:
+    send(records, 3)
+    records.enqueue_trace("r")
+    records.send(request("late"))
+    worker = new_worker(records, window=timedelta(hours=1), batch=1_000)
+    assert worker._trace()
+    assert records.status().archived == 3
+    assert records.status().load_waiting == 1
+
+
+def test_a_root_that_nobody_recorded_becomes_a_dead_letter(
+    records: Records, clock: Clock, new_worker: NewWorker
+) -> None:
+    records.enqueue_trace("nobody")
+    worker = new_worker(records, terms=Terms(max_tries=2))
+    worker.once()
+    assert records.dead_letters() == []
+    clock.on(31)
+    worker.once()
+    (letter,) = records.dead_letters()
+    assert (letter.kind, letter.body, letter.tries) == ("trace", {"root_id": "nobody"}, 2)
+    assert letter.reason == "root 'nobody' has no records"
+    send(records, 1)
+    records.send(request("n", root="nobody"))
+    records.replay()
+    assert worker.once().traced == 1
+
+
+def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_needs(
+    records: Records, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.compute", None)
+    send(records, 3)
+    records.enqueue_trace("r")
+    tally = new_worker(records, terms=Terms(max_tries=1)).once()
+    assert (tally.loaded, tally.dead) == (3, 1)
+    assert "pip install pyarrow numpy" in records.dead_letters()[0].reason
+    assert len(records.find()) == 3
+    with pytest.raises(RecordsError, match="need pyarrow"):
+        records.trace("r")
+
+
+def test_a_message_without_a_root_is_no_trace(records: Records, new_worker: NewWorker) -> None:
+    with records.database.write() as conn:
+        queue.put(conn, queue.TRACE, [["r"], {"root_id": ""}], records._now())
+    worker = new_worker(records, terms=Terms(max_tries=1))
+    worker.once()
+    worker.once()
+    assert [letter.reason for letter in records.dead_letters()] == ["the message names no root_id"] * 2
+
+
+def test_a_long_trace_keeps_its_message(
+    durable: Records, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Longer than the time for which a message is hidden: it is hidden for longer, as long as it takes."""
+    send(durable, 3)
+    durable.enqueue_trace("r")
+    real = archiving.archive_root
+
+    def slow(*told: object, **more: object) -> int:
+        for _ in range(10):
+            time.sleep(0.03)
+            clock.on(0.03)
+        return real(*told, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(archiving, "archive_root", slow)
+    worker = new_worker(durable, terms=Terms(visibility=SECOND // 10))
+    thread = threading.Thread(target=worker._trace)
+    thread.start()
+    time.sleep(0.05)
+    others = []
+    while thread.is_alive():
+        others.append(new_worker(durable, terms=Terms(visibility=SECOND // 10))._trace())
+        time.sleep(0.02)
+    thread.join()
+    assert (worker.tally.traced, set(others)) == (1, {False})
+
+
+class Compacted:
+    """Stands for Spark: what a worker calls when the day is over."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.times = 0
+        self.fails = fails
+
+    def __call__(self) -> str:
+        self.times += 1
+        if self.fails:
+            raise ImportError("pyspark is not installed")
+        return "compacted 3 records"
+
+
+def due(records: Records, compacted: Compacted, ear: Ear) -> Worker:
+    return records.worker(Working(compact_at=time_of_day(1)), ear, compacted)
+
+
+def step(worker: Worker) -> None:
+    worker._compact_when_due()
+    if worker._compacting is not None:
+        worker._compacting.join()
+
+
+def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, clock: Clock, ear: Ear) -> None:
+    compacted = Compacted()
+    worker = due(records, compacted, ear)
+    send(records, 3)
+    worker._load(100)
+    step(worker)  # it is noon, and all there is is of today
+    assert compacted.times == 0
+    clock.on(12 * 3600)
+    step(worker)  # midnight: the day is over, but it is not one o'clock
+    assert compacted.times == 0
+    clock.on(3600)
+    step(worker)
+    step(worker)
+    assert (compacted.times, ear.lines) == (1, ["compacted 3 records"])
+    clock.on(24 * 3600)
+    step(worker)
+    assert compacted.times == 2  # the stand-in has archived nothing
+
+
+def test_a_compaction_that_fails_is_said_and_nothing_is_lost(records: Records, clock: Clock, ear: Ear) -> None:
+    compacted = Compacted(fails=True)
+    worker = due(records, compacted, ear)
+    send(records, 3)
+    worker._load(100)
+    clock.on(48 * 3600)
+    step(worker)
+    step(worker)
+    assert (compacted.times, ear.lines) == (1, ["The day was not compacted: pyspark is not installed"])
+    assert records.archive.expire() == 0
+    assert records.status().hot == 3
+
+
+def let_expire(worker: Worker) -> int:
+    worker._expire_when_due()
+    if worker._expiring is not None:
+        worker._expiring.join()
+    return worker.tally.expired
+
+
+def test_what_is_archived_expires_though_there_is_no_day_to_compact(records: Records, clock: Clock, ear: Ear) -> None:
+    compacted = Compacted()
+    worker = due(records, compacted, ear)
+    send(records, 3)
+    records.enqueue_trace("r")
+    worker.once()
+    records.send(request("unarchived"))
+    worker._load(100)
+    clock.on(23 * 3600)
+    assert let_expire(worker) == 0
+    clock.on(1800)
+    assert let_expire(worker) == 0  # it was tried half an hour ago
+    clock.on(48 * 3600)
+    assert let_expire(worker) == 3
+    assert [one.record.node_id for one in records.find() if not one.archived] == ["unarchived"]
+    with records.database.write() as conn:
+        conn.execute(delete(record_hot))
+    step(worker)
+    assert compacted.times == 0  # and nothing else would have let them go
+
+
+def test_a_worker_lets_records_expire_as_it_runs(durable: Records, clock: Clock, new_worker: NewWorker) -> None:
+    send(durable, 3)
+    durable.enqueue_trace("r")
+    new_worker(durable).once()
+    clock.on(25 * 3600)
+    worker = new_worker(durable)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    deadline = time.monotonic() + 20
+    while worker.tally.expired < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    worker.stop()
+    thread.join(timeout=20)
+    assert (worker.tally.expired, durable.status().hot) == (3, 0)
