@@ -1,0 +1,232 @@
+"""Does a bundle of evidence hold? Everything in it is recomputed, without the store it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
+from headwater.formats.openlineage.event import Event, reread_event
+from headwater.formats.openlineage.handed_on import handed_on, same_state
+from headwater.model.bundles import HandedOn, VerifiedBundle
+from headwater.model.certificates import Certificate
+from headwater.model.names import Job
+from headwater.proof.bundle import Bundle, KeyEntry, Proven
+from headwater.proof.history import KeyHistory, origin_of
+from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.notes import Checkpoint, Note, Verifier
+from headwater.store.audit import INGESTED
+from headwater.store.certificates import ISSUED
+from headwater.store.checkpoints import Anchored, note_in
+from headwater.store.verify import document_in
+from headwater.store.verify_events import digest_in, verify_claims
+
+
+def verify_bundle(
+    content: bytes, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
+) -> VerifiedBundle:
+    """Raises :class:`EvidenceBroken` with the first thing that does not hold.
+
+    ``key``: a public key that must have signed for the log, and from which the one that signed here is followed.
+    Without it the key in the file vouches for itself alone. ``anchored``: checkpoints of a second place, which must
+    have this one.
+    """
+    bundle = Bundle.read(content)
+    log = _Log(bundle)
+    log.is_signed(key)
+    if anchored is not None:
+        log.is_among(anchored)
+    return _Run(bundle, log).verified(trusted=key is not None, anchored=None if anchored is None else True)
+
+
+class _Log:
+    """The log, as far as the checkpoint and what leads to it tell of it."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+        try:
+            self._note = Note.parse(bundle.checkpoint)
+            self.state = Checkpoint.of(self._note)
+        except NoteInvalid as invalid:
+            raise EvidenceBroken("The checkpoint", str(invalid)) from None
+        size, root = self.state.size, self.state.root
+        if not included(leaf_hash(bundle.first), 0, size, bundle.first_path, root):
+            raise EvidenceBroken("The log's first entry", "it is not among those that were signed")
+        if self.state.origin != origin_of(bundle.first):
+            raise EvidenceBroken("The checkpoint", "it is signed under a name that is not this log's")
+
+    def has(self, *entries: Proven) -> None:
+        """Whether each is in the log, and after the one before it: there is only one way to write them down."""
+        last = 0
+        for each in entries:
+            if not each.is_in(self.state.size, self.state.root):
+                raise EvidenceBroken(f"Entry {each.seq}", "it is not among those that were signed")
+            if each.seq <= last:
+                raise EvidenceBroken(f"Entry {each.seq}", "it is not in its place")
+            last = each.seq
+
+    def is_signed(self, trusted: str | None) -> None:
+        history = KeyHistory(self.state.origin)
+        for each in self._bundle.keys:
+            self._follow(history, each)
+        key = history.at(self.state.size)
+        if key is None or not self._note.is_signed_by(key):
+            raise EvidenceBroken("The checkpoint", "it is not signed by the key in force" + (f", {key}" if key else ""))
+        if self._bundle.key != str(key):
+            raise EvidenceBroken("The key in the file", f"it is not the one that signed, {key}")
+        if trusted is not None and Verifier.parse(trusted) not in [reign.key for reign in history.reigns]:
+            raise EvidenceBroken("The log", f"it was never signed with {trusted}")
+
+    def _follow(self, history: KeyHistory, told: KeyEntry) -> None:
+        self.has(told.proven)
+        entry, before = told.proven.entry, told.proven.seq - 1
+        if not consistent(before, self.state.size, told.consistency, told.root, self.state.root):
+            raise EvidenceBroken(f"Entry {told.proven.seq}", "the log that was signed does not go on from its state")
+        history.follow(told.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: told.root)
+
+    def is_among(self, anchored: Sequence[Anchored]) -> None:
+        for where, note in anchored:
+            try:
+                there = Checkpoint.of(Note.parse(note))
+            except NoteInvalid as invalid:
+                raise EvidenceBroken(where, str(invalid)) from None
+            if there == self.state:
+                return
+            if there.size == self.state.size:
+                raise EvidenceBroken("The checkpoint", f"{where} is another one")
+        raise EvidenceBroken("The checkpoint", f"the second place has none of {self.state.size} entries")
+
+
+class _Run:
+    """What the bundle has about the run, each thing against the log."""
+
+    def __init__(self, bundle: Bundle, log: _Log) -> None:
+        self._bundle = bundle
+        self._log = log
+        self._events: dict[str, Event] = {}
+        self._issued: dict[int, Mapping[str, Any]] = {}
+        """The documents of the run's certificates by the entry of each."""
+
+    def verified(self, *, trusted: bool, anchored: bool | None) -> VerifiedBundle:
+        self._match_events()
+        self._check_certificates()
+        self._log.has(*(each.certificate for each in self._bundle.upstream))
+        upstream = tuple(self._handed_on(number) for number in range(len(self._bundle.upstream)))
+        newest = self._newest()
+        job = next(iter(self._events.values())).job
+        assert job is not None
+        return VerifiedBundle(
+            run_id=self._bundle.run_id,
+            job=job,
+            entries=tuple(each.seq for each in self._bundle.entries),
+            events=len(self._events),
+            certificates=tuple(str(document["certificateId"]) for document in self._issued.values()),
+            number=None if newest is None else newest.number,
+            broken=() if newest is None else tuple(each.name for each in newest.invariants if not each.holds),
+            undecided=() if newest is None else tuple(each.name for each in newest.undecided),
+            upstream=upstream,
+            origin=self._log.state.origin,
+            checkpoint=self._log.state.size,
+            root=self._log.state.root.hex(),
+            key=self._bundle.key,
+            trusted=trusted,
+            anchored=anchored,
+        )
+
+    def _match_events(self) -> None:
+        """The entries one after another, each about this run, and for each event its bytes."""
+        bodies = iter(self._bundle.events)
+        self._log.has(*self._bundle.entries)
+        for each in self._bundle.entries:
+            if (each.entry["resource_type"], each.entry["resource_id"]) != ("run", self._bundle.run_id):
+                raise EvidenceBroken(f"Entry {each.seq}", f"it is not about run {self._bundle.run_id}")
+            if each.entry["event_type"] == INGESTED:
+                self._match(each, next(bodies, None))
+        if next(bodies, None) is not None:
+            raise EvidenceBroken(f"Event {len(self._events) + 1}", "there is no entry of it")
+        if not self._events:
+            raise EvidenceBroken("The file", f"it has no event of run {self._bundle.run_id}")
+
+    def _match(self, proven: Proven, body: bytes | None) -> None:
+        what = f"Event {len(self._events) + 1} (entry {proven.seq})"
+        if body is None:
+            raise EvidenceBroken(what, "it is missing")
+        event = _read(what, body)
+        digest = _digest(event)
+        if digest != digest_in(proven.entry["details"]) or event.run_id != self._bundle.run_id:
+            raise EvidenceBroken(what, "it is not the one that the log has in its place")
+        self._events[digest] = event
+
+    def _check_certificates(self) -> None:
+        self._log.has(*self._bundle.chain)
+        before = {_document_hash(each): each for each in self._bundle.chain}
+        needed: set[str | None] = set()
+        superseded = None
+        for each in self._bundle.entries:
+            if each.entry["event_type"] != ISSUED:
+                continue
+            document = document_in(each.seq, each.entry["details"])
+            what = f"Certificate {document['certificateId']}"
+            if document["eventDigest"] not in self._events:
+                raise EvidenceBroken(what, "its event is not in the file")
+            verify_claims(document, self._events[document["eventDigest"]])
+            if document["supersedes"] != superseded:
+                raise EvidenceBroken(what, "the one of the same run before it is not in the file")
+            needed.add(document["previousCertificateHash"])
+            if not _follows(document, before.get(document["previousCertificateHash"])):
+                raise EvidenceBroken(what, "it does not follow from the certificate before it")
+            superseded = document["certificateId"]
+            before[_document_hash(each)] = each
+            self._issued[each.seq] = document
+        for each in self._bundle.chain:
+            if _document_hash(each) not in needed:
+                raise EvidenceBroken(f"Entry {each.seq}", "nothing in the file follows from it")
+
+    def _handed_on(self, number: int) -> HandedOn:
+        told = self._bundle.upstream[number]
+        what = f"Upstream event {number + 1}"
+        event = _read(what, told.event)
+        document = document_in(told.certificate.seq, told.certificate.entry["details"])
+        verify_claims(document, event)
+        datasets = handed_on(event, self._events.values())
+        if not datasets:
+            raise EvidenceBroken(what, "it wrote nothing that the run has read")
+        newest = self._newest()
+        found = {} if newest is None else newest.source_state_hashes
+        return HandedOn(
+            run_id=document["runId"],
+            job=Job(document["namespace"], document["job"]),
+            certificate_id=document["certificateId"],
+            datasets=datasets,
+            same_state=same_state(datasets, document["targetStateHashes"], found),
+        )
+
+    def _newest(self) -> Certificate | None:
+        seq = max(self._issued, default=None)
+        return None if seq is None else Certificate.read(self._issued[seq], seq, "")
+
+
+def _read(what: str, body: bytes) -> Event:
+    try:
+        return reread_event(body, b"")  # without a digest, which is then computed
+    except EventRefused as refused:
+        raise EvidenceBroken(what, f"it cannot be read: {refused.reason}") from None
+
+
+def _digest(event: Event) -> str:
+    return f"sha256:{event.digest.hex()}"
+
+
+def _document_hash(certificate: Proven) -> str:
+    return sha256(certificate.entry["details"].encode()).hexdigest()
+
+
+def _follows(document: Mapping[str, Any], before: Proven | None) -> bool:
+    """Whether a certificate is the next one after that in the entry ``before``, or the first of its namespace."""
+    if document["previousCertificateHash"] is None:
+        return bool(document["number"] == 0)
+    if before is None:
+        return False
+    previous = document_in(before.seq, before.entry["details"])
+    return (previous["namespace"], previous["number"] + 1) == (document["namespace"], document["number"])

@@ -1,0 +1,122 @@
+"""Everything that the page tells of a run, asked of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from headwater.errors import AuditBroken, EvidenceBroken
+from headwater.model.answers import RunDetail
+from headwater.model.certificates import Certificate, Invariant
+from headwater.model.log import InclusionProof, SignedCheckpoint, VerifiedRun
+from headwater.model.runs import RunState
+from headwater.proof.canonical import digest_of
+from headwater.store.store import Store
+
+
+@dataclass(frozen=True)
+class Case:
+    detail: RunDetail
+    verified: VerifiedRun | None
+    broken: str | None
+    """What of the evidence does not hold, where something does not."""
+    checkpoint: SignedCheckpoint | None
+    inclusion: InclusionProof | None
+    """Of the certificate in the checkpoint."""
+    written_at: datetime
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """The newest that is of the evidence in force: events may have come in another order than they happened."""
+        return _certificate(self.detail)
+
+    @property
+    def invariants(self) -> tuple[Invariant, ...]:
+        return () if self.certificate is None else self.certificate.invariants
+
+    @property
+    def holds(self) -> bool:
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        return tuple(self._failures())
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What nobody can say is wrong, and nobody can show is right."""
+        return tuple(self._gaps())
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        return self.failures + self.gaps
+
+    def facet(self, name: str) -> Mapping[str, Any] | None:
+        found = self.detail.run_facets.get(name)
+        return found if isinstance(found, Mapping) else None
+
+    def is_certified(self, name: str) -> bool | None:
+        """Whether a facet is the one that the certificate is of; None where that says nothing of it."""
+        if self.certificate is None or name not in self.certificate.evidence_hashes:
+            return None
+        return _is_of(self.certificate, self.detail, name)
+
+    def _failures(self) -> Iterator[str]:
+        if self.broken is not None:
+            yield self.broken
+        state = self.detail.run.state
+        if state in (RunState.FAIL, RunState.ABORT):
+            yield f"The run ended in {state.value}."
+        for each in self.invariants:
+            if not each.holds:
+                why = f": {each.detail}" if each.detail else ""
+                yield f"{each.breach or 'MATERIAL'}: {each.name} does not hold{why}."
+        for name in self.certificate.evidence_hashes if self.certificate is not None else ():
+            if self.is_certified(name) is False:
+                yield f"{name} is not the one that was certified."
+
+    def _gaps(self) -> Iterator[str]:
+        if not self.detail.run.state.terminal:
+            yield "The run has not ended."
+        if self.certificate is None:
+            yield "No certificate was issued: the run did not end with a manifest (cdme.runManifest)."
+        else:
+            for each in self.certificate.undecided:
+                why = f": {each.detail}" if each.detail else ""
+                yield f"{each.name} is not decided{why}."
+        if self.certificate is not None and self.inclusion is None:
+            yield "The certificate is not signed yet: `headwater checkpoint` signs the log."
+
+
+def gather(store: Store, run_id: str) -> Case:
+    detail = store.run(run_id)
+    verified, broken = _verified(store, run_id)
+    checkpoint = inclusion = None
+    if broken is None:
+        checkpoint = next(iter(store.checkpoints(limit=1)), None)
+        certificate = _certificate(detail)
+        if checkpoint is not None and certificate is not None and certificate.seq <= checkpoint.size:
+            inclusion = store.inclusion(certificate.seq, checkpoint.size)
+    return Case(detail, verified, broken, checkpoint, inclusion, datetime.now(UTC))
+
+
+def _certificate(detail: RunDetail) -> Certificate | None:
+    of_what_holds = (
+        each for each in detail.certificates if all(_is_of(each, detail, name) for name in each.evidence_hashes)
+    )
+    return next(of_what_holds, next(iter(detail.certificates), None))
+
+
+def _is_of(certificate: Certificate, detail: RunDetail, name: str) -> bool:
+    return name in detail.run_facets and certificate.evidence_hashes[name] == digest_of(detail.run_facets[name])
+
+
+def _verified(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
+    """It is for the page to tell what does not hold."""
+    try:
+        return store.verify_run(run_id), None
+    except (AuditBroken, EvidenceBroken) as broken:
+        return None, f"{broken}."

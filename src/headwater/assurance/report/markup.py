@@ -1,0 +1,103 @@
+"""HTML by small functions. What is not made here is text, and is escaped: names are data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+_LONGEST = 400
+_LONG_WORD = 24
+
+
+class Html(str):
+    """Markup of ours, as opposed to text."""
+
+    __slots__ = ()
+
+
+Part = Html | str | int | None
+"""Something to put into markup: markup as it is, anything else escaped; nothing where there is none."""
+
+
+def visible(text: str) -> str:
+    """With all that would not be shown, or would turn the text around, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def as_html(part: Part) -> Html:
+    if isinstance(part, Html):
+        return part
+    return Html("" if part is None else escape(visible(str(part))))
+
+
+def joined(parts: Iterable[Part], separator: str = "") -> Html:
+    return Html(separator.join(map(as_html, parts)))
+
+
+def tag(name: str, *parts: Part, **attributes: str | int | float | None) -> Html:
+    """``class_`` is the attribute class, and `aria_label` is aria-label. One of None is left out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(str(value)))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Html(f"<{name}{written}>{joined(parts)}</{name}>")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Part]]) -> Html:
+    head = tag("tr", *(tag("th", heading, scope="col") for heading in headings))
+    body = [tag("tr", *map(_cell, row)) for row in rows]
+    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), class_="scroll")
+
+
+def _cell(part: Part) -> Html:
+    """Words are kept whole, but for one so long that it would push the table off the page."""
+    text = "" if part is None or isinstance(part, Html) else str(part)
+    long = any(len(word) > _LONG_WORD for word in text.split())
+    return tag("td", part, class_="long" if long else None)
+
+
+def facts(rows: Iterable[tuple[str, Part]]) -> Html:
+    """A name and a value a line; those without a value are left out."""
+    lines = [joined([tag("dt", name), tag("dd", value)]) for name, value in rows if value is not None]
+    return tag("dl", *lines)
+
+
+def code(text: object) -> Html:
+    return tag("code", str(text))
+
+
+def lines(text: str) -> Html:
+    """Text of several lines, as it is."""
+    shown = "\n".join(escape(visible(line)) for line in text.expandtabs(4).splitlines())
+    return Html(f"<pre>{shown}</pre>")
+
+
+def absent(words: str) -> Html:
+    return tag("p", words, class_="absent")
+
+
+def mark(holds: bool | None, words: str) -> Html:
+    """A state in colour, sign and word: none of them alone."""
+    sign, kind = {True: ("✓", "good"), False: ("✕", "bad"), None: ("○", "open")}[holds]
+    return tag("span", tag("span", sign, aria_hidden="true"), " ", words, class_=f"mark {kind}")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def words(value: Any) -> str:
+    """A value of any shape in one line; what is long is cut."""
+    if value is None:
+        return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,102 @@
+"""The page as a whole: one file, which needs nothing from anywhere and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headwater.assurance.report.gather import Case
+from headwater.assurance.report.intent import intent
+from headwater.assurance.report.ledger import balance
+from headwater.assurance.report.logic import logic
+from headwater.assurance.report.markup import Html, as_html, code, joined, mark, tag
+from headwater.assurance.report.principles import principles
+from headwater.assurance.report.proof import proof
+from headwater.assurance.report.shapes import accounts
+from headwater.assurance.report.style import STYLE
+from headwater.formats.openlineage.fidelity import LEDGER
+from headwater.model.runs import RunState
+
+# Should a name ever get past the escaping, it still could neither run nor fetch anything.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+_SECTIONS = (
+    ("intent", "Intent", "What the run was meant to do, and who answers for it.", intent),
+    ("logic", "Logic", "What it did to the data, step by step and column by column.", logic),
+    ("proof", "Proof", "By what that can be checked.", proof),
+    ("principles", "Principles", "Which evidence speaks to which rule of supervision.", principles),
+)
+
+
+def page(case: Case) -> str:
+    run = case.detail.run
+    title = f"Assurance report: {run.job}"
+    head = joined(
+        [
+            Html('<meta charset="utf-8">'),
+            Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
+            Html('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+            tag("title", title),
+            tag("style", Html(STYLE)),
+        ]
+    )
+    body = tag(
+        "main",
+        tag(
+            "header",
+            tag("p", "Assurance report", class_="dim"),
+            tag("h1", str(run.job)),
+            tag("p", "Run ", code(run.run_id)),
+        ),
+        _verdict(case),
+        tag("ul", *_truth(case), class_="truth"),
+        tag("nav", *(tag("a", name, href=f"#{anchor}") for anchor, name, _, _ in _SECTIONS)),
+        *(_section(case, *section) for section in _SECTIONS),
+        tag(
+            "footer",
+            f"Written by Headwater on {case.written_at:%Y-%m-%d %H:%M:%S} UTC from the store's events and log.",
+        ),
+    )
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+
+
+def _section(case: Case, anchor: str, name: str, about: str, render: object) -> Html:
+    assert callable(render)
+    return tag("section", tag("h2", name), tag("p", about, class_="dim"), as_html(render(case)), id=anchor)
+
+
+def _verdict(case: Case) -> Html:
+    """The first thing to be seen, and never in colour alone."""
+    if case.failures:
+        kind, holds, told = "bad", False, "This run did not keep what was promised of it"
+    elif case.gaps:
+        kind, holds, told = "open", None, "Nothing is known to be wrong, but not everything is proven"
+    else:
+        kind, holds, told = "good", True, "What was promised of this run holds, and the signed log has its certificate"
+    listed = [tag("li", each) for each in case.concerns]
+    return tag(
+        "div", mark(holds, told), tag("ul", *listed) if listed else None, class_=f"verdict {kind}", role="status"
+    )
+
+
+def _truth(case: Case) -> Iterator[Html]:
+    """The run in one line."""
+    run = case.detail.run
+    state = True if run.state is RunState.COMPLETE else False if run.state.terminal else None
+    yield tag("li", mark(state, run.state.value))
+    ledger = case.facet(LEDGER)
+    if ledger is None:
+        yield tag("li", mark(None, "no ledger"))
+    else:
+        found = balance(case)
+        balanced = None if found is None else found.holds
+        told = {True: "balanced", False: "not balanced", None: "balance not known"}[balanced]
+        yield tag("li", mark(balanced, told))
+        read = [account.read for account in accounts(ledger) if account.read is not None]
+        if read:
+            yield tag("li", f"{sum(read):,} rows read")
+    certificate = case.certificate
+    yield tag("li", mark(None, "no certificate") if certificate is None else f"certificate {certificate.number:,}")
+    if case.broken is not None:
+        yield tag("li", mark(False, "evidence does not hold"))
+    else:
+        yield tag("li", mark(True, "signed") if case.inclusion is not None else mark(None, "not signed"))

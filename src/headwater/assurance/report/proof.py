@@ -1,0 +1,118 @@
+"""By what it is proven: hashes, the ledger, what was promised, the certificate, and its place in the signed log."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from headwater.assurance.report.gather import Case
+from headwater.assurance.report.ledger import ledger
+from headwater.assurance.report.manifest import manifest
+from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
+from headwater.model.certificates import Certificate, Invariant
+from headwater.model.log import InclusionProof, SignedCheckpoint
+
+
+def proof(case: Case) -> Html:
+    return joined(
+        [
+            tag("h3", "Manifest", id="manifest"),
+            manifest(case),
+            tag("h3", "Ledger", id="ledger"),
+            ledger(case),
+            tag("h3", "What was promised", id="invariants"),
+            _promised(case),
+            tag("h3", "Certificate", id="certificate"),
+            _certificate(case.certificate),
+            tag("h3", "The log", id="log"),
+            _log(case),
+            tag("h3", "Check it yourself", id="check"),
+            _check(case),
+        ]
+    )
+
+
+def _promised(case: Case) -> Html:
+    undecided = () if case.certificate is None else case.certificate.undecided
+    if not case.invariants and not undecided:
+        return absent("Not shown by this run: nothing was promised of it that could be checked.")
+    rows: list[list[Part]] = [
+        [_kept(each), each.name, each.detail or "—", words(each.threshold)]
+        for each in sorted(case.invariants, key=lambda one: one.holds)
+    ]
+    rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
+    return table(["", "Promise", "Found", "Threshold"], rows)
+
+
+def _kept(invariant: Invariant) -> Html:
+    return mark(invariant.holds, "holds" if invariant.holds else str(invariant.breach or "does not hold"))
+
+
+def _certificate(certificate: Certificate | None) -> Html:
+    if certificate is None:
+        return absent("No certificate was issued for this run.")
+    told = facts(
+        [
+            ("Id", code(certificate.certificate_id)),
+            ("Issued", certificate.issued_at),
+            ("Its hash", code(certificate.hash)),
+            ("Place in its chain", f"number {certificate.number:,} (from 0) in the namespace {certificate.namespace}"),
+            ("Hash of the one before", code(certificate.previous_certificate_hash or "it is the first")),
+            ("Stands in for", None if certificate.supersedes is None else code(certificate.supersedes)),
+            ("Of the event", code(certificate.event_digest)),
+            ("Algorithm", code(certificate.algorithm)),
+            ("Rules of what it says holds", f"version {certificate.claims_version}"),
+        ]
+    )
+    rows = ([code(name), code(one)] for name, one in certificate.evidence_hashes.items())
+    return joined([told, table(["Evidence", "Hash"], rows)])
+
+
+def _log(case: Case) -> Html:
+    if case.verified is None:
+        return tag("p", mark(False, "the evidence of this run does not hold"))
+    entries = ", ".join(f"{seq:,}" for seq in case.verified.entries)
+    told = [tag("p", mark(True, "recomputed as this page was written"), f": entries {entries} of the log.")]
+    if case.checkpoint is None:
+        return joined([*told, absent("Nothing was signed yet: `headwater checkpoint` signs the log.")])
+    return joined([*told, *_signed(case.checkpoint), _inclusion(case.inclusion)])
+
+
+def _signed(checkpoint: SignedCheckpoint) -> Iterator[Html]:
+    yield tag("h4", f"Checkpoint of {checkpoint.size:,} entries, signed")
+    yield lines(checkpoint.note)
+    yield facts([("Root, in hexadecimal", code(checkpoint.root)), ("Signed by", code(checkpoint.key))])
+
+
+def _inclusion(found: InclusionProof | None) -> Html:
+    if found is None:
+        return absent("No certificate of this run is in that checkpoint.")
+    path = [tag("li", code(one)) for one in found.path]
+    return joined(
+        [
+            tag("h4", f"The certificate is entry {found.seq:,} of these: proof of inclusion (RFC 6962)"),
+            facts([("Hash of the entry", code(found.entry_hash)), ("Root it leads to", code(found.root))]),
+            tag("ol", *path, class_="path") if path else absent("The log has this one entry: its leaf is the root."),
+        ]
+    )
+
+
+def _check(case: Case) -> Html:
+    run = shlex.quote(case.detail.run.run_id)
+    key = "" if case.checkpoint is None else f" --key {shlex.quote(case.checkpoint.key)}"
+    return joined(
+        [
+            tag(
+                "p",
+                "This page tells what was found; it is not itself the evidence. That is a file which anybody can check "
+                "without the store. Have the key confirmed by somebody else than who gave you this page.",
+            ),
+            lines(f"headwater bundle {run} --out evidence.json\nheadwater verify evidence.json{key}"),
+            tag(
+                "p",
+                "By hand: a leaf is SHA-256(00 ‖ hash of the entry), a node SHA-256(01 ‖ left ‖ right). From the leaf "
+                "through the hashes above, the first one being its neighbour, comes the root that the checkpoint signs "
+                "with Ed25519 over the lines before its blank one.",
+            ),
+        ]
+    )

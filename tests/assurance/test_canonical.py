@@ -1,0 +1,80 @@
+"""The quick way to an entry's hash is the one of RFC 8785, whatever an entry holds."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import AuditBroken
+from headwater.proof.canonical import canonical, canonical_scalar, canonical_text, digest_of, hashes_by_name
+from headwater.store.entries import _HASHED, entry_holds
+from headwater.store.tables import audit
+
+TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
+ODD_TEXTS = st.text(alphabet=st.characters())
+VALUES = {
+    "recorded_at": st.integers(0, 2**53 - 1),
+    "seq": st.integers(1, 2**53 - 1),
+    "algorithm": st.just("sha256-rfc8785"),
+}
+ENTRIES = st.fixed_dictionaries(
+    {
+        column.name: VALUES.get(column.name, st.none() | TEXTS if column.nullable else TEXTS)
+        for column in audit.c
+        if column.name not in ("hash", "previous_hash")
+    }
+)
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | ODD_TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(ODD_TEXTS, inner),
+    max_leaves=10,
+)
+
+
+@given(entry=ENTRIES, previous=st.binary(min_size=32, max_size=32), data=st.data())
+def test_an_entry_is_hashed_as_rfc_8785_has_it(entry: dict[str, Any], previous: bytes, data: st.DataObject) -> None:
+    digest = sha256(rfc8785.dumps({**entry, "previous_hash": previous.hex()})).digest()
+    whole = {**entry, "previous_hash": previous, "hash": digest}
+    entry_holds(whole)
+    name = data.draw(st.sampled_from([name for name in _HASHED if name not in ("seq", "algorithm", "recorded_at")]))
+    other = data.draw(TEXTS.filter(lambda text: text != entry[name]))
+    try:
+        entry_holds({**whole, name: other})
+    except AuditBroken:
+        return
+    raise AssertionError(name)
+
+
+def test_the_columns_are_those_that_the_pass_unpacks() -> None:
+    """In the order in which RFC 8785 sorts their names."""
+    assert sorted(column.name for column in audit.c if column.name not in ("hash", "previous_hash")) == _HASHED
+    assert _HASHED == [
+        "action", "actor_id", "actor_type", "algorithm", "client_ip", "correlation_id", "details", "event_type",
+        "recorded_at", "resource_id", "resource_type", "seq", "user_agent",
+    ]  # fmt: skip
+
+
+@given(value=JSON)
+def test_everything_has_a_hash_that_says_how_it_was_made(value: Any) -> None:
+    algorithm, _, digest = digest_of(value).partition(":")
+    assert algorithm in ("sha256-rfc8785", "sha256-json")
+    assert len(digest) == 64
+    if algorithm == "sha256-rfc8785":
+        assert sha256(canonical(value).encode()).hexdigest() == digest
+
+
+@given(value=JSON)
+def test_what_a_certificate_holds_has_a_canonical_form(value: Any) -> None:
+    assert canonical(canonical_scalar(value))
+    assert canonical(hashes_by_name({"name": value} | (value if isinstance(value, dict) else {})))
+
+
+@given(text=ODD_TEXTS)
+def test_text_stays_as_it_is_where_it_can(text: str) -> None:
+    told = canonical_text(text)
+    assert told.encode().decode() == told
+    assert told == text or any("\ud800" <= character <= "\udfff" for character in text)

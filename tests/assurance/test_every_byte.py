@@ -1,0 +1,127 @@
+"""Whichever byte of what is stored is flipped, `verify` says so: all of them, one by one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+
+from headwater.errors import AuditBroken, EvidenceBroken
+from headwater.store.store import Store
+from headwater.store.tables import metadata
+from tests.assurance.stores import disarm, fill
+from tests.support.events import run_event
+
+COVERED = {
+    "audit": [column.name for column in metadata.tables["audit"].c],
+    "checkpoint": ["size", "note"],
+    "certificate": [column.name for column in metadata.tables["certificate"].c],
+    # When an event was received, and to which rows it led, follows from the log and the event; it is not proven.
+    "event": ["id", "digest", "kind", "event_type", "event_time", "body"],
+}
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One for all tests: each leaves it as it was."""
+    with Store("memory://") as store:
+        fill(store, tmp_path_factory.mktemp("keys") / "key.pem")
+        with store._database.write() as conn:
+            disarm(conn)
+        yield store
+
+
+def raw(store: Store) -> sqlite3.Connection:
+    """The connection itself, with neither triggers nor foreign keys in the way."""
+    connection: Any = store._database.engine.raw_connection().driver_connection
+    connection.execute("PRAGMA foreign_keys = OFF")
+    assert isinstance(connection, sqlite3.Connection)
+    return connection
+
+
+def flipped(value: Any, position: int, bit: int) -> Any:
+    """With one bit of one byte changed."""
+    if isinstance(value, int):
+        return value ^ 1 << bit << 8 * position
+    data = value.encode() if isinstance(value, str) else value
+    return data[:position] + bytes([data[position] ^ 1 << bit]) + data[position + 1 :]
+
+
+def size_of(value: Any) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, int):
+        return max(1, (value.bit_length() + 7) // 8)
+    return len(value.encode() if isinstance(value, str) else value)
+
+
+NUMBERED_BY = {"audit": "seq", "checkpoint": "size", "certificate": "seq", "event": "id", "log_tile": "number"}
+
+
+def flips(connection: sqlite3.Connection, table: str, column: str) -> Generator[tuple[int, int]]:
+    """Each flip made, told as row and byte, and taken back; each byte in another bit than the one before it."""
+    key = NUMBERED_BY[table]
+    for row, value in connection.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
+        # SQLite would store bytes as bytes; what was text has to stay text, whatever is in it now.
+        new = "CAST(? AS TEXT)" if isinstance(value, str) else "?"
+        for position in range(size_of(value)):
+            for bit in ((position + step) % 8 for step in range(8)):
+                changed = flipped(value, position, bit)
+                try:
+                    connection.execute(f"UPDATE {table} SET {column} = {new} WHERE {key} = {row}", (changed,))
+                    break
+                except sqlite3.IntegrityError:  # the number of another row
+                    continue
+            else:
+                raise AssertionError((table, column, row, position))
+            try:
+                yield row, position
+            finally:
+                where = changed if column == key else row
+                connection.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = {where}", (value,))
+
+
+def all_flips_show(log: Store, table: str, column: str) -> None:
+    connection = raw(log)
+    before = log.verify()
+    tried = 0
+    for place in flips(connection, table, column):
+        with pytest.raises((AuditBroken, EvidenceBroken)) as broken:
+            log.verify(events=table == "event")
+        assert str(broken.value).isprintable(), place
+        tried += 1
+    assert log.verify() == before
+    assert tried or metadata.tables[table].c[column].nullable
+
+
+@pytest.mark.parametrize(("table", "column"), [(table, name) for table in COVERED for name in COVERED[table]])
+def test_a_flipped_byte_shows(log: Store, table: str, column: str) -> None:
+    all_flips_show(log, table, column)
+
+
+@pytest.mark.parametrize("column", ["level", "number", "hash"])
+def test_a_flipped_byte_of_a_tile_shows(one_store: Store, column: str) -> None:
+    one_store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(260))
+    with one_store._database.write() as conn:
+        disarm(conn)
+    all_flips_show(one_store, "log_tile", column)
+
+
+def test_the_rows_that_were_flipped_are_of_every_kind(log: Store) -> None:
+    connection = raw(log)
+    kinds = {kind for (kind,) in connection.execute("SELECT DISTINCT event_type FROM audit")}
+    assert kinds == {"event.ingested", "certificate.issued", "key.adopted", "key.rotated"}
+    counts = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in COVERED}
+    assert counts == {"audit": 7, "checkpoint": 2, "certificate": 2, "event": 3}
+
+
+def test_without_the_events_only_they_are_left_out(log: Store) -> None:
+    flipping = flips(raw(log), "event", "body")
+    next(flipping)
+    assert log.verify(events=False).events is None
+    with pytest.raises(EvidenceBroken, match=r"^Event 1"):
+        log.verify()
+    flipping.close()
+    log.verify()
