@@ -1,0 +1,1 @@
+"""Lineage in files: written from a store, checked, and taken into one."""

@@ -1,0 +1,219 @@
+"""A store's lineage written to a file: the formats, and what each of them is called."""
+
+from __future__ import annotations
+
+import gzip as gzip_files
+import io
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+from headwater.errors import ExchangeError, FileRefused
+from headwater.exchange.importing import events_of
+from headwater.exchange.validating import EVENTS
+from headwater.formats import graphml, mermaid
+from headwater.formats.wia import json_graph, lines
+from headwater.formats.wia.elements import Element, Kind
+from headwater.formats.wia.events import OWN
+from headwater.formats.wia.flat import time_text
+from headwater.formats.wia.versions import VERSION
+from headwater.model.answers import Direction
+from headwater.model.exchange import Exported
+from headwater.model.names import Endpoint
+from headwater.store.exchange_stream import GraphStream
+from headwater.store.staging import Staging
+from headwater.store.store import Store
+
+PRODUCER = "headwater"
+_LINES_AT_ONCE = 200
+
+
+class Format(StrEnum):
+    JSON = "wia-json"
+    JSONL = "wia-jsonl"
+    PARQUET = "wia-parquet"
+    GRAPHML = "graphml"
+    OPENLINEAGE = "openlineage"
+    MERMAID = "mermaid"
+
+
+_NAMES = {
+    Format.JSON: "lineage_graph_{moment}.json",
+    Format.JSONL: "lineage_events_{date}.jsonl",
+    Format.PARQUET: "lineage_tables_{moment}",
+    Format.GRAPHML: "lineage_graph_{moment}.graphml",
+    Format.OPENLINEAGE: "openlineage_events_{date}.jsonl",
+    Format.MERMAID: "lineage_graph_{moment}.mmd",
+}
+_WRITERS = {
+    Format.JSON: json_graph.write,
+    Format.JSONL: lines.write,
+    Format.GRAPHML: graphml.write,
+    Format.MERMAID: mermaid.write,
+}
+
+
+def export_file(
+    store: Store,
+    path: str | Path | None = None,
+    *,
+    format: str = Format.JSON,
+    datasets: Sequence[str | Endpoint] = (),
+    direction: str | None = None,
+    depth: int | None = None,
+    as_of: datetime | None = None,
+    gzip: bool = False,
+) -> Exported:
+    wanted = _format(format)
+    if gzip and wanted is Format.PARQUET:
+        raise ExchangeError("Parquet files are compressed by themselves: export them without gzip.")
+    target = _target(path, wanted, gzip)
+    whole = not datasets and as_of is None and depth is None
+    if wanted is Format.OPENLINEAGE and whole:
+        return Exported(str(target), wanted, {EVENTS: _write_received(store, target, gzip)})
+    counts: Counter[str] = Counter()
+    acyclic = wanted is not Format.MERMAID  # which draws what there is
+    with store.graphs.stream(
+        datasets, directions=_directions(direction), depth=depth, as_of=as_of, acyclic=acyclic
+    ) as stream:
+        cycles = tuple(stream.cycles())
+        elements = _counted(_with_head(stream, cycles), counts)
+        if wanted is Format.PARQUET:
+            with _new_folder(target) as folder:
+                from headwater.formats.wia import parquet
+
+                parquet.write(elements, folder)
+        elif wanted is Format.OPENLINEAGE:
+            _write_declared(elements, target, gzip)
+        else:
+            with _new_text(target, gzip) as out:
+                _WRITERS[wanted](elements, out)
+    counted = {str(kind): counts[kind] for kind in Kind if kind is not Kind.GRAPH}
+    return Exported(str(target), wanted, counted, cycles)
+
+
+def _format(named: str) -> Format:
+    try:
+        return Format(named)
+    except ValueError:
+        raise ExchangeError(f"'{named}' is not a format. Formats: {', '.join(Format)}.") from None
+
+
+def _directions(named: str | None) -> tuple[Direction, ...]:
+    if named in (None, "both"):
+        return tuple(Direction)
+    try:
+        return (Direction(named),)
+    except ValueError:
+        raise ExchangeError(f"'{named}' is not a direction. Directions: both, {', '.join(Direction)}.") from None
+
+
+def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
+    """Where it goes: a name of its own in the current folder, or in the one that ``path`` is."""
+    now = datetime.now(UTC)
+    name = _NAMES[format].format(moment=now.strftime("%Y%m%dT%H%M%SZ"), date=now.date()) + (".gz" if gzip else "")
+    if path is None:
+        return Path(name)
+    target = Path(path)
+    return target / name if target.is_dir() and format is not Format.PARQUET else target
+
+
+def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
+    metadata: dict[str, object] = {"producer": PRODUCER}
+    if cycles:
+        metadata["custom"] = {OWN: {"exported_by_version": [list(path) for path in cycles]}}
+    yield (
+        Kind.GRAPH,
+        {
+            "graph_id": stream.mint.id("graph"),
+            "version": VERSION,
+            "generated_at": time_text(datetime.now(UTC)),
+            "metadata": metadata,
+        },
+    )
+    yield from stream.elements()
+
+
+def _counted(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Element]:
+    for kind, document in elements:
+        counts[kind] += 1
+        yield kind, document
+
+
+# -- events ---------------------------------------------------------------------------------------
+
+
+def _write_received(store: Store, target: Path, gzip: bool) -> int:
+    """Everything as it was received, one event a line."""
+    number = 0
+    after: int | None = 0
+    with _new_file(target, gzip) as out:
+        while after is not None:
+            after, portion = store.pages.lines_after(after, _LINES_AT_ONCE)
+            out.write(b"".join(portion))
+            number += len(portion)
+    return number
+
+
+def _write_declared(elements: Iterator[Element], target: Path, gzip: bool) -> None:
+    """A part of it, as the declarations that an import would make of it."""
+    with Staging() as staging, _new_text(target, gzip) as out:
+        _, head = next(elements)
+        for kind, document in elements:
+            staging.add(kind, document)
+        for event in events_of(staging, head["generated_at"]):
+            out.write(event + "\n")
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _new_file(target: Path, gzip: bool) -> Iterator[IO[bytes]]:
+    """Under another name until it is whole: an export that breaks off is none."""
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        with open(unfinished, "wb") as file:
+            if gzip:
+                # Without a name and a time in it: what is the same is the same file.
+                with gzip_files.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                    yield packed  # type: ignore[misc]
+            else:
+                yield file
+        unfinished.replace(target)
+    except OSError as error:
+        raise FileRefused(str(target), None, error.strerror or str(error)) from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _new_text(target: Path, gzip: bool) -> Iterator[IO[str]]:
+    # Half a surrogate pair has no UTF-8 form; what is written for it is how JSON spells it.
+    with (
+        _new_file(target, gzip) as binary,
+        io.TextIOWrapper(io.BufferedWriter(binary, 2**20), "utf-8", "backslashreplace", "\n") as text,
+    ):
+        yield text
+
+
+@contextmanager
+def _new_folder(target: Path) -> Iterator[Path]:
+    unfinished = target.with_name(f"{target.name}.unfinished")
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir(parents=True)
+        yield unfinished
+        target.mkdir(exist_ok=True)
+        for file in unfinished.iterdir():
+            os.replace(file, target / file.name)
+    except OSError as error:
+        raise FileRefused(str(target), None, error.strerror or str(error)) from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

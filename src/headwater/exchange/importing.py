@@ -1,0 +1,77 @@
+"""A file taken into a store: checked whole before the first event, and taken whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from headwater.exchange.opening import Found, Opened
+from headwater.exchange.validating import EVENTS, checked_events, told
+from headwater.formats.openlineage.event import RawEvent
+from headwater.formats.wia.elements import Document, Kind
+from headwater.formats.wia.events import event_of
+from headwater.formats.wia.flat import time_text
+from headwater.formats.wia.graph_check import GraphCheck
+from headwater.model.audit import Actor
+from headwater.model.exchange import Imported
+from headwater.store.staging import Staging
+from headwater.store.store import Store
+
+_MOST_EVENTS = 500
+_MOST_BYTES = 8 * 2**20
+
+
+def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> Imported:
+    opened = Opened(Path(path))
+    if opened.format is Found.OPENLINEAGE:
+        number = sum(1 for _ in checked_events(opened))
+        new, duplicates = store.take_stream(_portions(line for _, line in opened.events()), actor=actor)
+        return Imported(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
+    check = GraphCheck()
+    with Staging() as staging:
+        head = laid_down(opened, check, staging)
+        events = events_of(staging, head["generated_at"])
+        new, duplicates = store.take_stream(_portions(events), actor=actor)
+    return Imported(opened.name, opened.format, told(check), new + duplicates, duplicates)
+
+
+def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
+    """The graph of a file in ``staging``, if it keeps every rule; its head, which says when it was made."""
+    head: Document = {}
+    newest = ""
+    for kind, document in opened.elements():
+        for error in check.take(kind, document):
+            raise error
+        staging.add(kind, document)
+        if kind is Kind.GRAPH:
+            head |= {name: value for name, value in document.items() if value is not None}
+        else:
+            newest = max(newest, document.get("updated_at") or "", document.get("created_at") or "")
+    for error in check.finish():
+        raise error
+    # A file that does not say when it was made is as old as the last thing in it: the same file is the same events.
+    return {"generated_at": newest or time_text(datetime.now(UTC))} | head
+
+
+def events_of(staging: Staging, at: str) -> Iterator[str]:
+    """One event for each node, with all that is said of it."""
+    return (event_of(group, at) for group in staging.groups())
+
+
+def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
+    """As many at a time as memory is to hold."""
+    while portion := _portion(events):
+        yield portion
+
+
+def _portion(events: Iterator[str]) -> list[RawEvent]:
+    portion: list[RawEvent] = []
+    size = 0
+    for event in islice(events, _MOST_EVENTS):
+        portion.append(event)
+        size += len(event)
+        if size > _MOST_BYTES:
+            break
+    return portion

@@ -1,0 +1,145 @@
+"""A file that anybody may have made, as a stream of elements or events: which format it is, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
+
+from headwater.errors import FileRefused
+from headwater.formats import graphml
+from headwater.formats.wia import json_graph, lines
+from headwater.formats.wia.decoding import decoded
+from headwater.formats.wia.elements import Element, Kind
+from headwater.formats.wia.versions import refuse_later_major
+
+_GZIP = b"\x1f\x8b"
+_LOOKED_AT = 2**16
+
+
+class Found(StrEnum):
+    """The formats that can be told from what a file holds."""
+
+    JSON = "wia-json"
+    JSONL = "wia-jsonl"
+    PARQUET = "wia-parquet"
+    GRAPHML = "graphml"
+    OPENLINEAGE = "openlineage"
+
+
+@contextmanager
+def _faults_named(file: str) -> Iterator[None]:
+    """What readers say as a ``ValueError``, and what the system says, as one line that names the file."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise FileRefused(file, None, f"not UTF-8 ({error.reason})") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileRefused(file, None, f"the gzip file breaks off or is damaged ({error})") from None
+    except ValueError as error:
+        raise FileRefused(file, None, str(error)) from None
+    except OSError as error:
+        raise FileRefused(file, None, error.strerror or str(error)) from None
+
+
+class Opened:
+    """A file and its format; its elements can be read as often as wanted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        with _faults_named(self.name):
+            self.format = self._found()
+
+    def elements(self) -> Iterator[Element]:
+        """Of a graph; of a later major version the first is refused."""
+        with _faults_named(self.name):
+            for kind, document in self._read():
+                version = document.get("version")
+                if kind is Kind.GRAPH and isinstance(version, str):
+                    refuse_later_major(self.name, version)
+                yield kind, document
+
+    def _read(self) -> Iterator[Element]:
+        if self.format is Found.PARQUET:
+            from headwater.formats.wia import parquet
+
+            yield from parquet.read(self.path)
+        elif self.format is Found.GRAPHML:
+            with self._bytes() as binary:
+                yield from graphml.read(binary)
+        else:
+            with self._text() as text:
+                yield from (lines if self.format is Found.JSONL else json_graph).read(text)
+
+    def events(self) -> Iterator[tuple[int, str]]:
+        """Of a file of OpenLineage events: each with the number of its line."""
+        with _faults_named(self.name), self._text() as text:
+            yield from lines.numbered_lines(text)
+
+    @contextmanager
+    def _bytes(self) -> Iterator[io.BufferedReader[Any]]:
+        with open(self.path, "rb") as file:
+            packed = file.read(2) == _GZIP
+            file.seek(0)
+            yield io.BufferedReader(_Unpacked(file), 2**20) if packed else file
+
+    @contextmanager
+    def _text(self) -> Iterator[IO[str]]:
+        with self._bytes() as binary:
+            yield io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+
+    def _found(self) -> Found:
+        if self.path.is_dir():
+            return Found.PARQUET
+        with self._bytes() as binary:
+            start = binary.read(_LOOKED_AT).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if start.startswith(b"<"):
+            return Found.GRAPHML
+        first, _, rest = start.partition(b"\n")
+        if not first.startswith(b"{"):
+            raise ValueError("neither JSON, JSON lines, GraphML nor a folder of Parquet files")
+        return _of_line(first, rest)
+
+
+def _of_line(first: bytes, rest: bytes) -> Found:
+    """The first line is a whole statement in a file of lines; a graph may be in one line too."""
+    try:
+        statement: Any = decoded(first.decode())
+    except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
+        if b'"eventTime"' in first and not rest:
+            return Found.OPENLINEAGE
+        return Found.JSONL if first.startswith((b'{"event":', b'{"event" :')) else Found.JSON
+    if isinstance(statement, dict) and "event" in statement and "data" in statement:
+        return Found.JSONL
+    if isinstance(statement, dict) and "eventTime" in statement:
+        return Found.OPENLINEAGE
+    return Found.JSON
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file, read as a stream, that is refused where it unpacks to far more than lineage ever does."""
+
+    _MOST = 2**26
+    _RATIO = 250
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._gzip = gzip.GzipFile(fileobj=file)
+        self._total = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._gzip.read(len(buffer))
+        buffer[: len(content)] = content
+        self._total += len(content)
+        if self._total > self._MOST and self._total > self._RATIO * self._file.tell():
+            raise ValueError(f"it unpacks to more than {self._RATIO} times its size")
+        return len(content)

@@ -1,0 +1,60 @@
+"""A file held against the rules of its format, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from headwater.errors import EventRefused, FileRefused, GraphInvalid
+from headwater.exchange.opening import Found, Opened
+from headwater.formats.openlineage.event import read_event
+from headwater.formats.wia.elements import Kind
+from headwater.formats.wia.graph_check import GraphCheck
+from headwater.model.exchange import RuleBroken, Validated
+
+MOST_PROBLEMS = 100
+EVENTS = "events"
+
+
+def validate(path: str | Path) -> Validated:
+    """Everything that is wrong with a file, as far as it can be read; up to a hundred rules that are broken.
+
+    What cannot be read at all is refused: :class:`~headwater.errors.FileRefused`.
+    """
+    opened = Opened(Path(path))
+    if opened.format is Found.OPENLINEAGE:
+        return Validated(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
+    check = GraphCheck()
+    broken = list(islice(_broken(opened, check), MOST_PROBLEMS + 1))
+    return Validated(
+        opened.name,
+        opened.format,
+        told(check),
+        tuple(map(_told_of, broken[:MOST_PROBLEMS])),
+        len(broken) > MOST_PROBLEMS,
+    )
+
+
+def _broken(opened: Opened, check: GraphCheck) -> Iterator[GraphInvalid]:
+    for kind, document in opened.elements():
+        yield from check.take(kind, document)
+    yield from check.finish()
+
+
+def _told_of(error: GraphInvalid) -> RuleBroken:
+    return RuleBroken(type(error).__name__, error.rule, error.element, error.reason)
+
+
+def told(check: GraphCheck) -> dict[str, int]:
+    return {str(kind): number for kind, number in check.counts.items() if kind is not Kind.GRAPH}
+
+
+def checked_events(opened: Opened) -> Iterator[str]:
+    """The events of a file, each of which can be taken in."""
+    for number, line in opened.events():
+        try:
+            read_event(line)
+        except EventRefused as refusal:
+            raise FileRefused(opened.name, f"line {number:,}", str(refusal)) from None
+        yield line
