@@ -1,0 +1,216 @@
+"""Who it is: by the key or the session that a request shows, or nobody in particular where none is needed."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import HTTPConnection
+
+from headwater.errors import NotAuthenticated, OriginRefused, RateExceeded, StoreError
+from headwater.model.access import AccessKey, Scope
+from headwater.server.access.bind import is_loopback
+from headwater.server.access.origins import refuse_other_hosts, refuse_other_pages, refuse_proxies
+from headwater.server.access.principal import Principal
+from headwater.server.access.rates import Rates
+from headwater.server.access.refusals import MINUTE, Refusals, Told
+from headwater.store.veil import Veil
+
+if TYPE_CHECKING:
+    from headwater.server.settings import Settings
+    from headwater.store.store import Store
+
+LIFETIME = timedelta(hours=12)
+CSRF_HEADER = "X-CSRF-Token"
+_REMEMBERED_SECONDS = 1.0
+"""A key that was revoked is good for so long."""
+_MOST_REMEMBERED = 1000
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_GUESSES_PER_SECOND, _GUESSES_AT_ONCE = 1.0, 20.0
+_LONGEST_AGENT = 300
+_log = logging.getLogger("headwater.server")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a request shows: a key, or the secret of a session."""
+
+    key: str | None
+    session: str | None
+
+
+class Credentials:
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.loopback = is_loopback(settings.host)
+        # A cookie that only this very host gets and sets; browsers want TLS for it, which loopback has none of.
+        self.cookie = "headwater_session" if self.loopback else "__Host-headwater_session"
+        self._threads = ThreadPoolExecutor(2, "access")
+        self._notes = ThreadPoolExecutor(1, "access-notes")
+        self._noting: set[str] = set()
+        self._known: OrderedDict[bytes, tuple[float, AccessKey]] = OrderedDict()
+        self._open: tuple[float, bool] = (0.0, False)
+        self._rates = Rates(settings.requests_per_second, settings.requests_at_once)
+        self._guesses = Rates(_GUESSES_PER_SECOND, _GUESSES_AT_ONCE)
+        self._refusals = Refusals()
+        self._telling: asyncio.TimerHandle | None = None
+
+    async def principal(self, request: HTTPConnection, method: str) -> Principal | None:
+        """None where nobody is known by what is shown; raises where a browser was made to ask, or it is too often."""
+        if await self._stands_open():  # whatever is shown: a key may be meant for another server
+            refuse_proxies(request.headers)
+            refuse_other_hosts(request.headers)
+            refuse_other_pages(request.headers)
+            return principal_of(request, None)
+        shown = self.shown(request)
+        if shown.key is None and shown.session is None:
+            return None
+        key = await self._key(request, shown)
+        if key is None:
+            return None
+        if shown.session is not None:
+            refuse_other_pages(request.headers)
+            _refuse_without_token(request, method, shown.session)
+        if wait := self._rates.wait(key.key_id):
+            raise RateExceeded(wait)
+        return principal_of(request, key)
+
+    def shown(self, request: HTTPConnection) -> Shown:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme:
+            return Shown(token.strip() if scheme.lower() == "bearer" else "", None)
+        return Shown(None, request.cookies.get(self.cookie))
+
+    async def key_of(self, request: HTTPConnection, token: str) -> AccessKey:
+        """For logging in. Whoever shows keys that are not good is slowed down."""
+        key = await self._key(request, Shown(token, None))
+        if key is None:
+            raise NotAuthenticated()
+        return key
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The store blocks, so it is asked in a thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
+    def forget(self, secret: str) -> None:
+        self._known.pop(_name_of(Shown(None, secret)), None)
+
+    def reconsider(self) -> None:
+        """Keys have changed: in this process it counts at once."""
+        self._known.clear()
+        self._open = (0.0, False)
+
+    async def _key(self, request: HTTPConnection, shown: Shown) -> AccessKey | None:
+        name, now = _name_of(shown), time.monotonic()
+        until, known = self._known.get(name, (0.0, None))
+        if known is not None and now < until:
+            return known
+        key: AccessKey | None = await self.call(self._look_up, shown)
+        if key is None:
+            self._known.pop(name, None)
+            self._refused(request)
+            # Only those who guess: others may come by the same address, from behind a proxy.
+            if wait := self._guesses.wait(request.client.host if request.client else ""):
+                raise RateExceeded(wait)
+            return None
+        if key.key_id not in self._noting:
+            self._noting.add(key.key_id)
+            self._notes.submit(self._note, key)
+        self._known[name] = (now + _REMEMBERED_SECONDS, key)
+        self._known.move_to_end(name)
+        if len(self._known) > _MOST_REMEMBERED:
+            self._known.popitem(last=False)
+        return key
+
+    def _refused(self, request: HTTPConnection) -> None:
+        stranger = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
+        self._tell(self._refusals.heard(stranger))
+        if self._telling is None:  # those that are only counted are told when the minute is over
+            self._telling = asyncio.get_running_loop().call_later(MINUTE, self._tell_the_rest)
+
+    def _tell_the_rest(self) -> None:
+        self._telling = None
+        self._tell(self._refusals.rest())
+
+    def _tell(self, told: Told) -> None:
+        if told:
+            self._notes.submit(self._write_down, told)
+
+    def _write_down(self, told: Told) -> None:
+        """Nobody waits for that either; the log has it where the store does not."""
+        try:
+            self.store.deeds.record(*told)
+        except StoreError as error:
+            _log.warning("who was refused could not be written down: %s", error)
+
+    def close(self) -> None:
+        """What is still to be told is, before the store is closed."""
+        if self._telling is not None:
+            self._telling.cancel()
+        self._tell(self._refusals.rest())
+        self._notes.shutdown()
+        self._threads.shutdown()
+
+    def _look_up(self, shown: Shown) -> AccessKey | None:
+        if shown.session is not None:
+            return self.store.sessions.check(shown.session)
+        return self.store.access.check(shown.key or "")
+
+    def _note(self, key: AccessKey) -> None:
+        """That it was used. Nobody waits for that: another writer may have the store for long."""
+        try:
+            self.store.access.used(key)
+        except StoreError as error:  # a store that takes no writes can still be read
+            _log.warning("that a key was used could not be written down: %s", error)
+        finally:
+            self._noting.discard(key.key_id)
+
+    async def _stands_open(self) -> bool:
+        """On this machine itself, as long as nobody ever made a key."""
+        if not self.loopback:
+            return False
+        until, open_ = self._open
+        if time.monotonic() >= until:
+            open_ = not await self.call(lambda: self.store.access.exist(good=False))
+            self._open = (time.monotonic() + _REMEMBERED_SECONDS, open_)
+        return open_
+
+
+def csrf_token(session: str) -> str:
+    """Another secret that only the page has, made of the session's, so that nothing has to be kept for it."""
+    return sha256(b"headwater csrf\0" + session.encode(errors="surrogatepass")).hexdigest()
+
+
+def _refuse_without_token(request: HTTPConnection, method: str, session: str) -> None:
+    if method not in _SAFE:
+        given = request.headers.get(CSRF_HEADER, "")
+        if not hmac.compare_digest(given.encode(errors="replace"), csrf_token(session).encode()):
+            raise OriginRefused(f"what changes something takes the header {CSRF_HEADER}")
+
+
+def principal_of(request: HTTPConnection, key: AccessKey | None) -> Principal:
+    """Without a key: whoever is at this machine, who may do everything."""
+    return Principal(
+        name="local" if key is None else f"{key.name} ({key.key_id})",
+        scopes=frozenset(Scope if key is None else key.scopes),
+        veil=None if key is None else Veil.of(key.namespaces),
+        key_id=None if key is None else key.key_id,
+        client_ip=request.client.host if request.client else None,
+        user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT] or None,
+        request_id=request.scope.get("state", {}).get("request_id"),
+    )
+
+
+def _name_of(shown: Shown) -> bytes:
+    """What it is remembered by: not the secret itself."""
+    kind, secret = ("session", shown.session) if shown.session is not None else ("key", shown.key or "")
+    return sha256(f"{kind}\0{secret}".encode(errors="surrogatepass")).digest()

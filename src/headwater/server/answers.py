@@ -1,0 +1,24 @@
+"""Answers as JSON: the shapes of `--json`, and pages of lists."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fastapi import Response
+
+from headwater.model.plain import plain
+
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def encoded(value: Any) -> bytes:
+    """ASCII: facets may hold what UTF-8 cannot write, such as one half of a surrogate pair."""
+    return _encode(value).encode()
+
+
+class Json(Response):
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return encoded(plain(content))

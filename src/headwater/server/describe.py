@@ -1,0 +1,19 @@
+"""What the server answers, written down for the page's client: `python -m headwater.server.describe FILE`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from headwater.server.app import create_app
+
+
+def description() -> str:
+    """The OpenAPI document without the version, which is another with every release and tells a client nothing."""
+    document = create_app("sqlite://").openapi()
+    return json.dumps({**document, "info": {**document["info"], "version": "-"}}, indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(description())

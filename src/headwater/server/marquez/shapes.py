@@ -1,0 +1,292 @@
+"""Our answers in Marquez's words.
+
+What it has and we have not is filled with the nearest thing we know: a version's id is made of its place in the
+dataset's history, a job's `createdAt` is when it was last heard of.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from headwater.formats.openlineage.describe import tag_names
+from headwater.model.answers import DatasetDetail, RunDetail, Version
+from headwater.model.names import Dataset, Endpoint, Job
+from headwater.model.pages import Flow, JobDetail, JobSummary, NamespaceSummary, Sketch, Surroundings
+from headwater.model.plain import plain
+from headwater.model.runs import DatasetUse, Facets, Run, RunState
+from headwater.model.versions import RunVersions, VersionOf
+
+Shape = dict[str, Any]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_STATES = {
+    RunState.UNKNOWN: "NEW",
+    RunState.START: "RUNNING",
+    RunState.RUNNING: "RUNNING",
+    RunState.COMPLETE: "COMPLETED",
+    RunState.FAIL: "FAILED",
+    RunState.ABORT: "ABORTED",
+}
+
+
+def namespace(summary: NamespaceSummary) -> Shape:
+    """Marquez keeps who made a namespace and when; nobody makes ours: they are what events mention."""
+    when = plain(_EPOCH)
+    return {
+        "name": summary.name,
+        "createdAt": when,
+        "updatedAt": when,
+        "ownerName": "anonymous",
+        "description": None,
+        "isHidden": False,
+    }
+
+
+def _facet(facets: Facets, name: str) -> Mapping[str, Any]:
+    found = facets.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _identity(named: Endpoint) -> Shape:
+    return {"namespace": named.namespace, "name": named.name}
+
+
+def dataset(sketch: Sketch, versions: Iterable[Version] = ()) -> Shape:
+    facets = sketch.facets
+    newest = next(iter(versions), None)
+    seen = sketch.first_seen or _EPOCH
+    return {
+        "id": _identity(sketch.dataset),
+        "type": "STREAM" if sketch.dataset.namespace.startswith(("kafka://", "pubsub")) else "DB_TABLE",
+        "name": sketch.dataset.name,
+        "physicalName": sketch.dataset.name,
+        "createdAt": plain(seen),
+        "updatedAt": plain(sketch.last_seen or seen),
+        "namespace": sketch.dataset.namespace,
+        "sourceName": _text(_facet(facets, "dataSource").get("name")) or "default",
+        "fields": _fields(_facet(facets, "schema").get("fields")),
+        "tags": list(sketch.tags),
+        "lastModifiedAt": plain(newest.written_at) if newest is not None else None,
+        "lastLifecycleState": _text(_facet(facets, "lifecycleStateChange").get("lifecycleStateChange")),
+        "description": _text(_facet(facets, "documentation").get("description")),
+        "currentVersion": version_id(sketch.dataset, newest) if newest is not None else None,
+        "columnLineage": None,
+        "facets": plain(facets),
+        "deleted": False,
+    }
+
+
+def dataset_detail(detail: DatasetDetail) -> Shape:
+    summary = detail.summary
+    sketch = Sketch(summary.dataset, summary.tags, summary.first_seen, summary.last_seen, detail.facets)
+    return dataset(sketch, detail.versions)
+
+
+def _fields(fields: Any) -> list[Shape]:
+    listed = fields if isinstance(fields, list) else []
+    return [
+        {"name": field["name"], "type": field.get("type"), "tags": [], "description": field.get("description")}
+        for field in listed
+        if isinstance(field, Mapping) and isinstance(field.get("name"), str)
+    ]
+
+
+def version_id(of: Dataset, version: Version | VersionOf) -> str:
+    return _made_id(of.namespace, of.name, plain(version.written_at), version.partition, version.run_id)
+
+
+def _made_id(*parts: str | None) -> str:
+    return str(uuid5(NAMESPACE_URL, repr(parts)))
+
+
+def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
+    """``facets``: as they were said of this version."""
+    whole = dataset_detail(detail)
+    number = version_id(detail.summary.dataset, one)
+    fields: list[Shape] = [
+        {"name": f.name, "type": f.type, "tags": [], "description": f.description} for f in one.schema or ()
+    ]
+    return {
+        **{name: whole[name] for name in ("type", "name", "physicalName", "namespace")},
+        "sourceName": _text(_facet(facets, "dataSource").get("name")) or whole["sourceName"],
+        "tags": tag_names(facets),
+        "id": {**_identity(detail.summary.dataset), "version": number},
+        "createdAt": plain(one.written_at),
+        "version": number,
+        "fields": fields,
+        "description": _text(_facet(facets, "documentation").get("description")),
+        "lifecycleState": _text(_facet(facets, "lifecycleStateChange").get("lifecycleStateChange")),
+        "createdByRun": {"id": one.run_id} if one.run_id is not None else None,
+        "facets": plain(facets),
+    }
+
+
+def job(detail: JobDetail, versions: Mapping[str, RunVersions]) -> Shape:
+    """``versions``: of its runs, by their ids."""
+    runs = [run(one, versions=versions.get(one.run_id)) for one in detail.runs]
+    return _job(detail.summary, detail.facets, detail.inputs, detail.outputs, runs)
+
+
+def _job(
+    summary: JobSummary, facets: Facets, inputs: Iterable[Endpoint], outputs: Iterable[Endpoint], runs: list[Shape]
+) -> Shape:
+    processing = _text(_facet(facets, "jobType").get("processingType"))
+    return {
+        "id": _identity(summary.job),
+        "type": "STREAM" if processing == "STREAMING" else "BATCH",
+        "name": summary.job.name,
+        "simpleName": summary.job.name.rpartition(".")[2],
+        "parentJobName": None,
+        "parentJobUuid": None,
+        "createdAt": plain(summary.last_seen),
+        "updatedAt": plain(summary.last_seen),
+        "namespace": summary.job.namespace,
+        "inputs": [_identity(one) for one in inputs],
+        "outputs": [_identity(one) for one in outputs],
+        "location": _text(_facet(facets, "sourceCodeLocation").get("url")),
+        "description": _text(_facet(facets, "documentation").get("description")),
+        "latestRun": runs[0] if runs else None,
+        "latestRuns": runs,
+        "tags": [],
+        "labels": [],
+        "currentVersion": None,
+        "facets": plain(facets),
+    }
+
+
+def run_detail(detail: RunDetail, versions: RunVersions | None) -> Shape:
+    return run(detail.run, detail.run_facets, versions, (detail.inputs, detail.outputs))
+
+
+def run(
+    one: Run,
+    facets: Facets | None = None,
+    versions: RunVersions | None = None,
+    uses: tuple[Iterable[DatasetUse], Iterable[DatasetUse]] = ((), ()),
+) -> Shape:
+    """``uses``: the inputs and outputs with what the run said of them, where that was looked up."""
+    used = versions or RunVersions()
+    took = one.ended_at - one.started_at if one.started_at is not None and one.ended_at is not None else None
+    began = one.started_at or one.last_event_at
+    return {
+        "id": one.run_id,
+        "createdAt": plain(began),
+        "updatedAt": plain(one.last_event_at),
+        "nominalStartTime": plain(one.nominal_start),
+        "nominalEndTime": plain(one.nominal_end),
+        "state": _STATES[one.state],
+        "startedAt": plain(one.started_at),
+        "endedAt": plain(one.ended_at),
+        "durationMs": None if took is None else round(took.total_seconds() * 1000),
+        "args": {},
+        "jobVersion": {**_identity(one.job), "version": _made_id(one.job.namespace, one.job.name)},
+        "inputDatasetVersions": _versions_used(used.inputs, uses[0]),
+        "outputDatasetVersions": _versions_used(used.outputs, uses[1]),
+        "facets": plain(facets or {}),
+    }
+
+
+def _versions_used(versions: Iterable[VersionOf], uses: Iterable[DatasetUse]) -> list[Shape]:
+    said = {use.dataset: plain(use.io_facets) for use in uses}
+    return [
+        {
+            "datasetVersionId": {**_identity(one.dataset), "version": version_id(one.dataset, one)},
+            "facets": said.get(one.dataset, {}),
+        }
+        for one in versions
+    ]
+
+
+# -- graphs --------------------------------------------------------------------------------------
+
+
+def node_id(named: Endpoint, column: str | None = None) -> str:
+    if column is not None:
+        return f"datasetField:{named.namespace}:{named.name}:{column}"
+    return f"{'job' if isinstance(named, Job) else 'dataset'}:{named.namespace}:{named.name}"
+
+
+def graph(found: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
+    """Datasets and jobs. Where no job is known to lie between two datasets, the edge goes straight.
+
+    ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
+    """
+    pairs: list[tuple[str, str]] = []
+    for flow in found.flows:
+        ends = (node_id(flow.upstream), node_id(flow.downstream))
+        between = [ends] if flow.job is None else [(ends[0], node_id(flow.job)), (node_id(flow.job), ends[1])]
+        pairs += between
+    nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in found.datasets]
+    for summary in found.jobs:
+        inputs, outputs = uses.get(summary.job) or _declared(summary.job, found.flows)
+        nodes.append((node_id(summary.job), "JOB", _job(summary, {}, inputs, outputs, [])))
+    edges = _Edges(pairs)
+    return {"graph": [edges.node(*node) for node in sorted(nodes, key=lambda node: node[0])]}
+
+
+def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[Endpoint]]:
+    through = [flow for flow in flows if flow.job == named]
+    return [*dict.fromkeys(flow.upstream for flow in through)], [*dict.fromkeys(flow.downstream for flow in through)]
+
+
+def column_graph(found: Surroundings) -> Shape:
+    types = {
+        (sketch.dataset, field["name"]): field["type"]
+        for sketch in found.datasets
+        for field in _fields(_facet(sketch.facets, "schema").get("fields"))
+    }
+    flows = [flow for flow in found.flows if flow.upstream_column is not None and flow.downstream_column is not None]
+    edges = _Edges((node_id(f.upstream, f.upstream_column), node_id(f.downstream, f.downstream_column)) for f in flows)
+    fields: dict[str, Shape] = {}
+    for flow in flows:
+        for end, column in ((flow.upstream, flow.upstream_column), (flow.downstream, flow.downstream_column)):
+            fields.setdefault(node_id(end, column), _field(end, column, types))
+        fields[node_id(flow.downstream, flow.downstream_column)]["inputFields"].append(_input(flow))
+    return {"graph": [edges.node(number, "DATASET_FIELD", data) for number, data in sorted(fields.items())]}
+
+
+def _field(named: Endpoint, column: str | None, types: Mapping[Any, Any]) -> Shape:
+    return {
+        "namespace": named.namespace,
+        "dataset": named.name,
+        "datasetVersion": None,
+        "field": column,
+        "fieldType": types.get((named, column)),
+        "transformationDescription": None,
+        "transformationType": None,
+        "inputFields": [],
+    }
+
+
+def _input(flow: Flow) -> Shape:
+    return {
+        "namespace": flow.upstream.namespace,
+        "dataset": flow.upstream.name,
+        "datasetVersion": None,
+        "field": flow.upstream_column,
+        "transformationDescription": flow.logic,
+        "transformationType": flow.type,
+    }
+
+
+class _Edges:
+    """By the nodes they touch, in order."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._into: dict[str, list[Shape]] = defaultdict(list)
+        self._from: dict[str, list[Shape]] = defaultdict(list)
+        for origin, destination in sorted(set(pairs)):
+            edge = {"origin": origin, "destination": destination}
+            self._into[destination].append(edge)
+            self._from[origin].append(edge)
+
+    def node(self, number: str, kind: str, data: Shape) -> Shape:
+        edges = {"inEdges": self._into.get(number, []), "outEdges": self._from.get(number, [])}
+        return {"id": number, "type": kind, "data": data, **edges}

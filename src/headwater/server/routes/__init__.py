@@ -1,0 +1,32 @@
+"""One file a subject; the addresses are tried in the order in which they stand here."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from headwater.server import envelope  # noqa: F401 (it says what a `name` in an address is, before they are read)
+from headwater.server.routes import (
+    catalog,
+    events,
+    export,
+    graph,
+    intake,
+    live,
+    log,
+    marquez,
+    operate,
+    overview,
+    picture,
+    records,
+    rows,
+    runs,
+    tasks,
+)
+
+_SUBJECTS = (intake, graph, picture, catalog, overview, runs, events, export, log, records, rows, tasks, live, marquez)
+
+
+def install(app: FastAPI, prefix: str) -> None:
+    app.include_router(operate.router)
+    for subject in _SUBJECTS:
+        app.include_router(subject.router, prefix=prefix)

@@ -1,0 +1,28 @@
+"""Events as they were received."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from headwater.model.pages import ReceivedEvent
+from headwater.server.document_schemas import EVENT
+from headwater.server.routes.asking import Cursor, Limit, Segment, Text
+from headwater.server.schemas import answers, page_of
+from headwater.server.service import Reader, Serving
+
+router = APIRouter(tags=["Events"])
+
+
+@router.get("/events", responses=answers(page_of(ReceivedEvent), 200, 400, 404, 422))
+async def events(
+    serving: Serving, who: Reader, run: Text = None, cursor: Cursor = None, limit: Limit = 100
+) -> Response:
+    """What was received, the last first, without the bodies."""
+    return await serving.answer(serving.seen_by(who).pages.events, run, cursor=cursor, limit=limit)
+
+
+@router.get("/events/by-digest/{digest:name}", responses=answers(EVENT, 200, 400, 404))
+async def event(serving: Serving, who: Reader, digest: Segment) -> Response:
+    """One event, byte for byte as it was received."""
+    body = await serving.ask(serving.seen_by(who).pages.event_body, digest)
+    return Response(body, media_type="application/json")

@@ -1,0 +1,76 @@
+"""Lineage as a file: all events as they were received, or a graph."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import FileResponse, StreamingResponse
+from starlette.background import BackgroundTask
+
+from headwater.server.routes.asking import Depth, Moment
+from headwater.server.schemas import answers_text
+from headwater.server.service import Reader, Service, Serving
+from headwater.store.deeds import deed
+from headwater.store.store import Store
+
+router = APIRouter(tags=["Events"])
+EXPORTED = "export.read"
+_LINES_AT_ONCE = 200
+_MEDIA = {
+    "openlineage": "application/x-ndjson",
+    "wia-json": "application/json",
+    "wia-jsonl": "application/x-ndjson",
+    "graphml": "application/xml",
+    "mermaid": "text/plain",
+}
+_ANSWERS = answers_text(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
+
+
+@router.get("/export", response_class=Response, responses=_ANSWERS)
+async def export(
+    serving: Serving,
+    who: Reader,
+    format: Annotated[Literal["openlineage", "wia-json", "wia-jsonl", "graphml", "mermaid"], Query()] = "openlineage",
+    dataset: Annotated[
+        list[Annotated[str, Query(max_length=100_000)]] | None,
+        Query(max_length=100, description="Only around these; `name`, or `namespace/name`."),
+    ] = None,
+    direction: Annotated[Literal["upstream", "downstream", "both"], Query()] = "both",
+    depth: Depth = None,
+    as_of: Moment = None,
+) -> Response:
+    """All events, one a line, in the order in which they arrived: `headwater ingest` makes the same store of them.
+
+    Or a graph in another format, or a part of it: `headwater import` takes it in.
+    """
+    # Before the first line: what cannot be written down is not handed out.
+    await serving.threads.write(serving.store.deeds.record, (who.actor, deed(EXPORTED, "events", None, format=format)))
+    seen = serving.seen_by(who)
+    if format == "openlineage" and not dataset and depth is None and as_of is None:
+        return StreamingResponse(_lines(serving, seen), media_type=_MEDIA[format])
+    from headwater.exchange.exporting import export_file  # with numpy, which nothing else of the server needs
+
+    # Written whole first, in one transaction: a slow reader must not hold the database up.
+    folder = TemporaryDirectory(prefix="headwater-export-")
+    try:
+        file = Path(folder.name) / "lineage"
+        asked = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
+        await serving.ask(asked, seen, file, format=format)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return FileResponse(file, media_type=_MEDIA[format], background=BackgroundTask(folder.cleanup))
+
+
+async def _lines(serving: Service, store: Store) -> AsyncIterator[bytes]:
+    """Read batch by batch and not in one long transaction: a slow reader must not hold the database up."""
+    after: int | None = 0
+    while after is not None:
+        after, lines = await serving.ask(store.pages.lines_after, after, _LINES_AT_ONCE)
+        if lines:
+            yield b"".join(lines)

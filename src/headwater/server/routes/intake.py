@@ -1,0 +1,105 @@
+"""Events in: one, or a list of them. An answer means that they are on disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fastapi import APIRouter, Request, Response
+
+from headwater.model.answers import Receipt
+from headwater.server.answers import Json
+from headwater.server.intake import count
+from headwater.server.measures import PROCESSING, WAITING
+from headwater.server.schemas import accepts, answers, schema_of
+from headwater.server.service import Serving, Writer
+from headwater.server.storing import Sent
+
+router = APIRouter(tags=["Events in"])
+
+EVENT = {
+    "type": "object",
+    "description": "An OpenLineage RunEvent, JobEvent or DatasetEvent.",
+    "required": ["eventTime", "producer"],
+    "properties": {
+        "eventTime": {"type": "string", "format": "date-time"},
+        "producer": {"type": "string"},
+        "schemaURL": {"description": "A text. Where it is none the event is taken too, and its receipt says so."},
+        "eventType": {"enum": ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]},
+        "run": {"type": "object", "required": ["runId"], "properties": {"runId": {"type": "string"}}},
+        "job": {
+            "type": "object",
+            "required": ["namespace", "name"],
+            "properties": {"namespace": {"type": "string"}, "name": {"type": "string"}},
+        },
+    },
+}
+_COUNT = {"type": "integer", "minimum": 0}
+BATCH = {
+    "type": "object",
+    "required": ["status", "summary", "failed_events"],
+    "properties": {
+        "status": {"const": "partial_success"},
+        "summary": {
+            "type": "object",
+            "properties": dict.fromkeys(("received", "successful", "failed", "retriable", "non_retriable"), _COUNT),
+        },
+        "failed_events": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["index", "reason", "retriable"],
+                "properties": {"index": _COUNT, "reason": {"type": "string"}, "retriable": {"type": "boolean"}},
+            },
+        },
+    },
+}
+
+
+@router.post(
+    "/lineage", status_code=201, responses=answers(schema_of(Receipt), 201, 400, 408, 413, 415),
+    openapi_extra=accepts(EVENT),
+)  # fmt: skip
+async def take_event(request: Request, serving: Serving, who: Writer) -> Response:
+    """Take one OpenLineage event. The same event twice counts once."""
+    async with serving.gate.body(request) as body:
+        with _measured():
+            receipt = await serving.intake.take(Sent(body, who.actor, who.veil))
+    return Json(receipt, 201)
+
+
+@router.post(
+    "/lineage/batch", status_code=204, responses={
+        **answers(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All of them were taken."}
+    },
+    openapi_extra=accepts({"type": "array", "items": EVENT}),
+)  # fmt: skip
+async def take_events(request: Request, serving: Serving, who: Writer) -> Response:
+    """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
+    async with serving.gate.body(request) as body:
+        with _measured():
+            told = await serving.threads.write(serving.storing.many, Sent(body, who.actor, who.veil))
+    count(told.receipts, len(told.refused))
+    if not told.refused:
+        return Response(status_code=204)
+    failed = [{"index": index, "reason": reason, "retriable": False} for index, reason in told.refused]
+    summary = {
+        "received": told.received,
+        "successful": told.received - len(failed),
+        "failed": len(failed),
+        "retriable": 0,
+        "non_retriable": len(failed),
+    }
+    return Json({"status": "partial_success", "summary": summary, "failed_events": failed})
+
+
+@contextmanager
+def _measured() -> Iterator[None]:
+    began = time.perf_counter()
+    WAITING.inc()
+    try:
+        yield
+    finally:
+        WAITING.dec()
+        PROCESSING.observe(time.perf_counter() - began)

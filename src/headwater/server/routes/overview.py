@@ -1,0 +1,20 @@
+"""What somebody should look at first."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from headwater.model.overview import Overview
+from headwater.server.schemas import answers, schema_of
+from headwater.server.service import Reader, Serving
+
+router = APIRouter(tags=["Catalog"])
+
+
+@router.get("/overview", responses=answers(schema_of(Overview), 200))
+async def overview(serving: Serving, who: Reader) -> Response:
+    """Counts, the latest failures, ledgers that do not balance, datasets that are not wholly covered, the latest runs.
+
+    Ledgers and coverage are looked at in the newest 300 runs.
+    """
+    return await serving.answer(serving.seen_by(who).pages.overview)

@@ -1,0 +1,86 @@
+"""The page. Where it was not built, a small one that says so and lists what can be asked.
+
+It is one document whose script knows all its addresses, so each of them is answered with that document: a link that
+somebody sent opens. Anything else is not there; a mount at `/` would take every address, also those that exist with
+another method.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import lru_cache
+from html import escape
+from mimetypes import guess_type
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI, Request, Response
+
+from headwater.server.problems import Problem
+
+BUILT = Path(__file__).parents[1] / "page"
+ADDRESSES = ("/", "/map", "/explore", "/runs", "/run", "/diff", "/rows", "/records", "/audit", "/keys")
+"""As `ui/src/app/places.ts` has them."""
+
+_WORTH_ZIPPING = ("text/", "application/json", "image/svg+xml")
+_FOREVER = "public, max-age=31536000, immutable"  # their names hold a hash of what they are
+
+
+def install(app: FastAPI) -> None:
+    router = APIRouter(include_in_schema=False)
+    if (BUILT / "index.html").is_file():
+        for address in ADDRESSES:
+            router.add_api_route(address, _document)
+        router.add_api_route("/assets/{file:name}", _asset)
+        router.add_api_route("/mark.svg", _mark)
+    else:
+        router.add_api_route("/", listing)
+    app.include_router(router)
+
+
+async def _document(request: Request) -> Response:
+    return _file(request, BUILT / "index.html", "no-cache")
+
+
+async def _mark(request: Request) -> Response:
+    return _file(request, BUILT / "mark.svg", "max-age=3600")
+
+
+async def _asset(request: Request, file: str) -> Response:
+    # Looked up among what is there, so that no name leads anywhere else.
+    found = {path.name: path for path in (BUILT / "assets").iterdir()}.get(file)
+    if found is None:
+        raise Problem(404, "not_found", "There is nothing at this address.")
+    return _file(request, found, _FOREVER)
+
+
+def _file(request: Request, path: Path, cache: str) -> Response:
+    content, zipped, media_type = _content(path, path.stat().st_mtime_ns)
+    headers = {"Cache-Control": cache, "Vary": "Accept-Encoding"}
+    if zipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        content = zipped
+    return Response(content, media_type=media_type, headers=headers)
+
+
+@lru_cache(maxsize=64)
+def _content(path: Path, _changed: int) -> tuple[bytes, bytes | None, str]:
+    content = path.read_bytes()
+    media_type = guess_type(path.name)[0] or "application/octet-stream"
+    worth = media_type.startswith(_WORTH_ZIPPING)
+    return content, gzip.compress(content, mtime=0) if worth else None, media_type
+
+
+async def listing(request: Request) -> Response:
+    document = request.app.openapi()
+    rows = "".join(
+        f"<tr><td>{method.upper()}<td><code>{escape(path)}</code><td>{escape(told.get('description', ''))}"
+        for path, operations in document["paths"].items()
+        for method, told in operations.items()
+    )
+    version, address = escape(document["info"]["version"]), escape(str(request.app.openapi_url))
+    return Response(
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>Headwater</title><h1>Headwater {version}</h1>"
+        "<p>This installation has no web page built in. Its HTTP interface is described by "
+        f"<a href='{address}'>openapi.json</a>:</p><table>{rows}</table></html>",
+        media_type="text/html",
+    )

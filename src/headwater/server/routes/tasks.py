@@ -1,0 +1,47 @@
+"""Tasks: how far they are, what came of them, and calling them off. One sees one's own; an admin sees all."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from headwater.model.access import Scope
+from headwater.model.tasks import Task
+from headwater.server.access.principal import Principal
+from headwater.server.answers import Json
+from headwater.server.problems import Problem
+from headwater.server.routes.asking import Segment
+from headwater.server.schemas import answers, page_of, schema_of
+from headwater.server.service import Reader, Service, Serving
+from headwater.server.starting import call_off
+
+router = APIRouter(tags=["Tasks"])
+
+
+def may_see(task: Task, who: Principal) -> bool:
+    return task.owner == (who.key_id or who.name) or (Scope.ADMIN in who.scopes and who.veil is None)
+
+
+async def _mine(serving: Service, who: Principal, number: str) -> Task:
+    task = await serving.ask(serving.tasks.task, number)
+    if not may_see(task, who):
+        raise Problem(404, "unknown_task", "There is no such task.")
+    return task
+
+
+@router.get("/tasks", responses=answers(page_of(Task), 200))
+async def tasks(serving: Serving, who: Reader) -> Response:
+    """The tasks there are, the newest first."""
+    found = [task for task in await serving.ask(serving.tasks.all) if may_see(task, who)]
+    return Json({"items": found, "next": None})
+
+
+@router.get("/tasks/{task_id:name}", responses=answers(schema_of(Task), 200, 400, 404))
+async def task(serving: Serving, who: Reader, task_id: Segment) -> Response:
+    """One task: its progress, and at its end its result or the problem it met."""
+    return Json(await _mine(serving, who, task_id))
+
+
+@router.delete("/tasks/{task_id:name}", responses=answers(schema_of(Task), 200, 400, 404))
+async def cancel(serving: Serving, who: Reader, task_id: Segment) -> Response:
+    """Call a task off. One that has ended stays as it is."""
+    return Json(await call_off(serving, who, await _mine(serving, who, task_id)))

@@ -1,0 +1,55 @@
+"""What a server can be told, and how its worker processes come to know it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+VARIABLE = "HEADWATER_SERVER"
+"""Workers are processes of their own, started from nothing: they read the settings here."""
+
+MEGABYTE = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    host: str = "127.0.0.1"
+    port: int = 8321
+    workers: int = 1
+    limit_bytes: int = 20 * MEGABYTE
+    """The longest body that is read, as sent and unzipped."""
+    body_seconds: float = 30.0
+    """How long a body may take to arrive."""
+    requests_in_flight: int = 256
+    """Events and records that wait to be stored; more are told to come again later."""
+    bytes_in_flight: int = 256 * MEGABYTE
+    """The same in bytes of their bodies."""
+    writers: int = 2
+    """Threads that store."""
+    readers: int = 8
+    """Threads that answer questions."""
+    requests_per_second: float = 1000.0
+    """That one key may make, in each process."""
+    requests_at_once: float = 2000.0
+    """That it may make at once, if it made none for a while."""
+    streams: int = 100
+    """Connections that listen to what happens."""
+    rows_location: str = ".headwater/rows"
+    """Where pair tables may lie. What an event says of other places is not followed."""
+    spark_master: str = "local[*]"
+    workspace: str | None = None
+    """A folder that the workers of one server share; one that goes with the process unless told."""
+    log_level: str = "info"
+    scribe: str | None = None
+    """The socket of the process that writes; without one every process writes for itself."""
+
+    def as_environment(self, store_url: str) -> dict[str, str]:
+        return {VARIABLE: json.dumps({"store_url": store_url, **asdict(self)})}
+
+
+def from_environment() -> tuple[str, Settings]:
+    given: dict[str, Any] = json.loads(os.environ[VARIABLE])
+    known = {field.name for field in fields(Settings)}
+    return given["store_url"], Settings(**{name: value for name, value in given.items() if name in known})

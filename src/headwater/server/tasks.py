@@ -1,0 +1,198 @@
+"""Tasks: each a process and a folder. All workers of a server see the folder, so any of them can tell of any task.
+
+<workspace>/tasks/<id>/
+    asked.json       what it was started with
+    process          the number of its process
+    progress.json    by the process, again and again
+    result.json      by the process, at its end; or problem.json
+    errors           what the process writes to stderr
+    cancelled        by whoever cancelled it
+    ended            by the worker that started it, once the process has gone
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+from headwater.errors import HeadwaterError
+from headwater.model.tasks import Progress, Task, TaskState
+from headwater.server.problems import Problem, problem_of
+
+STORE = "HEADWATER_STORE"
+"""The variable by which a task comes to know where the store is."""
+_MOST_AT_ONCE = 2
+_MOST_KEPT = 100
+_MOST_QUOTED = 4000
+"""Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
+_log = logging.getLogger("headwater.server")
+_FAILED = {"code": "failed", "detail": "The task failed. The server's log says why."}
+
+
+class Tasks:
+    def __init__(self, workspace: Path) -> None:
+        self._folder = workspace / "tasks"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(
+        self, kind: str, module: str, asked: Mapping[str, Any], owner: str, *, alone: bool = False, **environment: str
+    ) -> Task:
+        """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
+
+        ``alone``: only if no other of the kind is running.
+        """
+        running = self.running()
+        if len(running) >= _MOST_AT_ONCE:
+            raise _busy(f"{_MOST_AT_ONCE} tasks are running.")
+        if alone and any(task.kind == kind for task in running):
+            raise _busy(f"A task {kind} is running already.")
+        self._forget_old()
+        number = str(uuid4())
+        folder = self._folder / number
+        folder.mkdir()
+        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(asked)}
+        write_json(folder / "asked.json", head)
+        # Not to our own stderr: that is the log, in which every line is JSON.
+        with (folder / "errors").open("wb") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, str(folder)],
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,  # its own group: Spark's Java ends with it
+            )
+        (folder / "process").write_text(str(process.pid))
+        self._children[number] = process
+        threading.Thread(target=self._await, args=(number, process), name=f"task {number}", daemon=True).start()
+        return self.task(number)
+
+    def _await(self, number: str, process: subprocess.Popen[bytes]) -> None:
+        code = process.wait()
+        folder = self._folder / number
+        with suppress(OSError):  # the folder goes with the server
+            if code != 0 and not (folder / "cancelled").exists():
+                said = _end_of(folder / "errors")
+                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": said})
+            (folder / "ended").touch()
+        self._children.pop(number, None)
+
+    def task(self, number: str) -> Task:
+        folder = self._folder / number
+        head = read_json(folder / "asked.json") if _is_number(number) else None
+        if head is None:
+            raise Problem(404, "unknown_task", "There is no such task.")
+        # In this order: a process writes its last word before it ends.
+        ended = (folder / "ended").exists()
+        problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
+        state = _state(folder, ended, problem is not None)
+        return Task(
+            id=number,
+            kind=head["kind"],
+            owner=head["owner"],
+            state=state,
+            started_at=datetime.fromisoformat(head["started_at"]),
+            progress=Progress(**progress) if progress is not None else None,
+            result=read_json(folder / "result.json") if state is TaskState.SUCCEEDED else None,
+            problem=(problem or _FAILED) if state is TaskState.FAILED else None,
+        )
+
+    def all(self) -> list[Task]:
+        """The newest first."""
+        found = []
+        for folder in self._folder.iterdir():
+            with suppress(Problem):  # one may be going, or only just coming
+                found.append(self.task(folder.name))
+        return sorted(found, key=lambda task: task.started_at, reverse=True)
+
+    def running(self) -> list[Task]:
+        return [task for task in self.all() if task.state is TaskState.RUNNING]
+
+    def cancel(self, number: str) -> Task:
+        task = self.task(number)
+        if task.state is TaskState.RUNNING:
+            folder = self._folder / number
+            (folder / "cancelled").touch()
+            _end(int((folder / "process").read_text()))
+        return self.task(number)
+
+    def close(self) -> None:
+        """Those that this process started go with it."""
+        for number in list(self._children):
+            self.cancel(number)
+
+    def _forget_old(self) -> None:
+        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MOST_KEPT:]
+        for task in over:
+            for file in (self._folder / task.id).iterdir():
+                file.unlink(missing_ok=True)
+            (self._folder / task.id).rmdir()
+
+
+def _state(folder: Path, ended: bool, failed: bool) -> TaskState:
+    if (folder / "cancelled").exists():
+        return TaskState.CANCELLED
+    if (folder / "result.json").exists():
+        return TaskState.SUCCEEDED
+    return TaskState.FAILED if failed or ended else TaskState.RUNNING
+
+
+def _end_of(file: Path) -> str:
+    with file.open("rb") as content:
+        content.seek(max(0, file.stat().st_size - _MOST_QUOTED))
+        return content.read().decode(errors="replace")
+
+
+def _is_number(text: str) -> bool:
+    """Before it becomes part of a path."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _end(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def _busy(why: str) -> Problem:
+    return Problem(429, "tasks_busy", f"{why} Try again later.", {"Retry-After": "10"})
+
+
+# -- for the processes ------------------------------------------------------------------------------------------------
+
+
+def write_progress(folder: Path, text: str, done: int = 0, total: int = 0) -> None:
+    write_json(folder / "progress.json", {"text": text, "done": done, "total": total})
+
+
+def write_problem(folder: Path, error: HeadwaterError) -> None:
+    problem = problem_of(error)
+    write_json(folder / "problem.json", {"code": problem.code, "detail": problem.detail, **problem.more})
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Whole or not at all, whoever reads meanwhile."""
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps(value))
+    unfinished.replace(file)
+
+
+def read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text())
+    except FileNotFoundError:
+        return None

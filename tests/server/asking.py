@@ -1,0 +1,49 @@
+"""Asking a server and holding its answers against its own description of itself."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from jsonschema import Draft202012Validator
+
+API = "/api/v1"
+LOCAL = "http://127.0.0.1"
+
+
+def segment(name: str) -> str:
+    return quote(name, safe="")
+
+
+def ask(client: TestClient, path: str, expected: int = 200, /, **parameters: Any) -> Any:
+    """The JSON at ``path``, which is as the OpenAPI document says."""
+    answer = client.get(f"{API}{path}", params=parameters)
+    assert answer.status_code == expected, answer.text
+    app = client.app
+    assert isinstance(app, FastAPI)
+    told = answer.json()
+    described = _response(app, path, expected)
+    assert described is not None, f"{path} is not described"
+    [media] = described["content"]
+    assert answer.headers["content-type"] == media
+    schema = {**described["content"][media]["schema"], "components": app.openapi()["components"]}
+    Draft202012Validator(schema).validate(told)
+    return told
+
+
+def _response(app: FastAPI, path: str, status: int) -> dict[str, Any] | None:
+    document = app.openapi()
+    found: dict[str, Any] | None = None
+    for pattern, operations in document["paths"].items():
+        if "get" in operations and _matcher(pattern).fullmatch(f"{API}{path}"):
+            found = found or operations["get"]["responses"].get(str(status))
+    return found
+
+
+@cache
+def _matcher(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{\w+\\}", "[^/]*", re.escape(pattern)))

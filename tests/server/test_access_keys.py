@@ -1,0 +1,121 @@
+"""Keys made, listed and revoked over HTTP: by an admin of all namespaces, written down with who did it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from headwater.server.access.credentials import CSRF_HEADER
+from headwater.store.store import Store
+from tests.server.asking import API, ask
+
+KEYS = f"{API}/access/keys"
+DATASETS = f"{API}/datasets"
+
+
+def store_of(client: TestClient) -> Store:
+    assert isinstance(client.app, FastAPI)
+    store: Store = client.app.state.service.store
+    return store
+
+
+@pytest.fixture
+def admin(client: TestClient) -> TestClient:
+    """A client that shows a key which may do everything."""
+    secret = store_of(client).access.add("boss", scopes=["read", "write", "admin"]).secret
+    client.headers["Authorization"] = f"Bearer {secret}"
+    return client
+
+
+def made(client: TestClient, expected: int = 201, /, **asked: Any) -> Any:
+    answer = client.post(KEYS, json=asked)
+    assert answer.status_code == expected, answer.text
+    return answer.json()
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def test_a_key_from_its_making_to_its_end(admin: TestClient) -> None:
+    told = made(admin, name="orders team", scopes=["write", "read"], namespaces=["orders", "s3://lake/*"])
+    key, secret = told["key"], told["secret"]
+    assert (key["name"], key["scopes"], key["namespaces"]) == (
+        "orders team",
+        ["read", "write"],
+        ["orders", "s3://lake/*"],
+    )
+    assert secret.startswith(f"hw_{key['key_id']}_")
+    assert admin.get(DATASETS, headers=bearer(secret)).status_code == 200
+    listed = ask(admin, "/access/keys")
+    assert [one["name"] for one in listed["items"]] == ["boss", "orders team"]
+    assert secret not in str(listed)
+    assert "secret" not in str(listed)
+    revoked = admin.delete(f"{KEYS}/{key['key_id']}")
+    assert (revoked.status_code, revoked.json()["revoked_at"] is not None) == (200, True)
+    assert admin.get(DATASETS, headers=bearer(secret)).status_code == 401  # at once, where it was revoked
+    again = admin.delete(f"{KEYS}/{key['key_id']}")
+    assert again.json() == revoked.json()
+    assert admin.delete(f"{KEYS}/nobody").json()["code"] == "unknown_access_key"
+
+
+def test_it_is_written_down_who_did_it(admin: TestClient) -> None:
+    key_id = made(admin, name="x")["key"]["key_id"]
+    admin.delete(f"{KEYS}/{key_id}")
+    entries = store_of(admin).audit(resource=key_id)
+    assert [entry.event_type for entry in entries] == ["access.key_revoked", "access.key_added"]
+    for entry in entries:
+        assert (entry.actor_type, entry.actor_id.startswith("boss (")) == ("key", True)
+        assert (entry.client_ip, entry.correlation_id is not None) == ("testclient", True)
+    assert "secret" not in str(entries)
+
+
+def test_when_it_ends(admin: TestClient) -> None:
+    assert made(admin, name="forever")["key"]["expires_at"] is None
+    week = datetime.fromisoformat(made(admin, name="week", expires_in_days=7)["key"]["expires_at"])
+    assert abs(week - datetime.now(UTC) - timedelta(days=7)) < timedelta(minutes=1)
+    assert made(admin, name="then", expires_at="2999-01-02")["key"]["expires_at"] == "2999-01-02T00:00:00Z"
+    assert made(admin, 422, name="past", expires_at="2001-01-01")["code"] == "access_key_invalid"
+    made(admin, 422, name="both", expires_at="2999-01-01", expires_in_days=3)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {}, {"name": ""}, {"name": " "}, {"name": "x" * 201}, {"name": "\x00"}, {"name": 5},
+        {"name": "x", "scopes": []}, {"name": "x", "scopes": ["god"]},
+        {"name": "x", "namespaces": []}, {"name": "x", "namespaces": ["\x00"]},
+        {"name": "x", "namespaces": "all"}, {"name": "x", "expires_in_days": 0}, {"name": "x", "expires_at": "soon"},
+        {"name": "x", "secret": "mine"},
+    ],
+)  # fmt: skip
+def test_what_no_key_can_be(admin: TestClient, asked: dict[str, Any]) -> None:
+    made(admin, 422, **asked)
+    assert len(store_of(admin).access.keys()) == 1
+
+
+def test_nobody_gives_what_they_do_not_have(client: TestClient) -> None:
+    """Else `admin` would imply all other scopes."""
+    client.headers["Authorization"] = f"Bearer {store_of(client).access.add('only', scopes=['admin']).secret}"
+    assert made(client, 403, name="x", scopes=["read"])["code"] == "not_permitted"
+    assert made(client, name="x", scopes=["admin"])["key"]["scopes"] == ["admin"]
+
+
+def test_from_a_session_only_with_its_token(client: TestClient) -> None:
+    secret = store_of(client).access.add("boss", scopes=["read", "admin"]).secret
+    token = client.post(f"{API}/session", json={"key": secret}).json()["csrf_token"]
+    assert client.get(KEYS).status_code == 200
+    assert made(client, 403, name="x")["code"] == "origin_refused"
+    assert client.delete(f"{KEYS}/x").status_code == 403
+    assert client.post(KEYS, json={"name": "x"}, headers={CSRF_HEADER: token}).status_code == 201
+
+
+def test_the_first_key_closes_the_door(client: TestClient) -> None:
+    """On this machine itself it stands open until there is one."""
+    secret = made(client, name="first", scopes=["read", "write", "admin"])["secret"]
+    assert client.get(KEYS).status_code == 401
+    assert client.get(KEYS, headers=bearer(secret)).status_code == 200

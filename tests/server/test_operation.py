@@ -1,0 +1,130 @@
+"""Looking after the server: health, metrics, logs, headers, problems."""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from headwater import errors
+from headwater.server import problems
+from headwater.store.engine import Database
+from tests.server.asking import API
+from tests.server.running import ServerProcess
+from tests.support.events import run_event
+
+
+def test_it_starts_soon(served_url: str, tmp_path: Path) -> None:
+    """In seconds of the processor: those of the clock depend on who else is at work."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with ServerProcess(served_url, log=tmp_path / "log"):
+        pass
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 2.0
+
+
+def test_metrics_by_their_names(client: TestClient) -> None:
+    client.post(f"{API}/lineage", json=run_event(inputs=["a"], outputs=["x"]))
+    client.post(f"{API}/lineage", content=b"no")
+    client.get(f"{API}/datasets/{'n' * 50}/x")
+    text = client.get("/metrics").text
+    assert 'lineage_events_total{outcome="taken"}' in text
+    assert 'lineage_events_total{outcome="refused"}' in text
+    assert "lineage_event_processing_duration_seconds_bucket" in text
+    assert "lineage_graph_nodes_total 3.0" in text
+    assert "lineage_graph_edges_total 1.0" in text
+    assert "lineage_api_request_duration_seconds_count" in text
+    assert "nnnnn" not in text, "a name has become part of a metric"
+
+
+def test_headers_of_every_answer(client: TestClient) -> None:
+    for path in ("/health/live", f"{API}/datasets", "/nothing", f"{API}/runs/none", "/"):
+        answer = client.get(path, headers={"X-Request-ID": "abc-1"})
+        assert answer.headers["x-request-id"] == "abc-1"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        assert "unsafe-inline" not in answer.headers["content-security-policy"]
+    odd = client.get("/health/live", headers={"X-Request-ID": "a b\x7f"})
+    assert odd.headers["x-request-id"] != "a b\x7f"
+    assert len(odd.headers["x-request-id"]) == 36
+
+
+def test_the_log_is_json_with_the_request_s_id(server: ServerProcess) -> None:
+    server.get("/api/v1/datasets", X_Request_ID="find-me")
+    assert server.log is not None
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    [line] = [line for line in lines if line.get("request_id") == "find-me"]
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/datasets", 200)
+    assert line["milliseconds"] > 0
+
+
+def test_a_store_that_has_gone_is_unavailable_and_its_address_unsaid(client: TestClient, served_url: str) -> None:
+    file = Path(served_url.removeprefix("sqlite:///"))
+    file.rename(file.with_suffix(".away"))
+    answer = client.post(f"{API}/lineage", json=run_event())
+    assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
+    assert str(file.parent) not in answer.text
+    assert answer.headers["retry-after"] == "5"
+    assert client.get("/health/ready").status_code == 503
+    assert client.get("/health/live").status_code == 200
+
+
+def test_while_it_drains_it_is_not_ready(client: TestClient) -> None:
+    assert isinstance(client.app, FastAPI)
+    assert client.get("/health/ready").status_code == 200
+    client.app.state.service.drain()
+    answer = client.get("/health/ready")
+    assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
+    assert client.get("/health/live").status_code == 200
+
+
+def test_what_fails_within_is_not_told(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Database) -> None:
+        raise RuntimeError("the secret of the house")
+
+    monkeypatch.setattr(Database, "read", broken)
+    answer = client.get(f"{API}/datasets")
+    assert (answer.status_code, answer.json()["code"]) == (500, "failed")
+    assert "secret" not in answer.text
+
+
+def test_every_error_of_ours_has_a_code_and_a_status() -> None:
+    def every(kind: type[errors.HeadwaterError]) -> set[type[errors.HeadwaterError]]:
+        return {kind}.union(*(every(below) for below in kind.__subclasses__()))
+
+    codes = {kind: problems.code_of(kind) for kind in every(errors.HeadwaterError)}
+    assert len(set(codes.values())) == len(codes)
+    assert codes[errors.UnknownDataset] == "unknown_dataset"
+    assert codes[errors.EventRefused] == "event_refused"
+    for kind in problems.STATUS:
+        assert kind in codes
+
+
+def test_workers_are_one_server(postgres_url: str, tmp_path: Path) -> None:
+    """Whoever answers: the same store, the sum of all measurements; and all of them end well."""
+    with ServerProcess(postgres_url, "--workers", "2", log=tmp_path / "log", TMPDIR=str(tmp_path)) as server:
+        for number in range(12):  # each by a connection of its own
+            assert server.post(f"{API}/lineage", run_event(run=str(number)))[0] == 201
+        assert len(server.get(f"{API}/runs")[1]["items"]) == 12
+        text = server.get("/metrics")[1].decode()
+        assert 'lineage_events_total{outcome="taken"} 12.0' in text
+        assert [file.name for file in tmp_path.glob("headwater-serve-*")] != []
+        assert server.drain() == 0
+    assert list(tmp_path.glob("headwater-serve-*")) == []
+
+
+def test_several_workers_need_postgresql(served_url: str, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    answer = subprocess.run(
+        [sys.executable, "-m", "headwater", "serve", "--store", served_url, "--workers", "2"],
+        capture_output=True, text=True, check=False, timeout=30,
+    )  # fmt: skip
+    assert answer.returncode == 1
+    assert "Several workers need PostgreSQL" in answer.stderr
+    assert "Traceback" not in answer.stderr

@@ -1,0 +1,220 @@
+"""Rows asked about over HTTP: by pair tables at once, on Spark as a task."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from jsonschema import Draft202012Validator
+
+from headwater.server.app import create_app
+from headwater.server.settings import Settings
+from headwater.store.store import Store
+from tests.server.asking import API, LOCAL, ask
+from tests.support import why_missing
+from tests.support.events import run_event, run_id
+
+pytestmark = pytest.mark.spark
+
+SCRIPT = """
+import sys
+import headwater as hw
+from pyspark.sql import SparkSession
+
+folder = sys.argv[1]
+spark = SparkSession.builder.getOrCreate()
+rows = spark.range(100).selectExpr("id", "id % 9 AS customer", "id * 2 AS amount")
+rows.coalesce(1).write.parquet(f"{folder}/orders")
+orders = spark.read.parquet(f"{folder}/orders")
+with hw.run("full", rows="full", rows_location=f"{folder}/rows"):
+    orders.groupBy("customer").count().write.parquet(f"{folder}/counts")
+with hw.run("key"):
+    orders.where("amount > 100").write.parquet(f"{folder}/large")
+with hw.run("off", rows="off"):
+    orders.write.parquet(f"{folder}/copy")
+with hw.run("memory"):
+    spark.createDataFrame([(1,)], "id int").write.parquet(f"{folder}/made")
+with hw.run("two", rows="full", rows_location=f"{folder}/rows"):
+    orders.where("id < 5").write.parquet(f"{folder}/first")
+    orders.groupBy("amount").count().write.parquet(f"{folder}/second")
+hw.flush(120)  # the tables are written behind the job's back
+spark.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    reason = why_missing("java")
+    if reason is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    folder = tmp_path_factory.mktemp("estate")
+    (folder / "job.py").write_text(SCRIPT)
+    env = {
+        **os.environ,
+        "HEADWATER_STORE": f"sqlite:///{folder}/lineage.db",
+        "HEADWATER_SPOOL": str(folder / "spool"),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "headwater", "exec", "job.py", str(folder)],
+        cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def asking(estate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = Settings(rows_location=str(estate / "rows"), spark_master="local[1]", workspace=str(estate / "work"))
+    with TestClient(create_app(f"sqlite:///{estate}/lineage.db", settings), base_url=LOCAL) as client:
+        yield client
+
+
+def traced(client: TestClient, expected: int = 200, **asked: Any) -> Any:
+    answer = client.post(f"{API}/rows/trace", json=asked)
+    assert answer.status_code == expected, answer.text
+    return answer.json()
+
+
+def test_by_pair_tables_at_once(asking: TestClient, estate: Path) -> None:
+    counts = f"{estate}/counts"
+    told = traced(asking, dataset=counts, where={"customer": 4})
+    assert [row["customer"] for row in told["rows"]] == [4]
+    [source] = told["sources"]
+    assert sorted(row["id"] for row in source["rows"]) == list(range(4, 100, 9))
+    assert traced(asking, dataset=counts)["count"] == 9
+    assert traced(asking, dataset=counts, where={"customer": 99})["count"] == 0
+    strange = traced(asking, 409, dataset=counts, where={"id": 4})
+    assert (strange["code"], "customer" in strange["detail"]) == ("rows_error", True)
+    assert traced(asking, 409, dataset=counts, where={"customer": "no number"})["code"] == "tables_unreadable"
+    assert traced(asking, 404, dataset=counts, output=5)["code"] == "no_output"
+    assert traced(asking, 422, dataset=counts, run="x")["code"] == "request_invalid"
+    assert traced(asking, 422)["code"] == "request_invalid"
+    assert traced(asking, 404, run="none")["code"] == "unknown_run"
+
+
+def test_a_condition_by_pair_tables(asking: TestClient, estate: Path) -> None:
+    counts = f"{estate}/counts"
+    told = traced(asking, dataset=counts, condition="customer between 3 and 4 or Customer = 7")
+    assert sorted(row["customer"] for row in told["rows"]) == [3, 4, 7]
+    assert told["dataset"] == f"file/{counts}"
+    assert [run["job"].rpartition("/")[2] for run in told["runs"]] == ["full"]
+    refused = traced(asking, 422, dataset=counts, condition="customer in (select 1)")
+    assert (refused["code"], refused["culprit"]) == ("condition_refused", "(SELECT 1)")
+    unknown = traced(asking, 422, dataset=counts, condition="customr = 1")
+    assert (unknown["culprit"], "Columns: customer, count." in unknown["detail"]) == ("customr", True)
+    both = traced(asking, 422, dataset=counts, condition="customer = 1", where={"customer": 1})
+    assert both["code"] == "request_invalid"
+
+
+def test_of_several_outputs_the_one_that_is_asked_for(asking: TestClient, estate: Path) -> None:
+    assert [row["id"] for row in traced(asking, dataset=f"{estate}/first", where={"id": 3})["rows"]] == [3]
+    assert [row["amount"] for row in traced(asking, dataset=f"{estate}/second", where={"amount": 8})["rows"]] == [8]
+
+
+def test_what_can_be_asked_is_known_beforehand(asking: TestClient, estate: Path) -> None:
+    full = ask(asking, "/rows/askable", dataset=f"{estate}/counts")
+    assert (full["mode"], full["identity"]) == ("full", ["customer"])
+    assert [column["name"] for column in full["columns"]] == ["customer", "count"]
+    possible = {"possible": True, "reason": None}
+    assert (full["instant"], full["spark"]) == (possible, possible)
+    assert full["sources"] == [{"namespace": "file", "name": f"{estate}/orders"}]
+    assert full["forward"]["possible"] is False
+    key = ask(asking, "/rows/askable", dataset=f"{estate}/large", namespace="file")
+    assert (key["mode"], key["identity"], key["spark"]) == ("key", [], possible)
+    assert "rows=" in key["instant"]["reason"]
+    off = ask(asking, "/rows/askable", dataset=f"{estate}/copy")
+    assert (off["mode"], off["spark"]["possible"]) == (None, False)
+    assert 'rows="off"' in off["spark"]["reason"]
+    made = ask(asking, "/rows/askable", dataset=f"{estate}/made")
+    assert "was made in the program" in made["spark"]["reason"]
+    source = ask(asking, "/rows/askable", dataset=f"{estate}/orders")
+    assert source["forward"] == possible
+    ask(asking, "/rows/askable", 404, dataset="nowhere")
+
+
+def test_what_cannot_be_answered_starts_no_spark(asking: TestClient, estate: Path) -> None:
+    off = traced(asking, 409, dataset=f"{estate}/copy")
+    assert (off["code"], 'rows="off"' in off["detail"]) == ("rows_not_kept", True)
+    assert traced(asking, 422, dataset=f"{estate}/large", where={"idd": 1})["culprit"] == "idd"
+    asked = {"dataset": f"{estate}/large", "source": f"{estate}/orders", "source_namespace": "file"}
+    for wrong, code in [({}, "request_invalid"), ({"condition": "rand() < 1"}, "condition_refused")]:
+        answer = asking.post(f"{API}/rows/why-not", json={**asked, **wrong})
+        assert (answer.status_code, answer.json()["code"]) == (422, code)
+    unknown = asking.post(f"{API}/rows/why-not", json={**asked, "condition": "price > 3"})
+    assert (unknown.status_code, unknown.json()["culprit"]) == (422, "price")
+    assert asking.post(f"{API}/rows/forward", json={"dataset": "nowhere"}).status_code == 404
+    assert ask(asking, "/tasks")["items"] == []
+
+
+def test_tables_elsewhere_are_not_read(asking: TestClient, estate: Path) -> None:
+    """An event can say what it likes of where its tables are."""
+    entry = {"location": "/etc", "identity": []}
+    with Store(f"sqlite:///{estate}/lineage.db") as store:
+        store.ingest(run_event(run="liar", run_facets={"cdme.adjointMetadata": {"outputs": [entry]}}))
+    assert traced(asking, 409, run=run_id("liar"))["code"] == "tables_elsewhere"
+
+
+def done(client: TestClient, started: Any) -> Any:
+    """The task at its end, and what it said on the way."""
+    texts = set()
+    for _ in range(600):
+        task = ask(client, f"/tasks/{started['id']}")
+        texts.add((task["progress"] or {}).get("text"))
+        if task["state"] != "running":
+            break
+        time.sleep(0.2)
+    assert task["state"] == "succeeded", task
+    assert "Starting Spark" in texts
+    return task
+
+
+def is_described(client: TestClient, result: Any, name: str) -> None:
+    assert isinstance(client.app, FastAPI)
+    components = client.app.openapi()["components"]
+    Draft202012Validator({**components["schemas"][name], "components": components}).validate(result)
+
+
+def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
+    orders = {"dataset": f"{estate}/orders", "namespace": "file"}
+    started = asking.post(f"{API}/rows/forward", json={**orders, "condition": "id = 77 and amount > 1"})
+    assert started.status_code == 202, started.text
+    task = done(asking, started.json())
+    assert task["kind"] == "rows.forward"
+    is_described(asking, task["result"], "ForwardRows")
+    assert [row["amount"] for row in task["result"]["rows"]] == [154]
+    reached = {step["dataset"].rpartition("/")[2]: step["rows"] for step in task["result"]["reached"]}
+    assert [row["id"] for row in reached["large"]] == [77]
+    assert [row["customer"] for row in reached["counts"]] == [5]
+
+    asked = {"dataset": f"{estate}/large", "source": f"{estate}/orders", "source_namespace": "file"}
+    started = asking.post(f"{API}/rows/why-not", json={**asked, "where": {"id": 7}})
+    assert started.status_code == 202, started.text
+    task = done(asking, started.json())
+    assert task["kind"] == "rows.why_not"
+    result = task["result"]
+    is_described(asking, result, "WhyNotRows")
+    [culprit] = result["culprits"]
+    assert (culprit["operator"], culprit["text"]) == ("Filter", "WHERE amount > 100")
+    assert culprit["values"] == {"amount": 14}
+    assert (result["count"], result["rows"][0]["id"], result["reached"]) == (1, 7, False)
+
+
+def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:
+    task = done(asking, traced(asking, 202, dataset=f"{estate}/large", where={"id": 77}))
+    is_described(asking, task["result"], "TracedRows")
+    assert [row["amount"] for row in task["result"]["rows"]] == [154]
+    [source] = task["result"]["sources"]
+    assert [row["id"] for row in source["rows"]] == [77]
+    cancelled = traced(asking, 202, dataset=f"{estate}/large")
+    assert asking.delete(f"{API}/tasks/{cancelled['id']}").json()["state"] == "cancelled"
