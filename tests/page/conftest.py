@@ -1,0 +1,95 @@
+"""A server with the demo's data, and a browser that looks at it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from headwater.server.routes.page import BUILT
+from tests.conftest import ROOT
+from tests.page.browser import Watched, browsing, chromium
+from tests.server.running import ServerProcess
+from tests.support import why_missing
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Only while this folder's tests run: its driver keeps an event loop going in the thread that other tests need."""
+    if (reason := why_missing("page")) is not None or not (BUILT / "index.html").exists():
+        pytest.skip(f"not run: the page is not built: {reason or './dev test builds it'}")
+    pytest.importorskip("playwright", reason="not run: no Playwright in this environment")
+    executable = chromium()
+    if executable is None:
+        pytest.skip("not run: no Chromium or Chrome on PATH, and HEADWATER_CHROMIUM names none")
+    with browsing(executable) as found:
+        yield found
+
+
+@pytest.fixture
+def look(browser: Browser) -> Iterator[Callable[..., Watched]]:
+    """Opens a page on a server; at the end it must have had nothing to complain of."""
+    opened: list[Watched] = []
+
+    def make(url: str, *, dark: bool = False, width: int = 1400) -> Watched:
+        opened.append(Watched(browser, url, dark=dark, width=width))
+        return opened[-1]
+
+    yield make
+    complaints = [complaint for one in opened for complaint in one.complaints]
+    for one in opened:
+        one.close()
+    assert complaints == []
+
+
+class Demo:
+    """What `examples/carbon.py` left, served."""
+
+    def __init__(self, folder: Path) -> None:
+        self.lake = folder / "carbon"
+        self.store = f"sqlite:///{folder}/lineage.db"
+        self.rows = folder / "rows"
+        self.url = ""
+
+    def name(self, dataset: str) -> str:
+        return str(self.lake / dataset)
+
+
+@pytest.fixture(scope="package")
+def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    if (reason := why_missing("java")) is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    folder = tmp_path_factory.mktemp("demo")
+    made = Demo(folder)
+    environment = {
+        "HEADWATER_KEY": str(folder / "key"),
+        "HEADWATER_SPOOL": str(folder / "spool"),
+        "HEADWATER_SPARK_MASTER": "local[1]",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+    }
+    for command in (
+        [str(ROOT / "examples" / "carbon.py"), str(made.lake), made.store, str(made.rows)],
+        ["-m", "headwater", "records", "send", str(ROOT / "examples" / "carbon_records.jsonl"), "--store", made.store],
+        ["-m", "headwater", "records", "work", "--until-empty", "--no-compaction", "--store", made.store],
+        ["-m", "headwater", "keys", "new"],
+        ["-m", "headwater", "checkpoint", "--store", made.store],
+    ):
+        done = subprocess.run(
+            [sys.executable, *command], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,
+            timeout=600, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}: {done.stderr[-3000:]}"
+    with ServerProcess(
+        made.store, "--rows-location", str(made.rows), log=folder / "server.log", **environment
+    ) as server:
+        made.url = server.url
+        yield made

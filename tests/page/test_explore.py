@@ -1,0 +1,83 @@
+"""The graph: by mouse and by keyboard, columns lit across jobs, the past, pictures to take along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from tests.page.browser import Watched
+from tests.page.conftest import Demo
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+Look = Callable[..., Watched]
+
+
+def explore(page: Page, demo: Demo, dataset: str, **more: str) -> None:
+    page.goto("/explore?" + urlencode({"namespace": "file", "name": demo.name(dataset), **more}))
+    card(page, dataset).wait_for()
+
+
+def card(page: Page, dataset: str) -> Locator:
+    return page.get_by_role("region", name=f"{dataset}, in file")
+
+
+def test_one_hop_each_way_first_and_more_by_click(look: Look, demo: Demo) -> None:
+    watched = look(demo.url)
+    page = watched.page
+    explore(page, demo, "emissions")
+    for neighbour in ("raw/activity", "raw/factors", "raw/sites", "daily_report", "peaks"):
+        card(page, neighbour).wait_for()
+    assert "not all captured" in card(page, "peaks").inner_text()
+    assert watched.faults_by_axe() == []
+
+
+def test_a_column_is_lit_from_its_first_source(look: Look, demo: Demo) -> None:
+    page = look(demo.url).page
+    explore(page, demo, "daily_report", column="kg")
+    comes = page.get_by_role("region", name="Comes from")
+    comes.get_by_text("sum(kg)").first.wait_for()
+    comes.get_by_text("kg_per_unit").first.wait_for()
+    card(page, "raw/activity").get_by_role("button", name=re.compile("Column amount.*on the path")).wait_for()
+    page.get_by_role("button", name="Let go").click()
+    page.wait_for_url(lambda url: "column=" not in url)
+
+
+def test_by_keyboard(look: Look, demo: Demo) -> None:
+    page = look(demo.url).page
+    explore(page, demo, "emissions")
+    card(page, "emissions").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=re.compile("^Columns of .*emissions")).first.wait_for()
+    page.get_by_role("button", name=re.compile("^Column kg")).first.wait_for()
+    page.keyboard.press("ArrowLeft")
+    focused = page.evaluate("document.activeElement.getAttribute('aria-label') ?? ''")
+    assert "raw/" in focused
+
+
+def test_the_list_agrees_with_the_graph_and_is_taken_along(look: Look, demo: Demo, tmp_path: Path) -> None:
+    page = look(demo.url).page
+    explore(page, demo, "raw/factors", tab="impact")
+    affected = page.get_by_role("list", name="Affected")
+    affected.get_by_text("daily_report").first.wait_for()
+    page.get_by_text("Export", exact=True).click()
+    for name, mark in (("Drawing (SVG)", b"<svg"), ("Picture (PNG)", b"\x89PNG"), ("Impact (CSV)", b"daily_report")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        content = Path(saved.value.path()).read_bytes()
+        assert mark in content
+        if mark == b"<svg":
+            assert content.count(b"<path") + content.count(b"<line") > 0
+            assert b"raw/factors" in content or b"factors" in content
+        if not page.get_by_role("button", name="Drawing (SVG)").is_visible():
+            page.get_by_text("Export", exact=True).click()
+
+
+def test_before_anything_ran_there_is_no_edge(look: Look, demo: Demo) -> None:
+    page = look(demo.url).page
+    explore(page, demo, "emissions", at="2020-01-01T00:00:00Z")
+    page.get_by_text("1 dataset · 0 edges").wait_for()

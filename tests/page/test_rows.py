@@ -1,0 +1,69 @@
+"""Questions about rows: at once by pair tables, on Spark with progress; and records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from tests.page.browser import Watched
+from tests.page.conftest import Demo
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Look = Callable[..., Watched]
+
+
+def rows_of(page: Page, demo: Demo, dataset: str, **more: str) -> None:
+    page.goto("/rows?" + urlencode({"namespace": "file", "name": demo.name(dataset), **more}))
+
+
+def test_a_row_is_picked_and_followed_to_its_first_sources(look: Look, demo: Demo) -> None:
+    watched = look(demo.url)
+    page = watched.page
+    rows_of(page, demo, "daily_report")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    pick = page.get_by_role("region", name="Rows to pick from")
+    pick.get_by_role("link", name=re.compile("^Trace the row")).first.click()
+    page.get_by_role("region", name="The row", exact=True).wait_for()
+    came = page.get_by_role("region", name="Where it came from")
+    came.get_by_text(re.compile("emissions")).first.wait_for()
+    came.get_by_role("button", name="One step further back").first.click()
+    came.get_by_text("raw/activity").first.wait_for()
+    assert watched.faults_by_axe() == []
+    page.go_back()
+    pick.wait_for()
+
+
+def test_a_condition_is_refused_by_name(look: Look, demo: Demo) -> None:
+    page = look(demo.url).page
+    rows_of(page, demo, "daily_report", condition="day = (select 1)")
+    page.get_by_role("alert").wait_for()
+
+
+def test_why_a_row_is_missing(look: Look, demo: Demo) -> None:
+    page = look(demo.url).page
+    rows_of(
+        page, demo, "emissions", ask="why-not", source=demo.name("raw/activity"), source_namespace="file",
+        condition="activity_id = 134",
+    )  # fmt: skip
+    page.get_by_role("button", name="Ask Spark").click()
+    page.get_by_role("progressbar", name="Asking Spark").wait_for()
+    page.get_by_role("region", name="The verdict").wait_for(timeout=240_000)
+    stop = page.get_by_role("note", name="What stopped it")
+    assert "amount > 0" in stop.inner_text()
+    assert "-422.7" in page.get_by_role("region", name=re.compile("The way of the row")).inner_text()
+
+
+def test_records_are_a_tree_for_the_keyboard(look: Look, demo: Demo) -> None:
+    watched = look(demo.url)
+    page = watched.page
+    page.goto("/records?root=activity-2026-11-15.csv")
+    tree = page.get_by_role("tree", name="Records of the root")
+    tree.get_by_role("treeitem").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.get_by_role("complementary", name="The record").wait_for()
+    assert watched.faults_by_axe() == []

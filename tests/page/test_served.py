@@ -1,0 +1,99 @@
+"""What the server hands out of the page, and that the page and the server agree."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from headwater.server.app import create_app
+from headwater.server.describe import description
+from headwater.server.routes import page
+from tests.conftest import ROOT
+from tests.support import why_missing
+
+PLACES = ROOT / "ui" / "src" / "app" / "places.ts"
+
+
+@pytest.fixture
+def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text('<div id="page"></div>')
+    (tmp_path / "mark.svg").write_text("<svg/>")
+    (tmp_path / "assets" / "main-1a2b.js").write_text("let a = 1;" * 1000)
+    (tmp_path / "secret.txt").write_text("not for anybody")
+    monkeypatch.setattr(page, "BUILT", tmp_path)
+    return TestClient(create_app("sqlite://"), base_url="http://127.0.0.1")
+
+
+@pytest.mark.parametrize("address", page.ADDRESSES)
+def test_every_address_is_the_page(built: TestClient, address: str) -> None:
+    answer = built.get(f"{address}?name=a%2Fb")
+    assert answer.status_code == 200
+    assert 'id="page"' in answer.text
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+
+
+def test_what_is_made_of_its_content_is_kept_for_good_and_sent_zipped(built: TestClient) -> None:
+    answer = built.get("/assets/main-1a2b.js")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert "immutable" in answer.headers["cache-control"]
+    assert answer.text == "let a = 1;" * 1000
+    bare = built.get("/assets/main-1a2b.js", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in bare.headers
+    assert bare.text == answer.text
+
+
+@pytest.mark.parametrize("path", ["/assets/none.js", "/assets/..%2Fsecret.txt", "/secret.txt", "/assets/", "/else"])
+def test_nothing_else_is_there(built: TestClient, path: str) -> None:
+    answer = built.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_where_it_was_not_built_it_says_what_can_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "BUILT", tmp_path)
+    answer = TestClient(create_app("sqlite://"), base_url="http://127.0.0.1").get("/")
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "/api/v1/lineage/upstream" in answer.text
+
+
+def test_it_takes_no_address_of_the_interface(built: TestClient) -> None:
+    assert built.get("/api/v1/lineage/batch").status_code == 405
+
+
+def test_the_page_and_the_server_know_the_same_addresses() -> None:
+    listed = re.search(r"PATHS = \[(.*?)\] as const", PLACES.read_text(), re.DOTALL)
+    assert listed is not None
+    assert tuple(re.findall(r'"([^"]+)"', listed[1])) == page.ADDRESSES
+
+
+def test_the_client_is_made_of_what_the_server_says() -> None:
+    told = (ROOT / "ui" / "openapi.json").read_text()
+    assert told == description(), "the server answers otherwise than ui/openapi.json says: ./dev describe"
+
+
+def test_its_own_tests_pass() -> None:
+    npm = shutil.which("npm", path=str(Path(sys.executable).parent))
+    if (reason := why_missing("page")) is not None or npm is None:
+        pytest.skip(f"not run: no Node: {reason or './dev test installs it'}")
+    done = subprocess.run(
+        [npm, "--prefix", "ui", "test"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+def test_the_first_load_is_small() -> None:
+    """What the document names, gzipped: the rest comes when it is wanted."""
+    if not (page.BUILT / "index.html").exists():
+        pytest.skip("not run: the page is not built")
+    named = re.findall(r'(?:src|href)="/(assets/[^"]+)"', (page.BUILT / "index.html").read_text())
+    assert named
+    assert sum(len(gzip.compress((page.BUILT / name).read_bytes())) for name in named) < 250_000

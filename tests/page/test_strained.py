@@ -1,0 +1,140 @@
+"""What would break a careless page: names full of mischief, very wide tables, very many datasets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pytest
+
+from headwater.store.store import Store
+from tests.page import big_estate
+from tests.page.browser import Watched
+from tests.server.running import ServerProcess
+from tests.support.events import NAMESPACE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+Look = Callable[..., Watched]
+
+
+@pytest.fixture(scope="module")
+def url(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("strained")
+    store_url = f"sqlite:///{folder}/lineage.db"
+    with Store(store_url) as store:
+        store.ingest_many(list(big_estate.hostile()))
+        store.ingest_many(list(big_estate.wide()))
+        store.ingest_many(list(big_estate.many(500, 2_500)))
+        store.ingest_many(list(big_estate.fan()))
+    with ServerProcess(store_url, log=folder / "server.log") as server:
+        yield server.url
+
+
+def explore(name: str, **more: str) -> str:
+    return "/explore?" + urlencode({"namespace": NAMESPACE, "name": name, **more})
+
+
+@pytest.mark.parametrize("name", big_estate.HOSTILE, ids=range(len(big_estate.HOSTILE)))
+def test_a_name_is_shown_as_text_and_breaks_no_layout(look: Look, url: str, name: str) -> None:
+    watched = look(url)
+    page = watched.page
+    for address in ("/", explore(name), explore("honest"), "/runs", "/map", "/audit"):
+        page.goto(address)
+        page.get_by_role("heading", level=1).first.wait_for()
+        page.wait_for_timeout(300)
+        assert page.title() == "Headwater"
+        assert page.locator("script:not([src])").count() == 0
+        assert page.locator("img[src='x'], svg[onload]").count() == 0
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, address
+
+
+def test_the_message_of_a_failure_is_text_too(look: Look, url: str) -> None:
+    page = look(url).page
+    page.goto("/")
+    page.get_by_role("region", name="Failed lately").get_by_role("link").first.click()
+    page.get_by_text(re.compile("onerror")).first.wait_for()
+    assert page.title() == "Headwater"
+
+
+def test_many_datasets_are_one_map(look: Look, url: str) -> None:
+    page = look(url).page
+    page.goto("/map")
+    page.get_by_role("img", name=re.compile("A map of \\d+ datasets")).wait_for()
+    canvas = page.locator(".map-picture canvas").first
+    canvas.wait_for()
+    assert page.get_by_role("link", name=re.compile("team-")).count() == 12
+
+
+def test_a_large_map_is_moved_as_it_was_drawn_and_drawn_anew_at_rest(look: Look, url: str) -> None:
+    """Where WebGL is emulated, as it is here."""
+    page = look(url).page
+    page.goto("/map")
+    picture = page.get_by_role("img", name=re.compile("A map of"))
+    picture.locator("canvas").first.wait_for()
+    box = picture.bounding_box()
+    assert box is not None
+    nodes = picture.locator("canvas.sigma-nodes")
+    page.mouse.move(box["x"] + box["width"] - 40, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 140, box["y"] + 90, steps=4)
+    page.wait_for_function("canvas => canvas.style.transform.startsWith('translate(')", arg=nodes.element_handle())
+    page.mouse.up()
+    page.wait_for_function("canvas => canvas.style.transform === ''", arg=nodes.element_handle())
+
+
+def test_three_hundred_cards_with_all_columns_are_one_question(look: Look, url: str) -> None:
+    page = look(url).page
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(explore("centre", hops="3"))
+    page.get_by_text("301 datasets · 300 edges", exact=True).wait_for()
+    page.get_by_role("button", name="All columns").click()
+    page.get_by_text("301 datasets · 300 edges · 900 column edges", exact=True).wait_for()
+    assert sum("/graph/around" in url for url in asked) == 2
+    assert not [url for url in asked if "/graph/columns" in url]
+    details = {url for url in asked if "/api/v1/datasets/" in url}
+    assert len(details) == 1  # of the one that the panel tells of
+
+
+def test_of_many_cards_the_keyboard_comes_to_those_out_of_sight(look: Look, url: str) -> None:
+    page = look(url).page
+    page.goto(explore("centre", hops="3", shown="all"))
+    page.get_by_text("900 column edges").wait_for()
+    drawn = page.locator(".react-flow__node").count()
+    assert 0 < drawn < 301
+    page.get_by_role("region", name="table centre,").focus()
+    reached = {"centre"}
+    for key in ("ArrowRight", "ArrowRight", *["ArrowDown"] * 15):
+        page.keyboard.press(key)
+        name = page.wait_for_function(
+            "seen => { const told = document.activeElement.getAttribute('aria-label')?.match(/^table ([^,]+),/)?.[1];"
+            " return told && !seen.includes(told) && told; }",
+            arg=list(reached),
+        ).json_value()
+        reached.add(name)
+    bottom = page.evaluate("document.activeElement.getBoundingClientRect().bottom")
+    assert bottom <= 900
+
+
+def test_what_happens_along_an_edge_is_told_beside_the_mouse(look: Look, url: str) -> None:
+    page = look(url).page
+    page.goto(explore("narrow"))
+    source, target = (page.get_by_role("region", name=f"table {name},").bounding_box() for name in ("narrow", "wide"))
+    assert source is not None
+    assert target is not None
+    middle = (source["x"] + source["width"] + target["x"]) / 2
+    top = (source["y"] + target["y"]) / 2
+    tooltip = page.get_by_role("tooltip")
+    for below in range(0, 40, 2):
+        page.mouse.move(middle, top + below)
+        if tooltip.count() > 0:
+            break
+    tooltip.get_by_text("widen").wait_for()
+    page.mouse.move(middle, top + 300)
+    tooltip.wait_for(state="detached")

@@ -1,0 +1,112 @@
+import type { Schemas } from "../../api/client";
+import { schemaAt } from "../../graph/card";
+import { type Endpoint, nodeKey } from "../../graph/names";
+import { Name } from "../../parts/Name";
+import { Mark } from "../../parts/State";
+import { When } from "../../parts/When";
+import type { Room } from "../Explorer";
+import { columnOn } from "../where";
+import { coverageOf, descriptionOf, storageOf, uriOf } from "./facets";
+import { Partitions } from "./Partitions";
+import { Schema } from "./Schema";
+import { Versions } from "./Versions";
+
+type Detail = Schemas["DatasetDetail"];
+
+interface Props extends Room {
+  about: Endpoint;
+  detail: Detail;
+  show: (of: Endpoint) => void;
+}
+
+export function Overview({ about, detail, where, move, root, show }: Props) {
+  const description = descriptionOf(detail.facets);
+  return (
+    <div className="column">
+      {description && <p className="long">{description}</p>}
+      <Gaps detail={detail} />
+      <Facts detail={detail} />
+      <Schema
+        fields={schemaAt(detail, where.at)}
+        chosen={columnOn(where)}
+        choose={(column) => move({ on: nodeKey(about) === nodeKey(root) ? null : about, of: about, column, tab: null })}
+      />
+      <Partitions about={about} detail={detail} where={where} move={move} show={show} />
+      <Versions versions={detail.versions} at={where.at} look={(at) => move({ at })} />
+    </div>
+  );
+}
+
+/** What was not captured is said where it matters, with its reason. */
+function Gaps({ detail }: { detail: Detail }) {
+  const { complete, gaps } = coverageOf(detail.facets);
+  if (complete !== false && gaps.length === 0) return null;
+  return (
+    <section className="gaps" aria-label="Not captured">
+      <Mark tone="warn" icon="alert" word="Not all captured" />
+      <ul>
+        {gaps.map((gap) => (
+          <li key={JSON.stringify(gap)}>
+            <code>{gap.operator.slice(0, 200)}</code>: {gap.reason.slice(0, 1000)}
+            {gap.columns.length > 0 && (
+              <span className="dim"> ({gap.columns.slice(0, 20).join(", ").slice(0, 500)})</span>
+            )}
+          </li>
+        ))}
+        {gaps.length === 0 && <li>The run that wrote it said so, without a reason.</li>}
+      </ul>
+    </section>
+  );
+}
+
+function Facts({ detail }: { detail: Detail }) {
+  const { summary, facets } = detail;
+  const [storage, uri] = [storageOf(facets), uriOf(facets)];
+  return (
+    <dl className="facts">
+      <dt>Kind</dt>
+      <dd>
+        {summary.kind}
+        {storage && <span className="dim"> · {storage.slice(0, 200)}</span>}
+      </dd>
+      <dt>Owner</dt>
+      <dd>{summary.owner?.slice(0, 200) ?? <span className="dim">none is told</span>}</dd>
+      {summary.tags.length > 0 && (
+        <>
+          <dt>Tags</dt>
+          <dd className="row wrap">
+            {summary.tags.map((tag) => (
+              <span key={tag} className="tag" title={tag.slice(0, 500)}>
+                {tag.slice(0, 60)}
+              </span>
+            ))}
+          </dd>
+        </>
+      )}
+      {uri && (
+        <>
+          <dt>Place</dt>
+          <dd>
+            <Name of={uri} />
+          </dd>
+        </>
+      )}
+      {summary.aliases.length > 0 && (
+        <>
+          <dt>Also called</dt>
+          <dd>
+            {summary.aliases.map((alias) => (
+              <div key={nodeKey(alias)}>
+                <Name of={alias.name} title={`${alias.namespace} ${alias.name}`} />
+              </div>
+            ))}
+          </dd>
+        </>
+      )}
+      <dt>Last heard of</dt>
+      <dd>
+        <When at={summary.last_seen} />
+      </dd>
+    </dl>
+  );
+}

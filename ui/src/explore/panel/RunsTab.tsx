@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client";
+import { to } from "../../app/places";
+import type { Endpoint } from "../../graph/names";
+import { Answer, Empty } from "../../parts/Answer";
+import { State } from "../../parts/State";
+import { When } from "../../parts/When";
+import type { Room } from "../Explorer";
+import { runsOf } from "../questions";
+
+type Run = Schemas["Run"];
+
+interface Props extends Room {
+  about: Endpoint;
+  versions: Schemas["Version"][];
+}
+
+/** What ran on it, the newest first; two of them can be held against each other. */
+export function RunsTab({ about, versions, where, move }: Props) {
+  const runs = useQuery(runsOf(about, where.at));
+  const [picked, setPicked] = useState<string[]>([]);
+  const wrote = new Set(versions.flatMap((version) => version.run_id ?? []));
+  // The third choice takes the place of the first.
+  const pick = (id: string) =>
+    setPicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-2)));
+  return (
+    <Answer of={runs} lines={6}>
+      {({ items }) => {
+        if (items.length === 0)
+          return <Empty>No run is known to have read or written it{where.at ? " until then" : ""}.</Empty>;
+        const [before, after] = inOrder(items, picked);
+        const compare = () => before && after && move({ before: before.run_id, after: after.run_id });
+        return (
+          <div className="column">
+            <div className="row wrap">
+              <button type="button" disabled={!before || !after} onClick={compare}>
+                Compare on the graph
+              </button>
+              {before && after ? (
+                <Link href={to.diff(before.run_id, after.run_id)}>The whole comparison</Link>
+              ) : (
+                <span className="dim">Choose two runs to compare them.</span>
+              )}
+            </div>
+            <ul className="plain list">
+              {items.map((run) => (
+                <RunLine
+                  key={run.run_id}
+                  run={run}
+                  wrote={wrote.has(run.run_id)}
+                  picked={picked.includes(run.run_id)}
+                  pick={() => pick(run.run_id)}
+                />
+              ))}
+            </ul>
+          </div>
+        );
+      }}
+    </Answer>
+  );
+}
+
+/** The earlier one first. The list has the newest first. */
+function inOrder(items: readonly Run[], picked: readonly string[]): (Run | undefined)[] {
+  const chosen = items.filter((run) => picked.includes(run.run_id));
+  return chosen.length === 2 ? chosen.reverse() : [];
+}
+
+function RunLine({ run, wrote, picked, pick }: { run: Run; wrote: boolean; picked: boolean; pick: () => void }) {
+  return (
+    <li className="row">
+      <input type="checkbox" aria-label={`Compare run ${run.run_id.slice(0, 60)}`} checked={picked} onChange={pick} />
+      <Link href={to.run(run.run_id)} className="grow cut" title={run.run_id.slice(0, 200)}>
+        {run.job.name.slice(0, 200)}
+      </Link>
+      <span className="dim">{wrote ? "wrote it" : "read it"}</span>
+      <State of={run.state} />
+      <span className="dim">
+        <When at={run.last_event_at} />
+      </span>
+    </li>
+  );
+}

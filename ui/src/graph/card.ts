@@ -1,0 +1,106 @@
+/** How big a card is and where its rows are: the layout, the edges, the page and the picture go by these. Pure. */
+
+import type { Schemas } from "../api/client";
+
+export type Field = Schemas["Field"];
+
+/** `explore.css` draws cards by the same numbers. */
+export const WIDTH = 248;
+export const HEAD = 48;
+export const ROW = 24;
+export const TOOLS = 36;
+export const FOOT = 28;
+export const PAGE = 10;
+
+export interface Leaf {
+  page: number;
+  search: string;
+}
+export const FIRST: Leaf = { page: 0, search: "" };
+
+export interface Rows {
+  /** Those in sight. */
+  fields: Field[];
+  /** So many rows are held free, that paging and searching move nothing. */
+  slots: number;
+  /** There are too many to see at once: they are paged and searched. */
+  tools: boolean;
+  page: number;
+  pages: number;
+  found: number;
+  total: number;
+}
+
+const NONE: Rows = { fields: [], slots: 0, tools: false, page: 0, pages: 0, found: 0, total: 0 };
+
+/**
+ * The rows of a card. Open: its columns, those on a lit path first, ten a page. Shut: only those on the path.
+ *
+ * `count`: how many there will be, while they are not told yet.
+ */
+export function rowsOf(
+  fields: readonly Field[] | null,
+  count: number,
+  open: boolean,
+  lit: ReadonlySet<string> | null,
+  leaf: Leaf = FIRST,
+): Rows {
+  if (!open) {
+    if (!lit || lit.size === 0) return NONE;
+    const shown = litFields(fields ?? [], lit);
+    const page = shown.slice(0, PAGE);
+    return { ...NONE, fields: page, slots: page.length, found: shown.length, total: fields?.length ?? count };
+  }
+  const total = fields?.length ?? count;
+  const slots = Math.min(total, PAGE);
+  const tools = total > PAGE;
+  if (!fields) return { ...NONE, slots, tools, pages: Math.ceil(total / PAGE), found: total, total };
+  const sought = leaf.search.trim().toLowerCase();
+  const named = sought === "" ? fields : fields.filter((field) => field.name.toLowerCase().includes(sought));
+  const ordered = lit && lit.size > 0 ? litFirst(named, lit) : named;
+  const pages = Math.max(1, Math.ceil(ordered.length / PAGE));
+  const page = Math.min(leaf.page, pages - 1);
+  const seen = ordered.slice(page * PAGE, (page + 1) * PAGE);
+  return { fields: seen, slots, tools, page, pages, found: ordered.length, total };
+}
+
+function litFields(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+  const known = fields.filter((field) => lit.has(field.name));
+  const names = new Set(known.map((field) => field.name));
+  const others = [...lit].filter((name) => !names.has(name)).sort();
+  return [...known, ...others.map((name) => ({ name, type: null, description: null }))];
+}
+
+function litFirst(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+  return [...fields.filter((field) => lit.has(field.name)), ...fields.filter((field) => !lit.has(field.name))];
+}
+
+export function heightOf(rows: Pick<Rows, "slots" | "tools">): number {
+  return HEAD + (rows.tools ? TOOLS : 0) + rows.slots * ROW + FOOT;
+}
+
+/** Where an edge ends at the card, from its top: at a row, or at its head. */
+export function portOf(rows: Rows, column: string | null): number {
+  const place = column === null ? -1 : rows.fields.findIndex((field) => field.name === column);
+  return place < 0 ? HEAD / 2 : HEAD + (rows.tools ? TOOLS : 0) + place * ROW + ROW / 2;
+}
+
+/** The columns of a dataset: as its schema tells them, and those that only edges know of. */
+export function fieldsOf(schema: readonly Field[], named: Iterable<string>): Field[] {
+  const fields = [...schema];
+  const known = new Set(schema.map((field) => field.name));
+  for (const name of [...new Set(named)].sort()) {
+    if (!known.has(name)) fields.push({ name, type: null, description: null });
+  }
+  return fields;
+}
+
+/** As it was at a moment: the version written last before it tells, if it told of columns at all. */
+export function schemaAt(detail: Schemas["DatasetDetail"], at: string | null): Field[] {
+  if (at === null) return detail.schema;
+  const moment = new Date(at).getTime();
+  const before = detail.versions
+    .filter((version) => new Date(version.written_at).getTime() <= moment && version.schema)
+    .sort((one, other) => new Date(other.written_at).getTime() - new Date(one.written_at).getTime());
+  return before[0]?.schema ?? detail.schema;
+}

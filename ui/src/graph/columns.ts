@@ -1,0 +1,135 @@
+/** Column edges: each once, between rows of cards that are shown. Pure. */
+
+import { type ColumnLink, compare, type Dependency, nodeKey, type Ref, refKey } from "./names";
+
+export interface ColumnEdge {
+  from: Ref;
+  to: Ref;
+  /** What was told of it: by several jobs, or several steps of one. */
+  ways: Way[];
+}
+
+export interface Way {
+  dependency: Dependency;
+  type: string | null;
+  logic: string | null;
+  masking: boolean;
+  job: string | null;
+}
+
+export function columnEdgeId(from: Ref, to: Ref): string {
+  return JSON.stringify([refKey(from.node, from.column), refKey(to.node, to.column)]);
+}
+
+/** The answers of both ends of an edge tell of it: it is the same one. */
+export function mergeColumns(answers: Iterable<readonly ColumnLink[]>): Map<string, ColumnEdge> {
+  const edges = new Map<string, ColumnEdge>();
+  for (const links of answers) {
+    for (const link of links) {
+      const from = { node: nodeKey(link.upstream), column: link.upstream_column };
+      const to = { node: nodeKey(link.downstream), column: link.downstream_column };
+      addWay(edges, from, to, {
+        dependency: link.dependency,
+        type: link.type,
+        logic: link.logic,
+        masking: link.masking,
+        job: link.job?.name ?? null,
+      });
+    }
+  }
+  return edges;
+}
+
+export function addWay(edges: Map<string, ColumnEdge>, from: Ref, to: Ref, way: Way): void {
+  const id = columnEdgeId(from, to);
+  const edge = edges.get(id);
+  if (!edge) edges.set(id, { from, to, ways: [way] });
+  else if (!edge.ways.some((other) => sameWay(other, way))) edge.ways.push(way);
+}
+
+function sameWay(one: Way, other: Way): boolean {
+  return (
+    one.dependency === other.dependency &&
+    one.type === other.type &&
+    one.logic === other.logic &&
+    one.job === other.job &&
+    one.masking === other.masking
+  );
+}
+
+/** Direct where any way is: a value that is carried over is carried over. */
+export function isDirect(edge: { ways: readonly Way[] }): boolean {
+  return edge.ways.some((way) => way.dependency === "DIRECT");
+}
+
+export interface DrawnEdge {
+  id: string;
+  from: Ref;
+  to: Ref;
+  direct: boolean;
+  /** On the lit path or not; null while none is lit. */
+  lit: boolean | null;
+  /** What is told of it on hover, by the columns at its true ends. */
+  of: ColumnEdge[];
+}
+
+/**
+ * Edges as they are drawn: an end whose row is not in sight is drawn at its card, and edges that then share both ends
+ * are one. An edge with both ends at cards is none: the edge between the cards says it already.
+ *
+ * While a path is lit (`isLit`), what is on it and what is not are never one, and of the rest only what runs from row
+ * to row is drawn.
+ */
+export function drawnColumns(
+  edges: Iterable<ColumnEdge>,
+  rowsOf: ReadonlyMap<string, ReadonlySet<string>>,
+  isLit: ((edge: ColumnEdge) => boolean) | null = null,
+): DrawnEdge[] {
+  const drawn = new Map<string, DrawnEdge>();
+  for (const edge of edges) {
+    const [from, to] = [seen(edge.from, rowsOf), seen(edge.to, rowsOf)];
+    if (!from || !to || (from.column === null && to.column === null)) continue;
+    const lit = isLit?.(edge) ?? null;
+    if (lit === false && (from.column === null || to.column === null)) continue;
+    const id = lit ? `lit ${columnEdgeId(from, to)}` : columnEdgeId(from, to);
+    const same = drawn.get(id);
+    if (!same) drawn.set(id, { id, from, to, direct: isDirect(edge), lit, of: [edge] });
+    else {
+      same.of.push(edge);
+      same.direct ||= isDirect(edge);
+    }
+  }
+  return [...drawn.values()];
+}
+
+function seen(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>): Ref | null {
+  const rows = rowsOf.get(ref.node);
+  if (!rows) return null;
+  return ref.column !== null && rows.has(ref.column) ? ref : { node: ref.node, column: null };
+}
+
+/** As few nodes as are easily found that touch every edge: asking these tells of all column edges. */
+export function cover(edges: readonly { from: string; to: string }[]): string[] {
+  const open = new Map<string, Set<string>>();
+  const join = (one: string, other: string) => {
+    const list = open.get(one);
+    if (list) list.add(other);
+    else open.set(one, new Set([other]));
+  };
+  for (const { from, to } of edges) {
+    join(from, to);
+    join(to, from);
+  }
+  const taken: string[] = [];
+  const byDegree = [...open.keys()].sort(
+    (one, other) => (open.get(other)?.size ?? 0) - (open.get(one)?.size ?? 0) || compare(one, other),
+  );
+  for (const node of byDegree) {
+    const others = open.get(node);
+    if (!others || others.size === 0) continue;
+    taken.push(node);
+    for (const other of others) open.get(other)?.delete(node);
+    others.clear();
+  }
+  return taken;
+}

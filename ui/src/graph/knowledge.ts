@@ -1,0 +1,73 @@
+/** What several answers told of the graph, merged: cards and edges, each once. Pure. */
+
+import type { Schemas } from "../api/client";
+import type { Field } from "./card";
+import { byName, type Card, type ColumnLink, type Link, nodeKey, type Side } from "./names";
+
+type Neighbourhood = Schemas["Neighbourhood"];
+
+export interface KnownEdge {
+  id: string;
+  from: string;
+  to: string;
+  link: Link;
+}
+
+export interface Knowledge {
+  cards: Map<string, Card>;
+  edges: Map<string, KnownEdge>;
+  /** By node and side the neighbours that are known, by name. A node is not its own neighbour. */
+  neighbours: Record<Side, Map<string, string[]>>;
+  columns: KnownColumns;
+}
+
+/** What came along with the answers: of the rest each dataset is asked by itself. */
+export interface KnownColumns {
+  schemas: Map<string, readonly Field[]>;
+  links: (readonly ColumnLink[])[];
+  /** Edges of which all column edges are among the links. */
+  whole: Set<string>;
+}
+
+export const edgeId = (from: string, to: string) => JSON.stringify([from, to]);
+
+/** Later answers have the say over what a card shows: they are the wider or the newer ones. */
+export function merge(answers: Iterable<Neighbourhood>): Knowledge {
+  const cards = new Map<string, Card>();
+  const edges = new Map<string, KnownEdge>();
+  const columns: KnownColumns = { schemas: new Map(), links: [], whole: new Set() };
+  for (const answer of answers) {
+    if (answer.column_edges) columns.links.push(answer.column_edges);
+    for (const card of answer.nodes) {
+      const key = nodeKey(card.endpoint);
+      cards.set(key, card);
+      if (card.schema) columns.schemas.set(key, card.schema);
+    }
+    for (const link of answer.edges) {
+      const [from, to] = [nodeKey(link.upstream), nodeKey(link.downstream)];
+      const id = edgeId(from, to);
+      edges.set(id, { id, from, to, link });
+      if (answer.column_edges) columns.whole.add(id);
+    }
+  }
+  const neighbours = { up: sideOf("up", cards, edges), down: sideOf("down", cards, edges) };
+  return { cards, edges, neighbours, columns };
+}
+
+function sideOf(side: Side, cards: Map<string, Card>, edges: Map<string, KnownEdge>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { from, to } of edges.values()) {
+    if (from === to) continue;
+    const [near, far] = side === "up" ? [to, from] : [from, to];
+    const list = found.get(near);
+    if (list) list.push(far);
+    else found.set(near, [far]);
+  }
+  for (const list of found.values()) {
+    list.sort((one, other) => {
+      const [a, b] = [cards.get(one), cards.get(other)];
+      return a && b ? byName(a.endpoint, b.endpoint) : 0;
+    });
+  }
+  return found;
+}

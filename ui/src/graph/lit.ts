@@ -1,0 +1,142 @@
+/** The path of one column: from its first sources to its last consumers, across jobs. Pure. */
+
+import type { Schemas } from "../api/client";
+import { addWay, type ColumnEdge, columnEdgeId, type Way } from "./columns";
+import { type Endpoint, nodeKey, type Ref, refKey } from "./names";
+
+export type Step = Schemas["Node"];
+
+export interface Path {
+  start: Ref;
+  /** What is lit, by node: its columns; a node with none is on the path as a whole. */
+  columns: Map<string, Set<string>>;
+  /** Nodes on the path, the nearest first. */
+  nodes: string[];
+  /** Edges by which the answers came to each column: always there, even where cards were not asked. */
+  edges: Map<string, ColumnEdge>;
+  up: ReadonlySet<string>;
+  down: ReadonlySet<string>;
+}
+
+/** `up` and `down`: the answers for what the column comes from and goes into. */
+export function litPath(of: Endpoint, column: string, up: readonly Step[], down: readonly Step[]): Path {
+  const start = { node: nodeKey(of), column };
+  const columns = new Map<string, Set<string>>([[start.node, new Set([column])]]);
+  const nodes = [start.node];
+  const byDepth = [...up, ...down].sort((one, other) => one.depth - other.depth);
+  for (const step of byDepth) {
+    const node = nodeKey(step.endpoint);
+    let lit = columns.get(node);
+    if (!lit) {
+      lit = new Set();
+      columns.set(node, lit);
+      nodes.push(node);
+    }
+    if (step.part !== null) lit.add(step.part);
+  }
+  const edges = new Map<string, ColumnEdge>();
+  for (const [near, far, step] of hops(start, up)) addWay(edges, far, near, wayOf(step));
+  for (const [near, far, step] of hops(start, down)) addWay(edges, near, far, wayOf(step));
+  return { start, columns, nodes, edges, up: refs(start, up), down: refs(start, down) };
+}
+
+/** Each step's last hop: the place it was come to from, and itself. */
+function hops(start: Ref, steps: readonly Step[]): [near: Ref, far: Ref, step: Step][] {
+  const byLabel = new Map<string, Ref>([[label(start), start]]);
+  for (const step of steps) byLabel.set(labelOf(step), refOf(step));
+  const found: [Ref, Ref, Step][] = [];
+  for (const step of steps) {
+    const before = step.path.at(-2);
+    const near = before === undefined ? start : byLabel.get(before);
+    if (near) found.push([near, refOf(step), step]);
+  }
+  return found;
+}
+
+const refOf = (step: Step): Ref => ({ node: nodeKey(step.endpoint), column: step.part });
+
+/** As the server writes the places of a path. */
+function labelOf(step: Step): string {
+  const whole = `${step.endpoint.namespace}/${step.endpoint.name}`;
+  return step.part === null ? whole : `${whole}#${step.part}`;
+}
+
+function label(ref: Ref): string {
+  const [namespace, name] = JSON.parse(ref.node) as string[];
+  return ref.column === null ? `${namespace}/${name}` : `${namespace}/${name}#${ref.column}`;
+}
+
+function wayOf({ via }: Step): Way {
+  return {
+    dependency: via.dependency ?? "UNKNOWN",
+    type: via.transformation,
+    logic: via.logic,
+    masking: via.masking ?? false,
+    job: via.job?.name ?? null,
+  };
+}
+
+/** What an edge must have at both ends to be on this half of the path; a node as a whole is named alone. */
+function refs(start: Ref, steps: readonly Step[]): ReadonlySet<string> {
+  const found = new Set<string>([refKey(start.node, start.column), WITHIN + start.node]);
+  for (const step of steps) {
+    const node = nodeKey(step.endpoint);
+    found.add(refKey(node, step.part));
+    found.add(WITHIN + node);
+  }
+  return found;
+}
+const WITHIN = "within ";
+
+/** Whether the path goes along this edge. An edge past the column itself, from source to consumer, is not on it. */
+export function isLit(path: Path, edge: { from: Ref; to: Ref }): boolean {
+  if (path.edges.has(columnEdgeId(edge.from, edge.to))) return true;
+  return [path.up, path.down].some((half) => touches(half, edge.from) && touches(half, edge.to));
+}
+
+/** A node as a whole is touched by any of its columns, and touches each. */
+function touches(half: ReadonlySet<string>, ref: Ref): boolean {
+  if (ref.column === null) return half.has(WITHIN + ref.node);
+  return half.has(refKey(ref.node, ref.column)) || half.has(ref.node);
+}
+
+/**
+ * Adds the edges that the path was come along to those that are known. The path tells of one that has a say in every
+ * row by the columns it leads to; where it is known as such, it is that one.
+ */
+export function withPath(known: Map<string, ColumnEdge>, path: Path): Map<string, ColumnEdge> {
+  for (const [id, edge] of path.edges) {
+    const { from, to } = edge;
+    const whole = (ref: Ref): Ref => ({ node: ref.node, column: null });
+    const same = [columnEdgeId(from, to), columnEdgeId(from, whole(to)), columnEdgeId(whole(from), to)];
+    if (!same.some((other) => known.has(other))) known.set(id, edge);
+  }
+  return known;
+}
+
+export interface Branch {
+  ref: Ref;
+  endpoint: Endpoint;
+  step: Step;
+  children: Branch[];
+}
+
+/** What a column comes from (or goes into), as a tree by the way each was come to. */
+export function treeOf(of: Endpoint, column: string, steps: readonly Step[]): Branch[] {
+  const start = { node: nodeKey(of), column };
+  const branches = new Map<string, Branch>();
+  for (const step of steps) {
+    const ref = refOf(step);
+    branches.set(refKey(ref.node, ref.column), { ref, endpoint: step.endpoint, step, children: [] });
+  }
+  const roots: Branch[] = [];
+  for (const [near, far] of hops(start, steps)) {
+    const branch = branches.get(refKey(far.node, far.column));
+    const parent = branches.get(refKey(near.node, near.column));
+    // A column of a cycle is come to from itself: what it begins with is no branch.
+    if (branch && parent !== branch) (isStart(near, start) ? roots : (parent?.children ?? roots)).push(branch);
+  }
+  return roots;
+}
+
+const isStart = (ref: Ref, start: Ref) => ref.node === start.node && ref.column === start.column;

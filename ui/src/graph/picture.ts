@@ -1,0 +1,97 @@
+/** The graph as it is drawn, put together from what is shown, where it stands and what is marked. Pure. */
+
+import { portOf, type Rows } from "./card";
+import { type ColumnEdge, columnEdgeId, type DrawnEdge } from "./columns";
+import type { Difference, Sign } from "./difference";
+import type { KnownEdge } from "./knowledge";
+import type { Places } from "./layout";
+import type { Path } from "./lit";
+import type { Ref } from "./names";
+import { middle, route } from "./route";
+
+export interface Line {
+  id: string;
+  from: string;
+  to: string;
+  d: string;
+  /** Between cards, or between columns: direct or not. */
+  kind: "cards" | "direct" | "indirect";
+  lit: boolean | null;
+  sign: Sign | null;
+  at: [x: number, y: number];
+  of: ColumnEdge[];
+  jobs: string[];
+}
+
+export interface Drawing {
+  edges: readonly KnownEdge[];
+  columns: readonly DrawnEdge[];
+  places: Places;
+  rows: ReadonlyMap<string, Rows>;
+  path: Path | null;
+  difference: Difference | null;
+}
+
+/** Every line, the lit ones last and so on top. Where column edges are drawn they stand for the edge of the cards. */
+export function linesOf(drawing: Drawing): Line[] {
+  const between = new Set(drawing.columns.map(({ from, to }) => JSON.stringify([from.node, to.node])));
+  const pairs = new Set(drawing.edges.map((edge) => edge.id));
+  const lines: Line[] = [];
+  const draw = (id: string, from: Ref, to: Ref, rest: Pick<Line, "kind" | "lit" | "sign" | "of" | "jobs">) => {
+    const [start, end] = [drawing.places.get(from.node), drawing.places.get(to.node)];
+    if (!start || !end) return;
+    const out = portAt(drawing, from);
+    const into = portAt(drawing, to);
+    const d = route(start, out, end, into);
+    lines.push({ id, from: from.node, to: to.node, d, at: middle(start, out, end, into), ...rest });
+  };
+  for (const { id, from, to, link } of drawing.edges) {
+    const sign = drawing.difference?.edges.get(id)?.sign ?? null;
+    if (between.has(id)) continue;
+    const jobs = link.jobs.map((job) => job.name);
+    draw(id, whole(from), whole(to), {
+      kind: "cards",
+      lit: drawing.path && onPath(drawing.path, from, to),
+      sign,
+      of: [],
+      jobs,
+    });
+  }
+  for (const { id, from, to, direct, lit, of } of drawing.columns) {
+    draw(`c${id}`, from, to, {
+      kind: direct ? "direct" : "indirect",
+      lit,
+      sign: signOf(of, drawing.difference),
+      of,
+      jobs: [],
+    });
+  }
+  // What went is in no answer about now: it is drawn from the run that had it.
+  for (const [id, { from, to, sign }] of drawing.difference?.edges ?? []) {
+    if (!pairs.has(id) && !between.has(id))
+      draw(id, whole(from), whole(to), { kind: "cards", lit: null, sign, of: [], jobs: [] });
+  }
+  return lines.sort((one, other) => Number(one.lit ?? false) - Number(other.lit ?? false));
+}
+
+/** Of edges drawn as one only if all of them came, or all went. */
+function signOf(edges: readonly ColumnEdge[], difference: Difference | null): Sign | null {
+  if (!difference) return null;
+  const signs = new Set(
+    edges.map((edge) => difference.columnEdges.get(columnEdgeId(edge.from, edge.to))?.sign ?? null),
+  );
+  return signs.size === 1 ? ([...signs][0] ?? null) : null;
+}
+
+const whole = (node: string): Ref => ({ node, column: null });
+
+function portAt(drawing: Drawing, ref: Ref): number {
+  const rows = drawing.rows.get(ref.node);
+  return rows ? portOf(rows, ref.column) : 0;
+}
+
+/** Cards are joined by the path where one of its column edges runs between them. */
+function onPath(path: Path, from: string, to: string): boolean {
+  for (const edge of path.edges.values()) if (edge.from.node === from && edge.to.node === to) return true;
+  return false;
+}

@@ -1,0 +1,128 @@
+/** Which of what is known is shown, and how much is not. Pure. */
+
+import type { Knowledge, KnownEdge } from "./knowledge";
+import { type Card, SIDES, type Side } from "./names";
+import { mostOf, type Shape, STEPS } from "./shape";
+
+/** The picture stays readable and smooth up to about here. */
+export const MOST_NODES = 400;
+
+export interface ShownNode {
+  key: string;
+  card: Card;
+  /** Neighbours that are not shown. */
+  more: Record<Side, number>;
+  /** So many are asked for; 0: this side is shut. */
+  most: Record<Side, number>;
+  /** There is something on this side to put away. */
+  less: Record<Side, boolean>;
+}
+
+export interface Shown {
+  nodes: Map<string, ShownNode>;
+  edges: KnownEdge[];
+  /** Left out because the picture is full. */
+  leftOut: number;
+}
+
+export interface View {
+  root: string;
+  hops: number;
+  shape: Shape;
+  /** Shown whatever is opened: those on a lit path, the selected one. */
+  also: Iterable<string>;
+}
+
+/** From the root outwards, through the sides that are open. */
+export function show(known: Knowledge, view: View): Shown {
+  const found = new Map<string, Record<Side, number>>();
+  let leftOut = 0;
+  const queue: [key: string, depth: number, way: Side | null][] = [];
+  const visit = (key: string, depth: number, way: Side | null) => {
+    if (found.has(key) || !known.cards.has(key)) return;
+    if (found.size >= MOST_NODES) {
+      leftOut += 1;
+      return;
+    }
+    const byItself = (side: Side) => (depth < view.hops && (way === null || way === side) ? STEPS[0] : 0);
+    const most = (side: Side) => mostOf(view.shape, key, side, byItself(side));
+    found.set(key, { up: most("up"), down: most("down") });
+    queue.push([key, depth, way]);
+  };
+  visit(view.root, 0, null);
+  // Not opened by themselves: that the reader looks at one does not bring its neighbours in.
+  for (const key of view.also) visit(key, Number.POSITIVE_INFINITY, null);
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    const [key, depth] = next;
+    const most = found.get(key);
+    for (const side of SIDES) {
+      const near = known.neighbours[side].get(key) ?? [];
+      for (const other of near.slice(0, most?.[side] ?? 0)) visit(other, depth + 1, side);
+    }
+  }
+  return { nodes: nodesOf(known, found), edges: edgesBetween(known, found), leftOut };
+}
+
+function nodesOf(known: Knowledge, found: Map<string, Record<Side, number>>): Map<string, ShownNode> {
+  const nodes = new Map<string, ShownNode>();
+  for (const [key, most] of found) {
+    const card = known.cards.get(key);
+    if (!card) continue;
+    const count = (side: Side) => (known.neighbours[side].get(key) ?? []).filter((other) => found.has(other)).length;
+    const shown = { up: count("up"), down: count("down") };
+    nodes.set(key, {
+      key,
+      card,
+      most,
+      more: { up: Math.max(0, card.upstreams - shown.up), down: Math.max(0, card.downstreams - shown.down) },
+      less: { up: most.up > 0 && shown.up > 0, down: most.down > 0 && shown.down > 0 },
+    });
+  }
+  return nodes;
+}
+
+function edgesBetween(known: Knowledge, found: ReadonlyMap<string, unknown>): KnownEdge[] {
+  return [...known.edges.values()].filter(({ from, to }) => found.has(from) && found.has(to));
+}
+
+export interface Wanted {
+  key: string;
+  limit: number;
+}
+
+/**
+ * Which neighbourhoods are still to be asked for.
+ *
+ * An answer tells all edges between its own nodes, but not those to nodes of another answer: of what the first answer
+ * did not bring, the neighbours are asked for as well, so that no edge between two shown nodes is missing.
+ */
+export function wanted(shown: Shown, ofRoot: ReadonlySet<string>): Wanted[] {
+  const asked: Wanted[] = [];
+  for (const { key, card, most } of shown.nodes.values()) {
+    const opened = Math.max(most.up, most.down);
+    const grown = opened > STEPS[0] || (opened > 0 && !ofRoot.has(key));
+    const foreign = !ofRoot.has(key) && card.upstreams + card.downstreams > 0;
+    const cut = opened > 0 && SIDES.some((side) => most[side] > 0 && missing(shown, key, side, most[side]));
+    if (grown || foreign || cut) asked.push({ key, limit: opened > STEPS[0] ? opened : STEPS[1] });
+  }
+  return asked;
+}
+
+/** What is to be asked on top of what was asked: the same list if there is nothing new. */
+export function withWanted(asked: Wanted[], want: readonly Wanted[]): Wanted[] {
+  const limits = new Map(asked.map(({ key, limit }) => [key, limit]));
+  let changed = false;
+  for (const { key, limit } of want) {
+    if ((limits.get(key) ?? 0) >= limit) continue;
+    limits.set(key, limit);
+    changed = true;
+  }
+  return changed ? [...limits].map(([key, limit]) => ({ key, limit })) : asked;
+}
+
+function missing(shown: Shown, key: string, side: Side, most: number): boolean {
+  const node = shown.nodes.get(key);
+  if (!node) return false;
+  const total = side === "up" ? node.card.upstreams : node.card.downstreams;
+  return total - node.more[side] < Math.min(most, total);
+}

@@ -1,0 +1,25 @@
+/** What a check has to say for itself. */
+
+export interface Finding {
+  what: string;
+  /** What came out here. */
+  computed: string;
+  /** What it had to be, and where that stands. */
+  compared: string;
+  /** Null: it could not be checked here. */
+  holds: boolean | null;
+}
+
+export type StepName = "hash" | "inclusion" | "checkpoint" | "anchor";
+
+export interface Step {
+  name: StepName;
+  holds: boolean | null;
+  findings: Finding[];
+}
+
+export function stepOf(name: StepName, findings: Finding[]): Step {
+  const wrong = findings.some((each) => each.holds === false);
+  const open = findings.some((each) => each.holds === null);
+  return { name, holds: wrong ? false : open ? null : true, findings };
+}

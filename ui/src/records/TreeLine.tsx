@@ -1,0 +1,112 @@
+import { memo } from "react";
+import { Icon } from "../parts/icons";
+import { Name } from "../parts/Name";
+import { Mark } from "../parts/State";
+import { When } from "../parts/When";
+import { amount } from "../parts/words";
+import type { Line, More, Node } from "./forest";
+
+const DEEPEST = 24; // levels that are still indented: deeper ones say their depth
+
+interface Shown {
+  line: Line | More;
+  node: Node | undefined;
+  isRoot: boolean;
+  held: boolean;
+  chosen: boolean;
+  emphasised: string;
+  hold: (key: string) => void;
+  choose: (id: string) => void;
+  toggle: (id: string) => void;
+  more: (id: string) => void;
+}
+
+export const TreeLine = memo(function TreeLine(shown: Shown) {
+  const { line, node, held, chosen, hold } = shown;
+  const common = {
+    "aria-level": line.level,
+    "data-held": held || undefined,
+    onFocus: () => hold(line.key),
+    style: { paddingLeft: 8 + 18 * (Math.min(line.level, DEEPEST) - 1) },
+  };
+  if ("left" in line) {
+    return (
+      // The tree takes the keys for all its items.
+      // biome-ignore lint/a11y/useKeyWithClickEvents: see above
+      <div
+        role="treeitem"
+        aria-selected={false}
+        className="item more"
+        tabIndex={held ? 0 : -1}
+        {...common}
+        onClick={() => shown.more(line.under)}
+      >
+        <Icon name="plus" size={12} />
+        Show more: {amount(line.left)} left
+      </div>
+    );
+  }
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree takes the keys for all its items
+    <div
+      role="treeitem"
+      className="item"
+      aria-selected={chosen}
+      aria-expanded={line.opens ? line.isOpen : undefined}
+      aria-posinset={line.place}
+      aria-setsize={line.of}
+      data-mentioned={line.mentioned || undefined}
+      data-emphasised={(shown.emphasised !== "" && node?.step?.action === shown.emphasised) || undefined}
+      tabIndex={held ? 0 : -1}
+      {...common}
+      onClick={() => shown.choose(line.id)}
+    >
+      {/* For the mouse; the arrow keys do the same. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: see above */}
+      <span
+        className="caret"
+        data-open={line.isOpen || undefined}
+        onClick={(event) => {
+          if (!line.opens) return;
+          event.stopPropagation();
+          shown.toggle(line.id);
+        }}
+      >
+        {line.opens && <Icon name="right" size={12} />}
+      </span>
+      {line.level > DEEPEST && <span className="dim">{line.level} deep</span>}
+      <span className="who">
+        <Name of={line.id} />
+      </span>
+      {line.mentioned ? (
+        <span className="dim">{node?.onCycle ? "again: a cycle" : "also made of this; shown elsewhere"}</span>
+      ) : (
+        <>
+          {node?.step && <span className="tag action">{node.step.action}</span>}
+          <Marks node={node} isRoot={shown.isRoot} />
+          {node?.step && (
+            <span className="about dim">
+              <When at={node.step.at} />
+              <Name of={node.step.location} />
+            </span>
+          )}
+        </>
+      )}
+    </div>
+  );
+});
+
+/** What is not as it should be, by icon and word. */
+export function Marks({ node, isRoot }: { node: Node | undefined; isRoot: boolean }) {
+  if (node === undefined) return null;
+  return (
+    <>
+      {node.step === null && isRoot && <span className="dim">the root</span>}
+      {node.step === null && !isRoot && <Mark tone="bad" icon="unknown" word="never recorded" />}
+      {node.onCycle && <Mark tone="bad" icon="going" word="in a cycle" />}
+      {node.conflicts.length > 0 && <Mark tone="warn" icon="alert" word="conflict" />}
+      {node.end === "open" && <Mark tone="warn" icon="stop" word="without end" />}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { between, columnsOf, firstOf, madeBy, ownNames } from "./columns";
+import { activity, daily, emissions, factors, forward, links, tracedBySpark } from "./rows.fixture";
+import { stepsBack, stepsOnward } from "./steps";
+
+const [first] = stepsBack(tracedBySpark);
+const rows = first?.rows ?? [];
+
+describe("the columns that mattered", () => {
+  it("are those that lineage knows to have gone into what was made", () => {
+    const columns = columnsOf(rows, between(links, emissions, daily));
+    expect(firstOf(columns).map((column) => column.name)).toEqual(["day", "country", "kg"]);
+    expect(columns.find((column) => column.name === "kg")).toMatchObject({
+      part: "made",
+      how: ["kg = sum(kg)"],
+      numeric: true,
+    });
+    expect(columns.find((column) => column.name === "day")).toMatchObject({ part: "carried", numeric: false });
+    expect(columns.find((column) => column.name === "site")?.part).toBeNull();
+  });
+  it("tell what only decided from what was handed on", () => {
+    const of = [{ fuel: "gas", kg_per_unit: 1.9, _file: "f", _row: 0 }];
+    const columns = columnsOf(of, between(links, factors, emissions));
+    expect(columns.map(({ name, part }) => [name, part])).toEqual([
+      ["fuel", "decided"],
+      ["kg_per_unit", "made"],
+      ["_file", null],
+      ["_row", null],
+    ]);
+  });
+  it("are also what a row is known by, unless that is all it has", () => {
+    const columns = columnsOf(rows, between(links, emissions, daily));
+    expect(firstOf(columns, ["activity_id"]).map((column) => column.name)).toEqual([
+      "activity_id",
+      "day",
+      "country",
+      "kg",
+    ]);
+    expect(firstOf(columns, ownNames(rows))).toHaveLength(3);
+  });
+  it("are the data's own where nothing is known", () => {
+    const columns = columnsOf([{ a: 1, __hw_i0: 2, _file: "f", _row: 0, out_id: "x" }], []);
+    expect(firstOf(columns).map((column) => column.name)).toEqual(["a"]);
+    expect(columns).toHaveLength(5);
+  });
+  it("say on the other side how they were computed", () => {
+    const [step] = stepsOnward(forward);
+    const columns = columnsOf(step?.rows ?? [], between(links, activity, emissions), "downstream");
+    expect(columns.find((column) => column.name === "kg")?.how).toEqual(["amount * kg_per_unit"]);
+  });
+});
+
+it("tells how a column was made", () => {
+  expect(madeBy(links, "kg")).toEqual(["amount * kg_per_unit", "sum(kg)"]);
+  expect(madeBy(between(links, emissions, daily), "kg")).toEqual(["sum(kg)"]);
+});

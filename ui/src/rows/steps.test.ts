@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { daily, forward, traced, tracedBySpark } from "./rows.fixture";
+import { datasetOf, GRAINS, isLater, passing, type Step, stepsBack, stepsOnward } from "./steps";
+
+const outline = (steps: Step[] | null): unknown =>
+  steps?.map((step) => [step.place, step.dataset.split("/").at(-1), step.count, outline(step.next)]);
+
+describe("steps back", () => {
+  it("has one step for each source that pair tables tell of, and does not know how it goes on", () => {
+    expect(outline(stepsBack(traced))).toEqual([["0", "daily_emissions", 5, undefined]]);
+    const [step] = stepsBack(traced);
+    expect(step?.grain).toBe("exact");
+    expect(step?.rows).toHaveLength(3);
+    expect(step?.passed.map((pass) => pass.job)).toEqual(["carbon/report"]);
+  });
+  it("goes through the jobs that Spark went through", () => {
+    expect(outline(stepsBack(tracedBySpark))).toEqual([
+      [
+        "0",
+        "emissions",
+        67,
+        [
+          ["0.0", "activity", 67, undefined],
+          ["0.1", "factors", 3, undefined],
+          ["0.2", "sites", 6, undefined],
+        ],
+      ],
+    ]);
+    const [first] = stepsBack(tracedBySpark);
+    expect(first?.next?.[0]?.passed.map((pass) => pass.job)).toEqual(["carbon/emissions"]);
+  });
+  it("hangs under the place from which it was asked on", () => {
+    expect(stepsBack(traced, "0.1").map((step) => step.place)).toEqual(["0.1.0"]);
+  });
+  it("lives with an answer that lacks its lists", () => {
+    expect(stepsBack({} as never)).toEqual([]);
+    expect(stepsOnward({ reached: [{}] } as never)[0]).toMatchObject({ rows: [], count: 0, next: [] });
+  });
+});
+
+describe("steps onward", () => {
+  it("follows the rows from dataset to dataset", () => {
+    expect(outline(stepsOnward(forward))).toEqual([
+      ["0", "emissions", 2, [["0.0", "daily_emissions", 2, [["0.0.0", "report_by_country", 1, []]]]]],
+    ]);
+  });
+});
+
+describe("the way of the jobs", () => {
+  const pass = (run: string, hour: number) => ({ run, job: run, completed: `2026-11-17T0${hour}:00:00+00:00` });
+  it("names each run once", () => {
+    expect(passing([pass("a", 1)], [pass("a", 1), pass("b", 2)]).map((each) => each.run)).toEqual(["a", "b"]);
+  });
+  it("tells a source that has been written again since it was read", () => {
+    expect(isLater([pass("writer", 1)], [pass("reader", 2)])).toBe(false);
+    expect(isLater([pass("writer", 3)], [pass("reader", 2)])).toBe(true);
+    expect(isLater([], [pass("reader", 2)])).toBe(false);
+  });
+});
+
+describe("names in one text", () => {
+  it("takes the one that is known", () => {
+    expect(datasetOf("a/b/c", [{ namespace: "a/b", name: "c" }])).toEqual({ namespace: "a/b", name: "c" });
+    expect(datasetOf("file//warehouse/daily_emissions", [])).toEqual(daily);
+  });
+  it("knows how namespaces usually end", () => {
+    expect(datasetOf("s3://lake/raw/orders", [])).toEqual({ namespace: "s3://lake", name: "raw/orders" });
+    expect(datasetOf("postgres://db:5432/shop.public.orders", [])).toEqual({
+      namespace: "postgres://db:5432",
+      name: "shop.public.orders",
+    });
+    expect(datasetOf("alone", [])).toEqual({ namespace: "", name: "alone" });
+  });
+});
+
+it("says of every grain what it means", () => {
+  for (const grain of ["exact", "group", "partition", "all", "opaque"]) expect(GRAINS[grain]).toBeTruthy();
+});

@@ -1,0 +1,99 @@
+import { type ReactNode, useState } from "react";
+import { Icon } from "../parts/icons";
+import { Mark } from "../parts/State";
+import { counted } from "../parts/words";
+import type { Finding, Step } from "../proof/steps";
+
+const SHOWN = 2; // findings of a step that holds; the rest on demand
+
+/** One step of the proof: what it shows, and each comparison. */
+export function StepLine({
+  number,
+  title,
+  meaning,
+  step,
+  children,
+}: {
+  number: number;
+  title: string;
+  meaning: string;
+  step: Step;
+  children?: ReactNode;
+}) {
+  const [all, setAll] = useState(false);
+  const wrong = step.findings.filter((each) => each.holds !== true);
+  const good = step.findings.filter((each) => each.holds === true);
+  const shown = all ? [...wrong, ...good] : [...wrong, ...good.slice(0, Math.max(SHOWN - wrong.length, 0))];
+  const left = step.findings.length - shown.length;
+  return (
+    <li className="step" aria-label={`${title}: ${words(step)}`}>
+      <span className={`dot ${tone(step)}`} aria-hidden="true">
+        {step.findings.length === 0 ? number : <Icon name={icon(step)} />}
+      </span>
+      <div className="column grow">
+        <div className="row wrap">
+          <h3>
+            {number}. {title}
+          </h3>
+          <Mark tone={tone(step)} icon={icon(step)} word={words(step)} />
+        </div>
+        <p className="dim">{meaning}</p>
+        {children}
+        {shown.length > 0 && (
+          <ul className="plain findings">
+            {shown.map((each, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: they are made at once and stay in place
+              <li key={at}>
+                <Compared of={each} />
+              </li>
+            ))}
+          </ul>
+        )}
+        {(left > 0 || all) && good.length > SHOWN && (
+          <div>
+            <button type="button" className="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+              {all ? "Show fewer" : `Show ${counted(left, "more comparison")}`}
+            </button>
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Compared({ of }: { of: Finding }) {
+  return (
+    <>
+      <div className="row">
+        <Mark
+          tone={of.holds === null ? "warn" : of.holds ? "good" : "bad"}
+          icon={of.holds === null ? "unknown" : of.holds ? "check" : "cross"}
+          word={of.holds === null ? "not checked" : of.holds ? "equal" : "not equal"}
+        />
+        <span className="breaks">{of.what}</span>
+      </div>
+      <dl className="compared">
+        <dt>computed here</dt>
+        <dd>{of.computed}</dd>
+        <dt>compared with</dt>
+        <dd>{of.compared}</dd>
+      </dl>
+    </>
+  );
+}
+
+function tone(step: Step) {
+  if (step.findings.length === 0) return "dim";
+  return step.holds === null ? "warn" : step.holds ? "good" : "bad";
+}
+
+function icon(step: Step) {
+  if (step.findings.length === 0) return "minus";
+  return step.holds === null ? "unknown" : step.holds ? "check" : "cross";
+}
+
+function words(step: Step): string {
+  if (step.findings.length === 0) return step.name === "anchor" ? "not compared yet" : "not reached";
+  if (step.holds === null) return "could not be checked here";
+  return step.holds ? "holds" : "does not hold";
+}

@@ -1,0 +1,147 @@
+import { type ReactNode, useState } from "react";
+import type { Schemas } from "../api/client";
+import { Icon } from "../parts/icons";
+import { Name } from "../parts/Name";
+import { Mark } from "../parts/State";
+import { amount, counted, duration, size } from "../parts/words";
+import { gapsOf, pipelineSteps, planSteps, type StepRow } from "./nodes";
+
+const MOST = 60; // steps shown at first
+
+/** Its steps, each with rows and time. */
+export function Steps({ detail }: { detail: Schemas["RunDetail"] }) {
+  const own = pipelineSteps(detail.run_facets);
+  const plans = planSteps(detail.run_facets, gapsOf(detail.outputs) ?? []).filter((group) => group.steps.length > 0);
+  if (own.length === 0 && plans.length === 0) {
+    if (detail.children.length > 0) return null;
+    return (
+      <section className="card column" aria-label="Timeline">
+        <h2>Timeline</h2>
+        <p className="dim">The run told of no steps.</p>
+      </section>
+    );
+  }
+  return (
+    <section className="card column" aria-label="Timeline">
+      <h2>Timeline</h2>
+      {own.length > 0 && <StepTable label="Steps of the pipeline" steps={own} />}
+      {own.length === 0
+        ? plans.map((group, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two writes may have one output
+            <Plan key={at} output={plans.length > 1 ? group.output : null} steps={group.steps} />
+          ))
+        : plans.length > 0 && (
+            <details>
+              <summary>What Spark did for it</summary>
+              {plans.map((group, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: two writes may have one output
+                <Plan key={at} output={group.output} steps={group.steps} />
+              ))}
+            </details>
+          )}
+    </section>
+  );
+}
+
+function Plan({ output, steps }: { output: string | null; steps: StepRow[] }) {
+  return (
+    <div className="column">
+      {output !== null && (
+        <h3 className="row">
+          to <Name of={output} />
+        </h3>
+      )}
+      <StepTable label={output === null ? "Steps of the plan" : `Steps of the plan to ${output}`} steps={steps} plan />
+    </div>
+  );
+}
+
+function StepTable({ label, steps, plan = false }: { label: string; steps: StepRow[]; plan?: boolean }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? steps : steps.slice(0, MOST);
+  const longest = Math.max(1, ...steps.map((step) => step.milliseconds ?? 0));
+  const most = Math.max(1, ...steps.map((step) => step.rows ?? 0));
+  return (
+    <div className="scroll">
+      <table className="timeline" aria-label={label}>
+        <thead>
+          <tr>
+            <th>{plan ? "Step; what feeds it stands beneath it" : "Step"}</th>
+            <th className="number">{plan ? "Rows" : "Rows let through"}</th>
+            <th className="bars short">
+              <span className="sr-only">Rows, as a bar</span>
+            </th>
+            {!plan && <th>What left here</th>}
+            {plan && <th className="number">Size</th>}
+            <th className="number">{plan ? "Time of all its tasks" : "Time"}</th>
+            <th className="bars">
+              <span className="sr-only">Time, as a bar</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((step, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps are alike and stay in place
+            <tr key={at}>
+              <td className="cell-name" style={{ paddingLeft: Math.min(step.depth, 20) * 14 }}>
+                <StepName of={step} />
+              </td>
+              <td className="number">{step.rows === null ? "–" : amount(step.rows)}</td>
+              <td className="bars short">
+                <Bar of={step.rows} most={most} />
+              </td>
+              {!plan && <td>{leftAt(step)}</td>}
+              {plan && <td className="number">{step.bytes === null ? "–" : size(step.bytes)}</td>}
+              <td className="number">{step.milliseconds === null ? "–" : duration(step.milliseconds)}</td>
+              <td className="bars">
+                <Bar of={step.milliseconds} most={longest} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.length < steps.length && (
+        <button type="button" className="quiet" onClick={() => setAll(true)}>
+          Show {counted(steps.length - shown.length, "more step")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function StepName({ of }: { of: StepRow }) {
+  return (
+    <span className="row">
+      <Name of={of.name} />
+      {of.kind && <span className="dim">{of.kind}</span>}
+      {of.gap !== null && (
+        <span className="state warn" title={of.gap}>
+          <Icon name="alert" />
+          lineage ends here
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Bar({ of, most }: { of: number | null; most: number }) {
+  if (of === null) return null;
+  return <span className="gauge" style={{ width: `${(100 * of) / most}%` }} />;
+}
+
+function leftAt(step: StepRow): ReactNode {
+  const said = [
+    step.filtered ? (
+      <span key="f" className="dim">
+        {amount(step.filtered)} filtered out
+      </span>
+    ) : null,
+    step.deadLetters ? <Mark key="d" tone="warn" icon="alert" word={counted(step.deadLetters, "dead letter")} /> : null,
+    step.retried ? (
+      <span key="r" className="dim">
+        {amount(step.retried)} tried again
+      </span>
+    ) : null,
+  ].filter((one) => one !== null);
+  return said.length === 0 ? <span className="dim">–</span> : <span className="row wrap">{said}</span>;
+}
