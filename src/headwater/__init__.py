@@ -11,32 +11,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
+from headwater.model.expectations import Expectation, expect
 from headwater.model.names import Column, Dataset, Job, Partition
+from headwater.pipeline.options import LineageOptions
+from headwater.pipelines import Pipeline
+from headwater.tracing import trace, trace_forward, why_not
 from headwater.watch import disable, enable, flush, run
 
 if TYPE_CHECKING:
-    from headwater.store.store import Store
+    from headwater.client import Lineage
 
 __version__ = "0.1.0"
 __all__ = [
     "Column",
     "Dataset",
+    "Expectation",
     "HeadwaterError",
     "Job",
+    "LineageOptions",
     "Partition",
+    "Pipeline",
     "connect",
     "disable",
     "enable",
+    "expect",
     "flush",
     "run",
+    "trace",
+    "trace_forward",
+    "why_not",
 ]
 
 
-def connect(url: str = "sqlite:///.headwater/lineage.db", **options: Any) -> Store:
+def connect(url: str = "sqlite:///.headwater/lineage.db", **options: Any) -> Lineage:
     """Open the store at ``url``: `sqlite:///file.db`, `postgresql://user@host/database` or `memory://`.
 
     An empty database becomes a store unless ``create=False``.
     """
-    from headwater.store.store import Store
+    from headwater.client import Lineage
 
-    return Store(url, **options)
+    return Lineage(url, **options)

@@ -63,6 +63,10 @@ ASKING = [
     ("diff", "a", "b"),
     ("audit",),
     ("verify",),
+    ("checkpoint",),
+    ("prove", "1"),
+    ("keys", "show"),
+    ("keys", "rotate"),
     ("db", "upgrade"),
 ]
 

@@ -10,7 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,9 +23,9 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as waiting:
-        while not (tmp_path / "s.db").exists() and waiting.poll() is None:
-            time.sleep(0.05)
-        time.sleep(0.5)
+        assert waiting.stdin is not None
+        waiting.stdin.write(b"\n" * 1_000_000)  # more than a pipe holds: it is written when it is being read
+        waiting.stdin.flush()
         waiting.send_signal(signal.SIGINT)
         assert waiting.communicate(timeout=30) == (b"", b"")
     assert waiting.returncode == 130

@@ -8,7 +8,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from headwater.cli.access import access
 from headwater.cli.audit import audit
+from headwater.cli.bundle import bundle
+from headwater.cli.checkpoint import checkpoint
 from headwater.cli.dataset import dataset
 from headwater.cli.datasets import datasets
 from headwater.cli.db import db
@@ -16,16 +19,31 @@ from headwater.cli.demo import demo
 from headwater.cli.diff import diff
 from headwater.cli.downstream import downstream
 from headwater.cli.exec import exec_
+from headwater.cli.export import export
 from headwater.cli.impact import impact
+from headwater.cli.import_ import import_
 from headwater.cli.ingest import ingest
+from headwater.cli.keys import keys
+from headwater.cli.prove import prove
+from headwater.cli.records.group import records
+from headwater.cli.replay import replay
+from headwater.cli.report import report
+from headwater.cli.rows import rows
 from headwater.cli.run import run
 from headwater.cli.runs import runs
+from headwater.cli.serve import serve
+from headwater.cli.trace import trace
 from headwater.cli.upstream import upstream
+from headwater.cli.validate import validate
 from headwater.cli.verify import verify
+from headwater.cli.why_not import why_not
 
 # What follows the script is the script's, whatever it looks like.
 _SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 START, LINEAGE, RUNS, PROOF = "Start here", "Where data comes from and goes", "What ran", "Proof and upkeep"
+ROWS = "Single rows"
+FILES = "Lineage in files"
+RECORDS = "The ledger of records"
 
 
 class _Grouped(TyperGroup):
@@ -71,12 +89,18 @@ def _root(
 
 
 for group, commands in (
-    (START, (demo, exec_, ingest)),
+    (START, (demo, exec_, ingest, serve)),
     (LINEAGE, (datasets, dataset, upstream, downstream, impact)),
-    (RUNS, (runs, run, diff)),
-    (PROOF, (audit, verify)),
+    (ROWS, (trace, why_not)),
+    (RUNS, (runs, run, replay, diff)),
+    (FILES, (export, import_, validate)),
+    (PROOF, (audit, verify, report, bundle, checkpoint, prove)),
 ):
     for command in commands:
-        name = command.__name__.rstrip("_")  # `exec` is a word of Python's own
+        name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a word of Python's own
         app.command(name, rich_help_panel=group, context_settings=_SETTINGS.get(name))(command)
+app.add_typer(access, name="access", rich_help_panel=PROOF)
+app.add_typer(keys, name="keys", rich_help_panel=PROOF)
+app.add_typer(rows, name="rows", rich_help_panel=PROOF)
 app.add_typer(db, name="db", rich_help_panel=PROOF)
+app.add_typer(records, name="records", rich_help_panel=RECORDS)

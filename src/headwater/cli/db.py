@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import show
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A file, which is itself a store.")]
 
 db = typer.Typer(help="Look after the database behind the store.", no_args_is_help=False)
 
@@ -28,3 +33,33 @@ def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> 
     finally:
         database.close()
     show({"store": str(database), "before": before, "after": after}, as_json, upgraded)
+
+
+@db.command()
+def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Copy the store into a file, while others go on reading and writing."""
+    from headwater.cli.render.database import backed_up
+    from headwater.store.backup import backup as copy_store
+    from headwater.store.engine import Database
+
+    database = Database(store, create=False)
+    try:
+        size = copy_store(database, file)
+    finally:
+        database.close()
+    show({"store": str(database), "file": str(file), "bytes": size}, as_json, backed_up)
+
+
+@db.command()
+def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Make a store of a backup. What is there already is never overwritten."""
+    from headwater.cli.render.database import restored
+    from headwater.store.backup import restore as copy_back
+    from headwater.store.engine import Database
+
+    database = Database(store)
+    try:
+        rows = copy_back(file, database)
+    finally:
+        database.close()
+    show({"store": str(database), "file": str(file), "rows": rows}, as_json, restored)

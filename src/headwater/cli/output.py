@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from headwater.store.store import Store
+    from headwater.client import Lineage
 
 Answer = TypeVar("Answer")
 
@@ -18,7 +18,7 @@ _NO_WRAPPING = 1_000_000
 """The width of whatever is not a terminal: a pipe or a file gets every name in one piece."""
 
 
-def open_store(url: str, *, create: bool = False) -> Store:
+def open_store(url: str, *, create: bool = False) -> Lineage:
     """The store at ``url``. Only commands that write may create it: a mistyped address must not become a store."""
     from headwater import connect
 

@@ -2,22 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.cli.failures import Mistake
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from headwater.cli.output import open_store, show
+from headwater.cli.output import open_store, print_json, print_text, show
+
+if TYPE_CHECKING:
+    from headwater.model.answers import RunDetail
+    from headwater.pipeline.stored import Items
+
+_FEW = 20
 
 
 def run(
     run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="As `headwater runs` lists it.")],
+    items: Annotated[bool, typer.Option("--items", help="What became of the items of a pipeline's run.")] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="REASON", help="Items that ended so, like DeadLettered.")
+    ] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Items that ended at this node.")] = None,
+    source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Items of this source.")] = None,
+    item: Annotated[
+        str | None, typer.Option("--item", metavar="ID", help="One item with all its hops, by its correlation id.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", min=1, metavar="N", help=f"At most so many items; {_FEW} unless told."),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one run whole: what it read and wrote, its lineage, its error, its children."""
+    """Show one run whole: what it read and wrote, its lineage, its error, its children; with --items, its items."""
     from headwater.cli.render.runs import run_detail
 
     with open_store(store) as lineage:
         found = lineage.run(run_id)
-    show(found, as_json, run_detail)
+    if item is not None:
+        _one(found, item, as_json)
+    elif items or any(each is not None for each in (reason, node, source, limit)):
+        _list(found, limit or _FEW, as_json, reason=reason, node=node, source=source)
+    else:
+        show(found, as_json, run_detail)
+
+
+def _list(found: RunDetail, limit: int, as_json: bool, **asked: str | None) -> None:
+    from headwater.cli.render.items import item_list
+
+    with _items(found) as items:
+        counts = items.counts(**asked)
+        records = items.records(**asked, limit=limit)
+    if as_json:
+        told: dict[str, Any] = {"run_id": found.run.run_id, "counts": counts}
+        print_json(told | {"items": [record.to_dict() for record in records]})
+    else:
+        print_text(item_list(counts, records, limit))
+
+
+def _one(found: RunDetail, item: str, as_json: bool) -> None:
+    from headwater.cli.render.items import item_tree
+
+    with _items(found) as items:
+        record = items.record(item)
+    if record is None:
+        raise Mistake(f"Run {found.run.run_id} has no record of item {item}: it knows none, or did not follow it.")
+    if as_json:
+        print_json(record.to_dict())
+    else:
+        print_text(item_tree(record))
+
+
+def _items(found: RunDetail) -> Items:
+    from headwater.cli.render.items import FACET
+    from headwater.pipeline.stored import Items
+
+    facet = found.run_facets.get(FACET)
+    if facet is None:
+        raise Mistake(f"Run {found.run.run_id} is not the run of a pipeline, and has no items.")
+    if "items" not in facet:
+        raise Mistake(f"Run {found.run.run_id} followed no items: its lineage options say so, or it ended before.")
+    return Items(facet["items"]["location"])

@@ -10,12 +10,13 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from headwater.cli.render.audit import verdict
 from headwater.cli.render.closure import closure_tree
 from headwater.cli.render.datasets import dataset_list
 from headwater.cli.render.diff import run_diff
 from headwater.cli.render.impact import impact_report
+from headwater.cli.render.log import verdict
 from headwater.cli.render.runs import run_detail, run_list
+from headwater.model.log import Verified
 from headwater.model.runs import RunState
 from headwater.store.store import Store
 
@@ -103,14 +104,13 @@ def questions(store: Store) -> list[Question]:
             "And can you prove that nobody changed this record?",
             ("verify",),
             _verified,
-            lambda answer: verdict(answer["entries"], answer["head"]),
+            lambda answer: verdict(Verified(**{name: answer[name] for name in Verified._fields})),
         ),
     ]
 
 
 def _verified(store: Store) -> dict[str, Any]:
-    entries, head = store.verify()
-    return {"holds": True, "entries": entries, "head": head}
+    return {"holds": True, **store.verify()._asdict()}
 
 
 def more_commands(url: str) -> list[str]:

@@ -2,23 +2,131 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from headwater.cli.checkpoint import AnchorOption
+from headwater.cli.failures import Mistake
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
-from headwater.cli.output import open_store, print_json, show
-from headwater.errors import AuditBroken
+from headwater.cli.output import console, open_store, print_json, show
+from headwater.errors import AuditBroken, EvidenceBroken
+
+if TYPE_CHECKING:
+    from headwater.model.bundles import VerifiedBundle
+    from headwater.model.log import Verified, VerifiedRun
+    from headwater.store.store import Store
+
+_LONG = 200_000
+"""Entries or events from which on it takes a while."""
 
 
-def verify(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Recompute the audit log; exit 1 and name the first entry that does not hold."""
-    from headwater.cli.render.audit import verdict
+def verify(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE", help="A bundle of evidence (`headwater bundle`): only what is in it, without the store."
+        ),
+    ] = None,
+    anchor: AnchorOption = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key", metavar="VKEY", help="A public key that must have signed, as `headwater keys show` has it."
+        ),
+    ] = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN_ID", help="Only what this run left.")] = None,
+    certificate: Annotated[
+        str | None, typer.Option("--certificate", metavar="ID", help="Only the run that this certificate is of.")
+    ] = None,
+    log_only: Annotated[
+        bool, typer.Option("--log-only", help="Leave out the events, which take most of the time.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Recompute the log and all it proves; exit 1 and name the first thing that does not hold."""
+    from headwater.cli.render.log import run_verdict, verdict
 
-    with open_store(store) as lineage:
-        try:
-            entries, head = lineage.verify()
-        except AuditBroken as broken:
-            if as_json:
-                print_json({"holds": False, "entry": broken.seq, "reason": broken.reason})
-            raise
-    answer: dict[str, Any] = {"holds": True, "entries": entries, "head": head}
-    show(answer, as_json, lambda _: verdict(entries, head))
+    if (run is not None or certificate is not None) and (log_only or (run and certificate)):
+        raise Mistake("--run and --certificate stand alone, or with --key and --anchor.")
+    if file is not None:
+        if run is not None or certificate is not None or log_only:
+            raise Mistake("A file stands alone, or with --key and --anchor.")
+        _file(file, anchor, key, as_json)
+        return
+    with open_store(store) as lineage, _told_as_json(as_json):
+        if run is not None:
+            of_run = lineage.verify_run(run, key=key, anchored=_anchored(anchor))
+        elif certificate is not None:
+            of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchored(anchor))
+        else:
+            whole = _whole(lineage, anchor, key, not log_only)
+            show({"holds": True, **whole._asdict()}, as_json, lambda _: verdict(whole))
+            return
+    show(_answer(of_run), as_json, lambda _: run_verdict(of_run))
+
+
+def _file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
+    from headwater.assurance.bundle import verify_bundle
+    from headwater.cli.render.bundle import bundle_verdict
+
+    with _told_as_json(as_json):
+        found = verify_bundle(file.read_bytes(), key=key, anchored=_anchored(anchor))
+    show(_answer(found), as_json, lambda _: bundle_verdict(found))
+
+
+def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
+    from headwater.model.plain import plain
+
+    return {"holds": True, **plain(found)}
+
+
+def _whole(lineage: Store, anchor: list[str] | None, key: str | None, events: bool) -> Verified:
+    with _progress() as told:
+        return lineage.verify(key=key, anchored=_anchored(anchor), events=events, progress=told)
+
+
+def _anchored(anchor: list[str] | None) -> list[tuple[str, str]] | None:
+    from headwater.assurance.anchors import open_anchor
+
+    return None if anchor is None else [one for where in anchor for one in open_anchor(where).checkpoints()]
+
+
+@contextmanager
+def _told_as_json(as_json: bool) -> Iterator[None]:
+    """What does not hold, for a program; a person gets the error's own line."""
+    try:
+        yield
+    except AuditBroken as broken:
+        if as_json:
+            print_json({"holds": False, "entry": broken.seq, "reason": broken.reason})
+        raise
+    except EvidenceBroken as broken:
+        if as_json:
+            print_json({"holds": False, "what": broken.what, "reason": broken.reason})
+        raise
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal, for what takes long."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=console(stderr=True), transient=True) as bar:
+        tasks: dict[int, Any] = {}
+
+        def told(done: int, total: int) -> None:
+            if total >= _LONG:
+                if total not in tasks:
+                    tasks[total] = bar.add_task("Verifying", total=total)
+                bar.update(tasks[total], completed=done)
+
+        yield told

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import at_limit, data, joined
-from headwater.cli.text import counted, moment
+from headwater.cli.text import moment
 from headwater.model.audit import AuditEntry
 
 _HASH_SHOWN = 12
@@ -26,10 +26,3 @@ def audit_list(found: Sequence[AuditEntry], limit: int, filtered: bool) -> Rende
         when = Text(moment(entry.recorded_at))
         rows.add(Text(str(entry.seq)), when, who, what, about, Text(entry.hash[:_HASH_SHOWN]))
     return Group(rows, *at_limit(found, limit))
-
-
-def verdict(entries: int, head: str) -> RenderableType:
-    lines = [joined([Text("The audit log holds", style="green"), f": {counted(entries, 'entry', 'entries')}."], "")]
-    if entries:
-        lines.append(Text(f"Last hash: {head}"))
-    return Group(*lines)

@@ -48,6 +48,26 @@ def unknowns(detail: RunDetail) -> list[RenderableType]:
     return [section("Not known", *lines)] if lines else []
 
 
+def kept_rows(detail: RunDetail) -> list[RenderableType]:
+    """Whether the rows of each output can be traced later, or what that would take."""
+    lines: list[RenderableType] = []
+    for use in detail.outputs:
+        facet = use.io_facets.get("headwater_rows")
+        if isinstance(facet, Mapping):
+            lines.append(joined([data(use.dataset, "cyan"), _replayable(facet)], "  "))
+    return [section("Rows", *lines)] if lines else []
+
+
+def _replayable(facet: Mapping[str, Any]) -> Text:
+    if facet.get("replayable") is True:
+        sources = facet.get("sources")
+        number = len(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else 0
+        return data(f"can be traced: the plan and {counted(number, 'source')} are kept, of Spark {facet.get('spark')}")
+    needs = facet.get("needs")
+    named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
+    return data(f"cannot be traced later: {named or 'what it takes was not kept'}", "yellow")
+
+
 def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
     yield data(f"{gap.get('operator')}:", "yellow")
     yield data(gap.get("reason"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rich.text import Text
 
@@ -16,3 +17,13 @@ def upgraded(answer: Mapping[str, str | None]) -> Text:
     if before is None:
         return Text(f"The store at {store} is made, at version {after}.")
     return Text(f"The store at {store} went from version {before} to {after}.")
+
+
+def backed_up(answer: Mapping[str, Any]) -> Text:
+    store, file = printable(str(answer["store"])), printable(str(answer["file"]))
+    return Text(f"{store} is in {file}, {answer['bytes']:,} bytes. It is a store itself.")
+
+
+def restored(answer: Mapping[str, Any]) -> Text:
+    store, file = printable(str(answer["store"])), printable(str(answer["file"]))
+    return Text(f"{file} is in {store}, {answer['rows']:,} rows of it.")

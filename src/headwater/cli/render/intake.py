@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from headwater.cli.events import STDIN, Found, Unreadable
 from headwater.cli.intake import Counts
 from headwater.cli.output import console, print_json
+from headwater.cli.render.reading import ReadingBar
 from headwater.cli.text import counted, printable
 from headwater.model.plain import plain
 from headwater.model.runs import Problem
 
 
-class IntakeReport:
+class IntakeReport(ReadingBar):
     """For a person, what is wrong goes to stderr as it is met; for a program, into one document at the end."""
 
     def __init__(self, size: int | None, verbose: bool, as_json: bool) -> None:
+        super().__init__("Taking events in", size)
         self._verbose = verbose
         self._as_json = as_json
         self._flagged: list[dict[str, Any]] = []
         self._refused: list[dict[str, Any]] = []
-        self._console = console(stderr=True)
-        self._progress = Progress(
-            TextColumn("Taking events in"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self._task = self._progress.add_task("", total=size)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
-    def progress(self, size: int) -> None:
-        self._progress.advance(self._task, size)
 
     def flagged(self, event: Found, problems: Iterable[Problem]) -> None:
         if self._as_json:

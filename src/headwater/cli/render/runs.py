@@ -8,8 +8,10 @@ from itertools import groupby
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from headwater.cli.render.captured import amount, measured, unknowns
+from headwater.cli.render.captured import amount, kept_rows, measured, unknowns
+from headwater.cli.render.items import pipeline_section
 from headwater.cli.render.layout import Beside, Indented, table
+from headwater.cli.render.log import certificate_section
 from headwater.cli.render.parts import at_limit, data, dependency, joined, note, properties, section, state
 from headwater.cli.text import elided, moment, printable, took
 from headwater.model.answers import RunDetail
@@ -64,8 +66,10 @@ def run_detail(detail: RunDetail) -> RenderableType:
     ]
     for heading, uses in (("Reads", detail.inputs), ("Writes", detail.outputs)):
         parts.append(section(heading, *(_use(use) for use in uses)) if uses else section(heading, note("Nothing.")))
+    parts += certificate_section(detail.certificates)
     if run.state is not RunState.COMPLETE and detail.outputs:
         parts += [Text(), note("It did not complete, so no lineage is drawn from it.")]
+    parts += pipeline_section(detail)
     if detail.edges:
         parts.append(section("Lineage", *(_edge(edge) for edge in detail.edges)))
     if detail.column_edges:
@@ -75,7 +79,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
                 _column_edges(detail.column_edges),
             )
         )
-    parts += [*unknowns(detail), *measured(detail)]
+    parts += [*unknowns(detail), *kept_rows(detail), *measured(detail)]
     if detail.children:
         parts.append(section("Runs it started", _Runs(detail.children)))
     if detail.problems:

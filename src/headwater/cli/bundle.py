@@ -1,0 +1,38 @@
+"""`headwater bundle`"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run, as `headwater runs` lists it.")]
+
+
+def bundle(
+    run_id: RunArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it here; to `RUN_ID.bundle.json` unless told."),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the evidence of a run to one file, which can be verified without the store."""
+    from headwater.cli.render.bundle import bundle_written
+
+    with open_store(store) as lineage:
+        content = lineage.bundle(run_id)
+    file = out or file_named(run_id, ".bundle.json")
+    file.write_bytes(content)
+    show({"file": str(file), "bytes": len(content)}, as_json, bundle_written)
+
+
+def file_named(run_id: str, suffix: str) -> Path:
+    """In the current folder, whatever the run's id is made of."""
+    return Path(re.sub(r"[^A-Za-z0-9_-]", "_", run_id)[:100] + suffix)

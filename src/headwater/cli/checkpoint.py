@@ -1,0 +1,39 @@
+"""`headwater checkpoint`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.keys import KeyFileOption, key_ring
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+AnchorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--anchor",
+        metavar="PLACE",
+        help="A second place: a folder, an object store (s3://…) or a git repository (git:PATH). May be repeated.",
+    ),
+]
+
+
+def checkpoint(
+    anchor: AnchorOption = None,
+    key_file: KeyFileOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign the log as it is now, and keep what was signed in a second place too."""
+    from headwater.assurance.anchors import open_anchor
+    from headwater.cli.render.log import checkpoint_made
+
+    places = [open_anchor(where) for where in anchor or ()]
+    with open_store(store) as lineage:
+        newest = [one for place in places for one in place.checkpoints()[-1:]]
+        signed = lineage.checkpoint(key=key_ring(key_file), anchored=newest)
+    for place in places:
+        place.keep(signed.note)
+    show(signed, as_json, checkpoint_made)

@@ -1,0 +1,51 @@
+"""`headwater export`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, AsOfOption, DepthOption, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+
+def export(
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid.",
+        ),
+    ] = "wia-json",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="PATH", help="Write it here, or into this folder; named by the time unless told."
+        ),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option("--dataset", metavar="DATASET", help="Only around this dataset; may be given several times."),
+    ] = None,
+    direction: Annotated[
+        str | None,
+        typer.Option("--direction", metavar="WAY", help="From there upstream, downstream or both; both unless told."),
+    ] = None,
+    depth: DepthOption = None,
+    as_of: AsOfOption = None,
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the file.")] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Write lineage to a file that others read, and `headwater import` too."""
+    from headwater.cli.render.exchange import exported
+
+    with open_store(store) as lineage:
+        done = lineage.export(
+            out, format=format, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of, gzip=gzip
+        )
+    show(done, as_json, exported)

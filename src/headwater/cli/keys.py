@@ -1,0 +1,78 @@
+"""`headwater keys`: the keys that checkpoints are signed with."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+if TYPE_CHECKING:
+    from headwater.proof.keys import KeyRing, SigningKey
+
+KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        envvar="HEADWATER_KEY",
+        help="The file of the signing keys; in your folder of settings unless told.",
+    ),
+]
+
+keys = typer.Typer(help="Look after the keys that checkpoints are signed with.", no_args_is_help=False)
+
+
+def key_ring(file: Path | None) -> KeyRing:
+    from headwater.proof.keys import KeyRing, default_key_file
+
+    return KeyRing.load(file or default_key_file())
+
+
+def public_text(key: SigningKey) -> str:
+    return base64.b64encode(key.public).decode()
+
+
+@keys.callback()
+def _group() -> None:
+    """Look after the keys that checkpoints are signed with."""
+
+
+@keys.command()
+def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
+    """Make a file with a new key, readable by you alone. One that is there is left alone."""
+    from headwater.cli.render.log import key_made
+    from headwater.proof.keys import KeyRing, default_key_file
+
+    ring = KeyRing.create(key_file or default_key_file())
+    show({"file": str(ring.file), "public": public_text(ring.newest)}, as_json, key_made)
+
+
+@keys.command("show")
+def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Show the public keys: those that signed for the store's log, and those in the file."""
+    from headwater.cli.render.log import key_list
+
+    with open_store(store) as lineage:
+        reigns = lineage.signing_keys()
+    ring = key_ring(key_file)
+    answer: dict[str, Any] = {
+        "file": str(ring.file),
+        "keys": [public_text(key) for key in ring.keys],
+        "log": [{"from_entry": reign.seq, "key": str(reign.key)} for reign in reigns],
+    }
+    show(answer, as_json, key_list)
+
+
+@keys.command()
+def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """Have a new key sign from here on, by an entry of the log that the old and the new one sign."""
+    from headwater.cli.render.log import key_rotated
+
+    with open_store(store) as lineage:
+        key = lineage.rotate_key(key=key_ring(key_file))
+    show({"key": key}, as_json, key_rotated)

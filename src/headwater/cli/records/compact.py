@@ -1,0 +1,71 @@
+"""`headwater records compact` and `headwater records expire`"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated
+
+import typer
+
+from headwater.cli.failures import Mistake
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption, parse_moment
+from headwater.cli.output import open_store, print_json, print_text
+from headwater.cli.records.options import ArchiveOption, BigOption, JsonlOption
+from headwater.cli.spark import DEFAULT_MASTER, MasterOption, Phase, spark_session
+
+
+def parse_day(text: str) -> date:
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise typer.BadParameter(f"'{text}' is not a day. Write 2026-11-16.") from None
+
+
+def compact(
+    day: Annotated[
+        date | None,
+        typer.Option("--day", parser=parse_day, metavar="DAY", help="Only this day (UTC), like 2026-11-16."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Today as well, and not only days that are over.")] = False,
+    jsonl: JsonlOption = False,
+    big: BigOption = 200_000,
+    archive: ArchiveOption = None,
+    master: MasterOption = DEFAULT_MASTER,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Archive the hot records of days that are over, with the trace of every leaf. Runs on Spark."""
+    from headwater.cli.render.records.compacting import compacted
+    from headwater.records.compaction import compact as compact_records
+    from headwater.records.putting_away import Manner
+
+    if day is not None and everything:
+        raise Mistake("Choose one of --day and --all.")
+    phase = Phase()
+    manner = Manner(big=big, jsonl=jsonl, say=phase.say)
+    with open_store(store) as lineage, spark_session(master, phase) as spark:
+        answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, manner=manner)
+    if as_json:
+        print_json(answer.document())
+    else:
+        print_text(compacted(answer))
+
+
+def expire(
+    now: Annotated[
+        datetime | None,
+        typer.Option("--now", parser=parse_moment, metavar="TIME", help="As if it were then; now, unless told."),
+    ] = None,
+    archive: ArchiveOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove hot records that are past their time and in the archive. Others stay, however old they are."""
+    from headwater.cli.text import counted
+
+    with open_store(store) as lineage:
+        gone = lineage.records.at(archive).archive.expire(now=now)
+    if as_json:
+        print_json({"expired": gone})
+    else:
+        print_text(f"{counted(gone, 'hot record')} removed; the archive has them.")

@@ -1,0 +1,41 @@
+"""`headwater records find`"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, LimitOption, StoreOption, parse_moment
+from headwater.cli.output import open_store, print_json, print_text
+from headwater.cli.records.options import ArchiveOption
+
+
+def find(
+    root: Annotated[str | None, typer.Option("--root", metavar="ID", help="Of this root.")] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="This node.")] = None,
+    action: Annotated[str | None, typer.Option("--action", metavar="NAME", help="To which this was done.")] = None,
+    location: Annotated[
+        str | None, typer.Option("--location", metavar="TEXT", help="Whose storage location begins with this.")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", parser=parse_moment, metavar="TIME", help="Recorded at or after this time."),
+    ] = None,
+    limit: LimitOption = 100,
+    archive: ArchiveOption = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Find records, hot and archived, the newest first."""
+    with open_store(store) as lineage:
+        found = lineage.records.at(archive).find(
+            root=root, node=node, action=action, location=location, since=since, limit=limit
+        )
+    if as_json:
+        print_json([one.document() for one in found])
+    else:
+        from headwater.cli.render.records.listing import found_records
+
+        print_text(found_records(found, limit))

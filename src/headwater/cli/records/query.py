@@ -1,0 +1,49 @@
+"""`headwater records query`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.failures import Mistake
+from headwater.cli.options import DEFAULT_STORE, JsonOption, LimitOption, StoreOption
+from headwater.cli.output import open_store, print_json, print_text
+from headwater.cli.records.options import ArchiveOption
+from headwater.cli.spark import DEFAULT_MASTER, MasterOption, spark_session
+
+_ENGINES = ("duckdb", "spark")
+
+
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="Over the tables `archive`, `hot` and `records`.")],
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="duckdb on this machine, or spark over a lake.")
+    ] = "duckdb",
+    dialect: Annotated[
+        str | None,
+        typer.Option("--dialect", metavar="NAME", help="What the query is written in, like athena; the engine's own."),
+    ] = None,
+    limit: LimitOption = 100,
+    archive: ArchiveOption = None,
+    master: MasterOption = DEFAULT_MASTER,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask the ledger in SQL: the archive and the hot records together. It only reads."""
+    from headwater.cli.render.records.querying import answer_table, plain_rows
+    from headwater.records.query import query as ask
+    from headwater.records.query import query_by_spark
+
+    if engine not in _ENGINES:
+        raise Mistake(f"'{engine}' is not an engine. Engines: {', '.join(_ENGINES)}.")
+    with open_store(store) as lineage:
+        if engine == "duckdb":
+            answer = ask(lineage, sql, archive=archive, dialect=dialect, limit=limit)
+        else:
+            with spark_session(master) as spark:
+                answer = query_by_spark(lineage, spark, sql, archive=archive, dialect=dialect, limit=limit)
+    if as_json:
+        print_json(plain_rows(answer))
+    else:
+        print_text(answer_table(answer, limit))

@@ -1,0 +1,33 @@
+"""`headwater records send`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store
+
+
+def send(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Requests as JSON, one a line; `-` reads stdin.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Take requests in: what was done to which records. A bad line is refused by its number, the others are taken."""
+    from headwater.cli.events import check_files, total_size
+    from headwater.cli.failures import say
+    from headwater.cli.records.lines import send_lines
+    from headwater.cli.render.records.sending import SendingReport
+    from headwater.cli.text import counted
+
+    check_files(files)
+    with open_store(store, create=True) as lineage, SendingReport(total_size(files), as_json) as report:
+        for file in files:
+            send_lines(lineage.records, file, report)
+    report.summary()
+    if report.refusals:
+        if as_json:  # a person was told of each
+            say(f"{counted(report.refusals, 'record or line was', 'records or lines were')} refused.")
+        raise typer.Exit(1)

@@ -1,0 +1,56 @@
+"""The keys of the HTTP server, for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import Rows
+from headwater.cli.render.parts import data, joined, note
+from headwater.cli.text import moment
+from headwater.model.access import AccessKey, NewAccessKey
+
+
+def key_added(made: NewAccessKey) -> RenderableType:
+    key = made.key
+    until = "" if key.expires_at is None else f" until {moment(key.expires_at)} UTC"
+    return Group(
+        Text(made.secret),
+        joined(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
+        + joined([data(each) for each in key.namespaces], ", ")
+        + Text("."),
+        note("It is shown this once. Send it as `Authorization: Bearer …`."),
+    )
+
+
+def key_table(found: Sequence[AccessKey]) -> RenderableType:
+    if not found:
+        return Text("There is no key. On this machine itself the server needs none.")
+    rows = Rows("Key", "Name", "May", "In", "State", "Last used (UTC)")
+    for key in found:
+        rows.add(
+            data(key.key_id),
+            data(key.name),
+            Text(", ".join(key.scopes)),
+            joined([data(each) for each in key.namespaces], ", "),
+            _state(key),
+            Text("" if key.last_used is None else moment(key.last_used)),
+        )
+    return rows
+
+
+def key_revoked(key: AccessKey) -> RenderableType:
+    return joined(["Key ", data(key.key_id), " (", data(key.name), ") opens nothing any more."], "")
+
+
+def _state(key: AccessKey) -> Text:
+    if key.revoked_at is not None:
+        return Text(f"revoked {moment(key.revoked_at)}", style="red")
+    if key.expires_at is None:
+        return Text("good", style="green")
+    if key.expires_at <= datetime.now(UTC):
+        return Text(f"expired {moment(key.expires_at)}", style="red")
+    return Text(f"good until {moment(key.expires_at)}", style="green")

@@ -1,0 +1,136 @@
+"""A pipeline's run: its nodes, and what became of its items.
+
+The facet may come from anywhere, so nothing is taken for granted of its shape.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from headwater.cli.render.layout import Rows, table
+from headwater.cli.render.parts import at_limit, data, joined, note, section
+from headwater.cli.text import counted, duration, elided
+from headwater.model.answers import RunDetail
+from headwater.model.items import Hop, ItemRecord, Outcome, Reason
+
+FACET = "headwater_pipeline"
+_COUNTS = {"items": "Items", "emitted": "Emitted", "filtered": "Filtered out"}
+_RARE = {"retried": "Retried", "errors": "Errors", "dead_letters": "Dead letters"}
+_STYLES = {Reason.DEAD_LETTERED: "bold red", Reason.ERROR: "bold red", Reason.FILTERED_OUT: "yellow"}
+
+
+def pipeline_section(detail: RunDetail) -> list[RenderableType]:
+    """The nodes with what went through them; nothing to say of a run that is no pipeline's."""
+    facet = detail.run_facets.get(FACET)
+    nodes = facet.get("nodes") if isinstance(facet, Mapping) else None
+    known = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
+    if not isinstance(facet, Mapping) or not known:
+        return []
+    lines: list[RenderableType] = [_nodes(known)]
+    items = facet.get("items")
+    if isinstance(items, Mapping) and isinstance(items.get("counts"), Mapping):
+        counts = [f"{number:,} {word}" for word, number in items["counts"].items() if isinstance(number, int)]
+        lines += [joined([note("items"), data(", ".join(counts) or "none")], "  ")]
+    replays = facet.get("replays")
+    if isinstance(replays, Mapping) and isinstance(replays.get("runs"), Sequence):
+        told = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
+        lines.append(joined([note("replays"), data(told)], "  "))
+    return [section("Pipeline", *lines)]
+
+
+def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
+    counts = {node.get("name"): node.get("counts") for node in nodes}
+    told = {name: each if isinstance(each, Mapping) else {} for name, each in counts.items()}
+    words = {word: heading for word, heading in _COUNTS.items() if any(word in each for each in told.values())}
+    words |= {word: heading for word, heading in _RARE.items() if any(each.get(word) for each in told.values())}
+    rows = table("Node", "Type", *words.values(), "Took")
+    for node in nodes:
+        of_node = told[node.get("name")]
+        numbers = [of_node.get(word) for word in words]
+        seconds = node.get("seconds")
+        rows.add_row(
+            data(node.get("name"), "cyan"),
+            data(node.get("type", "")),
+            *(Text(f"{number:,}" if isinstance(number, int) else "") for number in numbers),
+            Text(duration(timedelta(seconds=seconds)) if isinstance(seconds, int | float) else ""),
+        )
+    return rows
+
+
+def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: int) -> RenderableType:
+    if not counts:
+        return Text("No item fits.")
+    total = joined([_counted(reason, number) for reason, number in counts.items()])
+    rows = Rows("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
+    for each in found:
+        rows.add(
+            _reason(each.reason),
+            data(each.node, "cyan"),
+            data(each.source),
+            data(_key(each.key)),
+            Text(str(each.retries) if each.retries else ""),
+            data(elided(each.error or "", 80)),
+            data(each.correlation_id),
+        )
+    return Group(
+        joined([Text(counted(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(found, limit)
+    )
+
+
+def item_tree(record: ItemRecord) -> RenderableType:
+    """One item with all its hops."""
+    head = joined([data(record.correlation_id, "bold"), data(f"{record.source} {_key(record.key)}")], "  ")
+    tree = Tree(joined([head, _reason(record.reason), joined(["at ", data(record.node, "cyan")], "")], "  "))
+    for hop in record.hops:
+        branch = tree.add(_hop(hop))
+        for word, text in (("in", hop.input), ("out", hop.output)):
+            if text is not None:
+                branch.add(joined([note(word), data(elided(text))], "  "))
+    if record.error is not None:
+        tree.add(joined([note("error"), data(elided(record.error, 400), "red")], "  "))
+    if record.data is not None:
+        tree.add(joined([note("data"), data(elided(record.data, 400))], "  "))
+    if record.contributors:
+        shown = ", ".join(record.contributors[:5]) + (", …" if len(record.contributors) > 5 else "")
+        tree.add(joined([note("made together with"), data(shown)], "  "))
+    return tree
+
+
+def _hop(hop: Hop) -> Text:
+    words = [counted(hop.emissions, "row") if hop.emissions is not None else ""]
+    if hop.contributors is not None and hop.contributors > 1:
+        words.append(f"of {counted(hop.contributors, 'item')}")
+    if hop.retries:
+        words.append(counted(hop.retries, "retry", "retries"))
+    words += [str(hop.continuity), "truncated" if hop.truncated else ""]
+    style = "red" if hop.outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED) else "green"
+    told = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
+    return joined(told, "  ")
+
+
+def _counted(reason: Reason, number: int) -> Text:
+    return joined([Text(f"{number:,}"), _reason(reason)], " ")
+
+
+def _reason(reason: Reason) -> Text:
+    return Text(str(reason), style=_STYLES.get(reason, "green"), no_wrap=True)
+
+
+def _key(text: str | None) -> str:
+    """`order_id=5`, from its JSON; of a place in a file, the file's own name."""
+    try:
+        said = json.loads(text or "null")
+    except ValueError:
+        return text or ""
+    if not isinstance(said, dict):
+        return text or ""
+    if said.keys() == {"file", "row"}:
+        said["file"] = str(said["file"]).rpartition("/")[2]
+    return ", ".join(f"{name}={value}" for name, value in said.items())

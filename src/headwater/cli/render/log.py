@@ -1,0 +1,130 @@
+"""The log: whether it holds, what was signed, and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.parts import data, joined, note, properties, section
+from headwater.cli.text import counted
+from headwater.model.certificates import Certificate
+from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
+
+
+def verdict(found: Verified) -> RenderableType:
+    lines = [
+        joined([Text("The audit log holds", style="green"), f": {counted(found.entries, 'entry', 'entries')}."], "")
+    ]
+    if found.entries:
+        lines.append(Text(f"Last hash: {found.head}"))
+    if found.certificates:
+        lines.append(Text(f"{counted(found.certificates, 'certificate')}, each following from the one before."))
+    if found.events:
+        lines.append(Text(f"{counted(found.events, 'event')}, each as the log has it."))
+    if found.checkpoints:
+        lines.append(
+            joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
+        )
+    if found.anchored is not None:
+        lines.append(Text(f"The second place agrees, up to entry {found.anchored}."))
+    elif found.entries:
+        lines.append(
+            note("Not compared with a second place (--anchor): whoever has the key could have written it anew.")
+        )
+    return Group(*lines)
+
+
+def run_verdict(found: VerifiedRun) -> RenderableType:
+    entries, certificates = (
+        counted(len(found.entries), "entry", "entries"),
+        counted(len(found.certificates), "certificate"),
+    )
+    lines = [joined([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
+    if found.checkpoint is None:
+        lines.append(note("Nothing was signed yet: `headwater checkpoint` does."))
+    else:
+        lines.append(
+            Text(f"{found.signed} of them in the checkpoint of {counted(found.checkpoint, 'entry', 'entries')}.")
+        )
+    if found.anchored is not None:
+        lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the second place, which agrees."))
+    return Group(*lines)
+
+
+def checkpoint_made(signed: SignedCheckpoint) -> RenderableType:
+    """As it is, to be kept by hand too."""
+    return Text(signed.note.removesuffix("\n"))
+
+
+def inclusion_proof(proof: InclusionProof) -> RenderableType:
+    shown = properties(
+        [
+            ("entry", Text(str(proof.seq))),
+            ("its hash", Text(proof.entry_hash)),
+            ("of entries", Text(f"{proof.size:,}")),
+            ("root", Text(proof.root)),
+        ]
+    )
+    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+
+
+def consistency_proof(proof: ConsistencyProof) -> RenderableType:
+    shown = properties(
+        [
+            ("from entries", Text(f"{proof.old:,}")),
+            ("root then", Text(proof.old_root)),
+            ("to entries", Text(f"{proof.new:,}")),
+            ("root now", Text(proof.new_root)),
+        ]
+    )
+    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+
+
+def key_made(answer: Mapping[str, Any]) -> RenderableType:
+    return Group(
+        joined(["A new key is in ", data(answer["file"]), ". Keep a copy of it where the store is not."], ""),
+        Text(f"Its public part: {answer['public']}"),
+    )
+
+
+def key_list(answer: Mapping[str, Any]) -> RenderableType:
+    parts: list[RenderableType] = [joined(["Keys in ", data(answer["file"]), ", the newest last:"], "")]
+    parts += [Text(f"  {key}") for key in answer["keys"]]
+    signing = [joined([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
+    parts.append(section("Signing for the log", *(signing or [note("None yet: `headwater checkpoint` adopts one.")])))
+    return Group(*parts)
+
+
+def key_rotated(answer: Mapping[str, Any]) -> RenderableType:
+    return joined(["From here on the log is signed with ", data(answer["key"]), "."], "")
+
+
+def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableType]:
+    """The newest certificate of a run."""
+    if not certificates:
+        return []
+    newest = certificates[0]
+    lines = [
+        joined(
+            [
+                data(newest.certificate_id),
+                f"number {newest.number} in",
+                data(newest.namespace),
+                "entry",
+                f"{newest.seq}",
+            ],
+            " ",
+        )
+    ]
+    for each in newest.invariants:
+        state = Text("holds", style="green") if each.holds else Text(str(each.breach), style="bold red")
+        lines.append(joined([part for part in (state, data(each.name), data(each.detail or "", "dim")) if part], "  "))
+    for one in newest.undecided:
+        told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
+        lines.append(joined([part for part in told if part], "  "))
+    if newest.supersedes is not None:
+        lines.append(joined(["instead of", data(newest.supersedes)], " "))
+    return [section("Certificate", *lines)]

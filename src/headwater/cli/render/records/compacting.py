@@ -1,0 +1,63 @@
+"""What a compaction, or a batch of a stream, has done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from headwater.cli.output import console, print_json
+from headwater.cli.render.parts import data, properties
+from headwater.cli.text import counted
+from headwater.records.compacted import Compacted
+
+
+def compacted(answer: Compacted) -> RenderableType:
+    if answer.id is None:
+        expired = f" {counted(answer.expired, 'hot record')} expired." if answer.expired else ""
+        return Text(f"There is nothing to archive.{expired}")
+    days = ", ".join(day.isoformat() for day in answer.days)
+    lines = [
+        ("Days", Text(days)),
+        ("Archived", Text(f"{counted(answer.archived, 'record')} of {answer.read:,} read")),
+        ("There before", Text(f"{answer.already_there:,}")),
+        ("Traces", Text(f"{answer.traces:,}")),
+        ("Rebuilt", Text(counted(answer.rebuilt, "root"))),
+        ("Expired", Text(counted(answer.expired, "hot record"))),
+        ("Archive", data(answer.location)),
+        ("Run", Text(str(answer.run_id))),
+    ]
+    return properties([line for line in lines if not (line[0] in ("There before", "Rebuilt") and _is_none(line[1]))])
+
+
+def _is_none(text: Text) -> bool:
+    return text.plain.split(" ")[0] == "0"
+
+
+class StreamReport:
+    """A line a batch, and what it comes to."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._totals = dict.fromkeys(("batches", "read", "archived", "already_there", "refused", "traces"), 0)
+
+    def batch(self, done: Compacted) -> None:
+        told = done.document()
+        for name in self._totals:
+            self._totals[name] += 1 if name == "batches" else int(told[name])
+        if not self._as_json:
+            console().print(Text(f"{_words(told)}."))
+
+    def summary(self) -> None:
+        if self._as_json:
+            print_json(self._totals)
+        else:
+            console().print(Text(f"{counted(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
+
+
+def _words(told: dict[str, Any]) -> str:
+    words = [f"{counted(told['read'], 'record')} read", f"{told['archived']:,} archived"]
+    words += [f"{told['already_there']:,} there before"] if told["already_there"] else []
+    words += [f"{told['refused']:,} refused, see `headwater records dead-letters`"] if told["refused"] else []
+    return ", ".join(words)

@@ -1,0 +1,56 @@
+"""Rows of any shape: as a table for a person, as JSON for a program."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import Rows as Table
+from headwater.cli.render.parts import data, note
+from headwater.cli.text import counted
+from headwater.records.query import Rows
+
+
+def answer_table(answer: Rows, limit: int) -> RenderableType:
+    if not answer.rows:
+        return Text("No rows.")
+    table = Table(*answer.columns, lead=0)
+    for row in answer.rows:
+        table.add(*(data(_shown(value)) for value in row))
+    more = [note(f"The first {limit:,}; there are more.")] if answer.more else []
+    return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
+
+
+def plain_rows(answer: Rows) -> list[dict[str, Any]]:
+    return [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ", timespec="milliseconds")[:23]
+    told = _plain(value)
+    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, Decimal):
+        return str(value)
+    if hasattr(value, "asDict"):  # a row of Spark's within a row
+        value = value.asDict()
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

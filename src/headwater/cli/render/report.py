@@ -1,0 +1,21 @@
+"""The report of a run: where it was written, and what it has to say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import Indented
+from headwater.cli.render.parts import data, joined
+
+
+def report_written(answer: Mapping[str, Any]) -> RenderableType:
+    lines: list[RenderableType] = [joined(["The report is in ", data(answer["file"]), "."], "")]
+    if answer["concerns"]:
+        style = "yellow" if answer["holds"] else "bold red"
+        lines.append(Text("It says:", style=style))
+        lines += [Indented(data(each)) for each in answer["concerns"]]
+    return Group(*lines)

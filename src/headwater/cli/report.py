@@ -1,0 +1,33 @@
+"""`headwater report`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.cli.bundle import RunArgument, file_named
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, show
+
+
+def report(
+    run_id: RunArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write it here; to `RUN_ID.report.html` unless told."),
+    ] = None,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what is proven of a run as one page: intent, logic, proof. It needs nothing from the network."""
+    from headwater.assurance.report.gather import gather
+    from headwater.assurance.report.page import page
+    from headwater.cli.render.report import report_written
+
+    with open_store(store) as lineage:
+        case = gather(lineage, run_id)
+    file = out or file_named(run_id, ".report.html")
+    file.write_bytes(page(case).encode())
+    show({"file": str(file), "holds": case.holds, "concerns": list(case.concerns)}, as_json, report_written)

@@ -1,0 +1,65 @@
+"""`headwater serve`"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+
+from headwater.cli.failures import Mistake
+from headwater.cli.options import DEFAULT_STORE, StoreOption
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def parse_size(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,12})\s*([KMG]?B|)", text.strip().upper())
+    if found is None or int(found[1]) == 0:
+        raise typer.BadParameter(f"'{text}' is not a size. Write 500KB, 20MB or a number of bytes.")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Any other than this machine's own needs a key.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where to listen.")] = 8321,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Processes; more than one with PostgreSQL.")
+    ] = 1,
+    limit_bytes: Annotated[
+        str, typer.Option("--limit-bytes", metavar="SIZE", help="The longest body taken.")
+    ] = "20MB",
+    rows_location: Annotated[
+        str,
+        typer.Option(
+            "--rows-location", metavar="FOLDER", envvar="HEADWATER_ROWS_LOCATION",
+            help="The folder that pair tables may lie in.",
+        ),
+    ] = ".headwater/rows",
+    log_level: Annotated[
+        str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
+    ] = "info",
+    store: StoreOption = DEFAULT_STORE,
+) -> None:  # fmt: skip
+    """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
+    try:
+        from headwater.server.serving import serve as serve_store
+        from headwater.server.settings import Settings
+    except ModuleNotFoundError as missing:
+        raise Mistake(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
+
+    if log_level not in ("debug", "info", "warning", "error"):
+        raise typer.BadParameter(f"'{log_level}' is not a level. Levels: debug, info, warning, error.")
+    serve_store(
+        store,
+        Settings(
+            host=host,
+            port=port,
+            workers=workers,
+            limit_bytes=parse_size(limit_bytes),
+            rows_location=rows_location,
+            log_level=log_level,
+        ),
+    )

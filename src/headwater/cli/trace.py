@@ -1,0 +1,52 @@
+"""`headwater trace`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import open_store, print_json, print_text
+from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, spark_session
+
+_ROWS_AS_JSON = 100
+
+
+def trace(
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A dataset, its path, or a run's id.")],
+    where: Annotated[
+        str | None, typer.Option("--where", "-w", metavar="SQL", help="Which of its rows; all of them unless told.")
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="Through at most so many jobs.")
+    ] = None,
+    forward: Annotated[bool, typer.Option("--forward", help="What the rows became, not what they came from.")] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="NAME", help="Which output, of a run that has several.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option("--rows", min=1, metavar="N", help="Show at most so many of each.")
+    ] = None,
+    allow_python: PythonOption = False,
+    master: MasterOption = DEFAULT_MASTER,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Which rows a row came from, job by job back to the first sources. With --forward, what it became."""
+    from headwater.rows.onward import onward
+    from headwater.rows.stored import Tracer
+    from headwater.rows.telling import as_tree, onward_tree
+    from headwater.rows.writes import Writes
+
+    most = rows or (_ROWS_AS_JSON if as_json else 5)
+    with open_store(store) as lineage, spark_session(master) as spark:
+        writes = Writes(spark, lineage, allow_python)
+        if forward:
+            answer = onward(writes, dataset, where, depth).to_dict(most)
+        else:
+            answer = Tracer(writes, depth).trace(dataset, where, output).to_dict(most)
+    if as_json:
+        print_json(answer)
+    else:
+        print_text(onward_tree(answer) if forward else as_tree(answer))

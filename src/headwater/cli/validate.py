@@ -1,0 +1,20 @@
+"""`headwater validate`"""
+
+from __future__ import annotations
+
+import typer
+
+from headwater.cli.import_ import ExchangeFile
+from headwater.cli.options import JsonOption
+from headwater.cli.output import show
+
+
+def validate(path: ExchangeFile, as_json: JsonOption = False) -> None:
+    """Hold a file of lineage against the rules of its format; exit 1 and list what is broken."""
+    from headwater.cli.render.exchange import verdict
+    from headwater.exchange.validating import validate as validated
+
+    found = validated(path)
+    show(found, as_json, verdict)
+    if not found.sound:
+        raise typer.Exit(1)

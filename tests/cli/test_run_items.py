@@ -1,0 +1,256 @@
+"""`headwater run RUN --items` and `headwater replay`, as a person calls them, after examples/daily_revenue.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headwater as hw
+from headwater.errors import PipelineError
+from headwater.model.items import Reason
+from headwater.pipeline.journal import MANIFEST
+from headwater.pipeline.stored import Items
+from tests.cli.running import Run
+from tests.support import why_missing
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs" / "pipelines.md"
+RUN_ID = "01a1e327-d127-74d2-af66-dc10f279f775"
+SIXTH = "06ef0cad-9ee6-0a43-696c-1c6e32c86970"
+
+
+@dataclass(frozen=True)
+class Estate:
+    folder: Path
+    printed: str
+
+    @property
+    def run_id(self) -> str:
+        return self.printed.split()[-2]
+
+    @property
+    def store(self) -> tuple[str, str]:
+        return "--store", f"sqlite:///{self.folder}/.headwater/lineage.db"
+
+    @property
+    def items(self) -> Path:
+        return self.folder / ".headwater" / "pipelines" / self.run_id / "items"
+
+
+def python(folder: Path, *arguments: str) -> str:
+    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    env |= {"HEADWATER_SPARK_MASTER": "local[1]", "SPARK_CONF_DIR": str(folder)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=500, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory: pytest.TempPathFactory) -> Estate:
+    reason = why_missing("java")
+    if reason is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    folder = tmp_path_factory.mktemp("estate")
+    (folder / "spark-defaults.conf").write_text("spark.master local[2]\nspark.ui.enabled false\n")
+    return Estate(folder, python(folder, str(ROOT / "examples" / "daily_revenue.py")))
+
+
+def documented() -> list[str]:
+    blocks = DOCS.read_text().split("```")[1::2]
+    return [block.removeprefix("\n").replace(RUN_ID, "RUN") for block in blocks]
+
+
+def test_what_the_documentation_shows_is_true(estate: Estate, run: Run) -> None:
+    assert estate.printed.replace(estate.run_id, "RUN") in documented()
+    told = run("run", estate.run_id, "--items", *estate.store)
+    assert (told.code, told.err) == (0, "")
+    assert told.out in documented()
+
+
+def test_the_run_shows_its_nodes(estate: Estate, run: Run) -> None:
+    told = run("run", estate.run_id, *estate.store).out
+    pipeline = told[told.index("\nPipeline\n") :]
+    assert re.search(r"^  priced +map +6 +5 +0 +1 +1 +\S+ m?s$", pipeline, re.MULTILINE)
+    assert "  items  1 DeadLettered, 3 FilteredOut, 6 Emitted\n" in pipeline
+
+
+def test_items_are_chosen(estate: Estate, run: Run) -> None:
+    dead = run("run", estate.run_id, "--reason", "deadlettered", "--json", *estate.store).json
+    assert dead["counts"] == {"DeadLettered": 1}
+    assert [item["correlation_id"] for item in dead["items"]] == [SIXTH]
+    assert dead["items"][0]["error"] == "KeyError: 'GBP'"
+    named = run("run", estate.run_id, "--node", "named", "--source", "orders", "--json", *estate.store).json
+    assert [json.loads(item["key"]) for item in named["items"]] == [{"order_id": 7}]
+    few = run("run", estate.run_id, "--items", "-n", "2", *estate.store).out
+    assert few.count("customer_id=") == 2
+    assert few.endswith("Stopped at 2 rows; --limit gives more.\n")
+    assert run("run", estate.run_id, "--node", "nowhere", *estate.store).out == "No item fits.\n"
+
+
+def test_one_item_with_its_hops(estate: Estate, run: Run) -> None:
+    told = run("run", estate.run_id, "--item", SIXTH, *estate.store).out
+    lines = [line for line in told.splitlines() if not re.search(r"(in|out)  \{", line)]
+    assert lines == [
+        f"{SIXTH}  orders order_id=6  DeadLettered  at priced",
+        "├── orders  Emitted  1 row, exact",
+        "├── valid  Emitted  1 row, exact",
+        "├── priced  Error | DeadLettered  0 rows, 2 retries, exact",
+        "└── error  KeyError: 'GBP'",
+    ]
+    record = run("run", estate.run_id, "--item", SIXTH, "--json", *estate.store).json
+    assert [hop["node"] for hop in record["hops"]] == ["orders", "valid", "priced"]
+
+
+def test_what_is_not_there_is_said(estate: Estate, run: Run) -> None:
+    stranger = run("run", estate.run_id, "--item", "00000000-0000-0000-0000-000000000000", *estate.store)
+    assert (stranger.code, stranger.err.count("\n")) == (1, 1)
+    assert "has no record of item 00000000" in stranger.err
+    wrong = run("run", estate.run_id, "--reason", "Lost", *estate.store)
+    assert "'Lost' is no reason. There are: DeadLettered, Error," in wrong.err
+
+
+def test_records_are_read_without_spark(estate: Estate) -> None:
+    with Items(estate.items) as items:
+        assert items.counts() == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 3, Reason.EMITTED: 6}
+        assert items.counts(source="orders") == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 2, Reason.EMITTED: 4}
+        assert items.unresolved() == ()
+        assert items.terminal_reason(SIXTH) is Reason.DEAD_LETTERED
+        hops = items.history(SIXTH)
+        assert [(hop.node, hop.retries) for hop in hops] == [("orders", 0), ("valid", 0), ("priced", 2)]
+        assert hops[0].at is not None
+        assert timedelta(0) < datetime.now(UTC) - hops[0].at < timedelta(hours=1)
+        assert items.record("nobody") is None
+        assert items.history("nobody") == ()
+        assert len(items.records()) == 10
+    asking = f"from headwater.pipeline.stored import Items; Items({str(estate.items)!r}).records()"
+    code = f"import sys; {asking}; print(*sys.modules)"
+    assert "pyspark" not in python(estate.folder, "-c", code).split()
+
+
+def event(run_id: str, **facet: Any) -> str:
+    run = {"runId": run_id, "facets": {"headwater_pipeline": facet} if facet else {}}
+    return json.dumps(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": "2026-11-16T00:00:00Z",
+            "producer": "https://example.com",
+            "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+            "run": run,
+            "job": {"namespace": "n", "name": "j"},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("facet", "said"),
+    [
+        ({}, "is not the run of a pipeline, and has no items."),
+        ({"nodes": []}, "followed no items"),
+        ({"items": {"location": "s3://far/items", "counts": {}}}, "s3://far/items is not on this machine"),
+        (
+            {"items": {"location": "file:/nowhere/items"}},
+            "There are no records of items at file:/nowhere/items on this",
+        ),
+    ],
+)
+def test_runs_without_items_at_hand(run: Run, tmp_path: Path, facet: dict[str, Any], said: str) -> None:
+    url = f"sqlite:///{tmp_path}/lineage.db"
+    with hw.connect(url) as lineage:
+        lineage.ingest(event(RUN_ID, **facet))
+    told = run("run", RUN_ID, "--items", "--store", url)
+    assert told.code == 1
+    assert said in told.err
+    assert run("run", RUN_ID, "--store", url).code == 0
+
+
+def test_records_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="no records of items"):
+        Items(tmp_path)
+    (tmp_path / MANIFEST).write_text("{")
+    with pytest.raises(PipelineError, match=r"cannot be read: _journal\.json is damaged"):
+        Items(tmp_path)
+    manifest = {"version": 1, "sources": [{"source": "orders", "folder": "0", "stations": []}], "options": {}}
+    (tmp_path / MANIFEST).write_text(json.dumps(manifest))
+    (tmp_path / "0").mkdir()
+    (tmp_path / "0" / "part.parquet").write_bytes(b"nothing")
+    with Items(tmp_path) as items, pytest.raises(PipelineError, match="cannot be read"):
+        items.counts()
+
+
+SHOP = """
+import headwater as hw
+from pyspark.sql import SparkSession
+
+RATES = {"EUR": 1.0}
+
+def price(row):
+    return row.order_id, RATES[row.currency]
+
+def pipeline():
+    p = hw.Pipeline("shop")
+    orders = p.source("orders", lambda spark: spark.read.json("orders"), key="order_id")
+    priced = p.map("priced", orders, price, schema="order_id long, rate double", on_error="dead_letter")
+    p.sink("report", priced, format="json", path="report")
+    return p
+
+if __name__ == "__main__":
+    print(pipeline().run(SparkSession.builder.getOrCreate(), progress=False).run_id)
+"""
+
+
+@pytest.mark.long
+def test_letters_are_replayed_after_a_fix(estate: Estate) -> None:
+    folder = estate.folder
+    (folder / "orders").mkdir()
+    (folder / "orders" / "1.json").write_text(
+        '{"order_id": 1, "currency": "EUR"}\n{"order_id": 2, "currency": "GBP"}\n'
+    )
+    (folder / "shop.py").write_text(SHOP)
+    first = python(folder, "shop.py").split()[-1]
+    (folder / "shop.py").write_text(SHOP.replace('{"EUR": 1.0}', '{"EUR": 1.0, "GBP": 1.2}'))
+    replay = ("-m", "headwater", "replay", "shop.py:pipeline", "--run", first, *estate.store)
+    (told,) = json.loads(python(folder, *replay, "--json"))
+    assert told == {
+        "node": "priced",
+        "run_id": told["run_id"],
+        "replays": [first],
+        "succeeded": 1,
+        "failed": 0,
+        "superseded": 0,
+    }
+    lines = [line for file in (folder / "report").glob("*.json") for line in file.read_text().splitlines()]
+    assert sorted(json.loads(line)["order_id"] for line in lines) == [1, 2]
+    assert python(folder, *replay) == "No dead letters are waiting.\n"
+    shown = python(folder, "-m", "headwater", "run", told["run_id"], *estate.store)
+    assert f"replays  dead letters of priced, of run {first}" in shown
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("shop", "'shop' does not say where a pipeline is."),
+        ("nowhere.py:p", "There is no file nowhere.py."),
+        ("nowhere:p", "There is no module 'nowhere'."),
+        ("some.py:other", "There is no 'other' in some.py. It has: known."),
+        ("some.py:number", "'number' in some.py is int, and not a pipeline. It has: known."),
+    ],
+)
+def test_a_pipeline_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str) -> None:
+    from headwater.cli.failures import Mistake
+    from headwater.cli.replay import load
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "some.py").write_text("import headwater as hw\nnumber = 1\nknown = hw.Pipeline('known')\n")
+    with pytest.raises(Mistake, match=re.escape(said)):
+        load(where)
