@@ -18,14 +18,18 @@ PACKAGE = Path(headwater.__file__).parent
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "jvm": set(),
     "model": {"errors"},
-    "formats": {"model"},
+    "proof": {"errors"},
+    "formats": {"model", "proof"},
     "plan": {"model"},
-    "capture": {"plan", "formats"},
-    "rows": {"plan", "model"},
-    "pipeline": {"rows", "capture"},
-    "store": {"model", "formats"},
-    "assurance": {"model", "store"},
+    "capture": {"plan", "formats", "jvm"},
+    "rows": {"plan", "model", "formats", "capture"},
+    "evidence": {"rows", "capture", "plan", "model", "formats", "proof", "jvm"},
+    "pipeline": {"evidence", "rows", "capture", "model", "errors", "formats", "jvm"},
+    "store": {"model", "formats", "proof"},
+    "assurance": {"model", "proof", "store"},
+    "exchange": {"model", "formats", "store"},
     "records": {"model", "store"},
 }
 """The rooms, from the ground up. A room may also import what these may import."""
@@ -34,7 +38,10 @@ OPEN = {
     "server": {"cli"},
     "cli": set(),
     "examples": {"cli", "server"},
+    "client": {"cli", "server"},
     "watch": {"cli", "server"},
+    "tracing": {"cli", "server"},
+    "pipelines": {"cli", "server"},
     "__init__": {"cli"},
     "__main__": set(),
 }
@@ -98,8 +105,11 @@ def test_the_directions_have_no_circle() -> None:
 
 
 def test_the_front_door_opens_nothing_but_names_and_errors() -> None:
-    assert imported(PACKAGE / "__init__.py", at_import_time=True) <= {"errors", "model", "watch"}
+    shown = {"errors", "model", "pipeline", "pipelines", "tracing", "watch"}
+    assert imported(PACKAGE / "__init__.py", at_import_time=True) <= shown
     assert imported(PACKAGE / "watch.py", at_import_time=True) == set()
+    assert imported(PACKAGE / "tracing.py", at_import_time=True) <= {"errors", "watch"}
+    assert imported(PACKAGE / "pipelines.py", at_import_time=True) <= {"errors", "pipeline"}
 
 
 def test_sql_stays_in_the_store() -> None:
@@ -114,7 +124,21 @@ def test_sql_stays_in_the_store() -> None:
     assert astray == []
 
 
-HEAVY = ("pyspark", "py4j", "fastapi", "starlette", "openlineage", "alembic", "pandas", "pyarrow")
+def test_what_is_shipped_to_executors_takes_nothing_of_ours_along() -> None:
+    """Headwater is not installed there."""
+    own = "headwater.pipeline.worker"
+    for file in sorted((PACKAGE / "pipeline" / "worker").glob("*.py")):
+        for node in walk(ast.parse(file.read_text()), at_import_time=False):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headwater"):
+                assert (node.module or "").startswith(own), f"{file.name} imports {node.module}"
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("headwater") for alias in node.names), file.name
+
+
+HEAVY = (
+    *("pyspark", "py4j", "fastapi", "starlette", "openlineage", "alembic"),
+    *("pandas", "numpy", "pyarrow", "cryptography"),
+)
 
 
 def loaded(script: str, *arguments: str) -> set[str]:
@@ -127,10 +151,19 @@ def loaded(script: str, *arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["headwater", "headwater.store.store", "headwater.cli", "headwater.formats.openlineage.event"]
+    "module",
+    [
+        *("headwater", "headwater.store.store", "headwater.cli", "headwater.formats.openlineage.event"),
+        *("headwater.client", "headwater.records.ledger", "headwater.records.intake", "headwater.cli.records.group"),
+        *("headwater.pipeline.declared", "headwater.pipeline.options", "headwater.pipeline.sinks"),
+    ],
 )
 def test_starts_without_what_it_may_never_need(module: str) -> None:
     assert loaded(f"import {module}") == set()
+
+
+def test_the_server_starts_with_its_own_alone() -> None:
+    assert loaded("import headwater.server.app") == {"fastapi", "starlette"}
 
 
 def test_a_store_that_is_up_to_date_needs_none_of_it(sqlite_url: str) -> None:

@@ -6,13 +6,20 @@ import inspect
 
 import headwater
 from headwater import errors
+from headwater.client import Lineage
 from headwater.store.store import Store
 
 STORE = {
     "__init__": "(self, url: 'str' = 'sqlite:///.headwater/lineage.db', *, create: 'bool' = True, "
     "actor: 'Actor | None' = None) -> 'None'",
+    "through": "(self, veil: 'Veil | None') -> 'Store'",
     "ingest": "(self, event: 'RawEvent', *, actor: 'Actor | None' = None) -> 'Receipt'",
     "ingest_many": "(self, events: 'Iterable[RawEvent]', *, actor: 'Actor | None' = None) -> 'list[Receipt]'",
+    "take": "(self, events: 'Sequence[Event]', *, actor: 'Actor | None' = None) -> 'list[Receipt]'",
+    "take_stream": "(self, portions: 'Iterable[Sequence[RawEvent]]', *, actor: 'Actor | None' = None) "
+    "-> 'tuple[int, int]'",
+    "submission": "(self, events: 'Sequence[Event]', *, actor: 'Actor | None' = None) -> 'Submission'",
+    "store_all": "(self, submissions: 'Sequence[Submission]') -> 'None'",
     "upstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
     "depth: 'int | None' = None, as_of: 'datetime | None' = None) -> 'Closure'",
     "downstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
@@ -27,21 +34,67 @@ STORE = {
     "since: 'datetime | None' = None, until: 'datetime | None' = None, limit: 'int' = 100) -> 'list[Run]'",
     "run": "(self, run_id: 'str') -> 'RunDetail'",
     "diff": "(self, run_a: 'str', run_b: 'str') -> 'RunDiff'",
+    "output_facets": "(self, facet: 'str', *, dataset: 'DatasetName | None' = None, run_id: 'str | None' = None, "
+    "limit: 'int' = 100) -> 'list[OutputFacet]'",
     "audit": "(self, *, event_type: 'str | None' = None, actor: 'str | None' = None, resource: 'str | None' = None, "
     "correlation_id: 'str | None' = None, before: 'int | None' = None, limit: 'int' = 100) -> 'list[AuditEntry]'",
-    "verify": "(self) -> 'tuple[int, str]'",
+    "certificates": "(self, *, namespace: 'str | None' = None, run_id: 'str | None' = None, limit: 'int' = 100) "
+    "-> 'list[Certificate]'",
+    "issue_certificate": "(self, run_id: 'str', *, actor: 'Actor | None' = None) -> 'Certificate'",
+    "checkpoint": "(self, *, key: 'KeyRing | None' = None, anchored: 'Sequence[Anchored]' = (), "
+    "actor: 'Actor | None' = None) -> 'SignedCheckpoint'",
+    "checkpoints": "(self, *, before: 'int | None' = None, limit: 'int' = 100) -> 'list[SignedCheckpoint]'",
+    "rotate_key": "(self, *, key: 'KeyRing | None' = None, actor: 'Actor | None' = None) -> 'str'",
+    "signing_keys": "(self) -> 'list[Reign]'",
+    "inclusion": "(self, seq: 'int', size: 'int | None' = None) -> 'InclusionProof'",
+    "consistency": "(self, old: 'int', new: 'int | None' = None) -> 'ConsistencyProof'",
+    "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
+    "events: 'bool' = True, progress: 'Progress | None' = None) -> 'Verified'",
+    "verify_run": (
+        "(self, run_id: 'str', *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None)"
+        " -> 'VerifiedRun'"
+    ),
+    "verify_certificate": (
+        "(self, certificate_id: 'str', *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None)"
+        " -> 'VerifiedRun'"
+    ),
+    "bundle": "(self, run_id: 'str') -> 'bytes'",
     "close": "(self) -> 'None'",
+}
+
+LINEAGE = {
+    "export": "(self, path: 'str | Path | None' = None, *, format: 'str' = 'wia-json', "
+    "datasets: 'Sequence[DatasetName]' = (), direction: 'str | None' = None, depth: 'int | None' = None, "
+    "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'Exported'",
+    "import_": "(self, path: 'str | Path', *, actor: 'Actor | None' = None) -> 'Imported'",
+}
+"""What a connection has beside: see ``client.py``."""
+
+TRACING = {
+    "trace": "(what: 'DataFrame | str', where: 'str | Column | None' = None, *, spark: 'SparkSession | None' = None, "
+    "store: 'str | Store | None' = None, depth: 'int | None' = 1, output: 'str | None' = None, "
+    "allow_python: 'bool' = False) -> 'Trace'",
+    "trace_forward": "(what: 'DataFrame | str', *, source: 'str', where: 'str | None' = None, "
+    "spark: 'SparkSession | None' = None, store: 'str | Store | None' = None, output: 'str | None' = None, "
+    "allow_python: 'bool' = False) -> 'Forward'",
+    "why_not": "(what: 'DataFrame | str', *, source: 'str', where: 'str', spark: 'SparkSession | None' = None, "
+    "store: 'str | Store | None' = None, output: 'str | None' = None, allow_python: 'bool' = False) -> 'WhyNot'",
 }
 
 WATCH = {
     "enable": "(spark: 'SparkSession', *, store: 'str | Store | None' = None, url: 'str | None' = None, "
     "sink: 'str | Sequence[str] | None' = None, namespace: 'str | None' = None, job: 'str | None' = None, "
     "api_key: 'str | None' = None, telemetry: 'bool' = True, leave_out: 'Sequence[str]' = (), "
-    "quality: 'bool | Sequence[str]' = False, spool: 'str | Path | None' = None) -> 'None'",
+    "quality: 'bool | Sequence[str]' = False, rows: 'str' = 'key', rows_location: 'str | None' = None, "
+    "rows_sample: 'float' = 0.01, checksums: 'str' = 'files', spool: 'str | Path | None' = None) -> 'None'",
     "disable": "(spark: 'SparkSession | None' = None) -> 'None'",
     "flush": "(timeout: 'float' = 30.0) -> 'bool'",
     "run": "(job: 'str', *, partition: 'str | None' = None, telemetry: 'bool' = True, "
-    "leave_out: 'Sequence[str]' = (), quality: 'bool | Sequence[str]' = False) -> 'Iterator[str | None]'",
+    "leave_out: 'Sequence[str]' = (), quality: 'bool | Sequence[str]' = False, rows: 'str | None' = None, "
+    "rows_location: 'str | None' = None, rows_sample: 'float' = 0.01, checksums: 'str | None' = None, "
+    "ledger: 'bool' = False, expectations: 'Sequence[Expectation]' = ()) -> 'Iterator[str | None]'",
+    "expect": "(measure: 'str', *, at_least: 'float | None' = None, at_most: 'float | None' = None, "
+    "materiality: 'str' = 'MATERIAL', name: 'str | None' = None) -> 'Expectation'",
 }
 
 TREE = """
@@ -53,7 +106,52 @@ HeadwaterError
 │   ├── AmbiguousDataset
 │   ├── UnknownColumn
 │   ├── UnknownPartition
-│   └── UnknownRun
+│   ├── UnknownRun
+│   ├── UnknownRoot
+│   ├── NoEvidence
+│   ├── UnknownJob
+│   └── UnknownEvent
+├── RowsError
+│   ├── RowsRefused
+│   ├── NotReplayable
+│   ├── InputsChanged
+│   ├── KeptPlanRefused
+│   └── PythonNotAllowed
+├── PipelineError
+│   ├── PipelineInvalid
+│   ├── PipelineFailed
+│   ├── PipelineCancelled
+│   ├── OptionInvalid
+│   └── MismatchRefused
+├── AssuranceError
+│   ├── NoteInvalid
+│   ├── KeyUnusable
+│   ├── AnchorUnusable
+│   └── EvidenceBroken
+├── AccessError
+│   ├── NotAuthenticated
+│   ├── NotPermitted
+│   ├── NamespaceRefused
+│   ├── OriginRefused
+│   ├── ProxyRefused
+│   ├── RateExceeded
+│   ├── UnknownAccessKey
+│   ├── AccessKeyInvalid
+│   └── BindRefused
+├── RecordsError
+│   ├── ArchiveMoved
+│   └── ArchiveUnusable
+├── ExchangeError
+│   ├── FileRefused
+│   ├── FormatTooNew
+│   └── GraphInvalid
+│       ├── IdNotUnique
+│       ├── ReferenceDangling
+│       ├── TimestampInvalid
+│       ├── FieldMissing
+│       ├── GraphCyclic
+│       ├── NamespaceInvalid
+│       └── StructureInvalid
 └── StoreError
     ├── StoreUrlInvalid
     ├── StoreMissing
@@ -68,8 +166,9 @@ HeadwaterError
 
 def test_what_the_package_exports() -> None:
     assert headwater.__all__ == [
-        *("Column", "Dataset", "HeadwaterError", "Job", "Partition"),
-        *("connect", "disable", "enable", "flush", "run"),
+        *("Column", "Dataset", "Expectation", "HeadwaterError", "Job", "LineageOptions", "Partition", "Pipeline"),
+        *("connect", "disable", "enable", "expect", "flush", "run"),
+        *("trace", "trace_forward", "why_not"),
     ]
     for name in headwater.__all__:
         assert getattr(headwater, name) is not None
@@ -84,13 +183,22 @@ def test_the_methods_of_a_store() -> None:
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == STORE
 
 
+def test_what_a_connection_has_beside() -> None:
+    public = {name: value for name, value in vars(Lineage).items() if callable(value) and not name.startswith("_")}
+    assert {name: str(inspect.signature(method)) for name, method in public.items()} == LINEAGE
+
+
 def test_the_capture() -> None:
     assert {name: str(inspect.signature(getattr(headwater, name))) for name in WATCH} == WATCH
 
 
+def test_the_questions_about_rows() -> None:
+    assert {name: str(inspect.signature(getattr(headwater, name))) for name in TRACING} == TRACING
+
+
 def test_connect() -> None:
     assert str(inspect.signature(headwater.connect)) == (
-        "(url: 'str' = 'sqlite:///.headwater/lineage.db', **options: 'Any') -> 'Store'"
+        "(url: 'str' = 'sqlite:///.headwater/lineage.db', **options: 'Any') -> 'Lineage'"
     )
     with headwater.connect("memory://") as lin:
         assert isinstance(lin, Store)

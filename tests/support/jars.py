@@ -70,6 +70,14 @@ ANY_SPARK = {"postgresql": (POSTGRESQL,), "sqlite": (SQLITE,)}
 PINNED: dict[str, dict[str, tuple[Jar, ...]]] = {
     "3.5": {
         **ANY_SPARK,
+        "avro": (
+            Jar(
+                "org.apache.spark",
+                "spark-avro_2.12",
+                "3.5.7",
+                "b0660bc224cbd1eb3ae144001c1328863060e64f1834dd7bbadc1ddbf09d2b15",
+            ),
+        ),
         "delta": (
             Jar(
                 "io.delta",
@@ -103,6 +111,14 @@ PINNED: dict[str, dict[str, tuple[Jar, ...]]] = {
     },
     "4.1": {
         **ANY_SPARK,
+        "avro": (
+            Jar(
+                "org.apache.spark",
+                "spark-avro_2.13",
+                "4.1.1",
+                "6a19d90bc3b6e88d8db0fa36a19273aa10fea2dbd7a62bb60e4cedd73051b32d",
+            ),
+        ),
         "delta": (
             Jar(
                 "io.delta",
@@ -125,12 +141,41 @@ PINNED: dict[str, dict[str, tuple[Jar, ...]]] = {
                 "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
             ),
         ),
+        "kafka": (
+            Jar(
+                "org.apache.spark",
+                "spark-sql-kafka-0-10_2.13",
+                "4.1.1",
+                "9c1ce986f548e6b1dcb0e2dfe2f253a0bc58f2232a32a0c9c6c674dd25a8570c",
+            ),
+            Jar(
+                "org.apache.spark",
+                "spark-token-provider-kafka-0-10_2.13",
+                "4.0.0",
+                "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767",
+            ),
+            Jar(
+                "org.apache.kafka",
+                "kafka-clients",
+                "3.9.1",
+                "7568b998572d256f0b7bc0afdc1b7a2588b8b08415c62ce314c864a6851ae9d9",
+            ),
+            Jar(
+                "org.apache.commons",
+                "commons-pool2",
+                "2.12.1",
+                "5273c8bc8c0dca2211175c0d27efbd7228efae99689aac001a8e1ef8e872e9ef",
+            ),
+        ),
         "openlineage": (OPENLINEAGE,),
     },
     "4.3": {**ANY_SPARK, "openlineage": (OPENLINEAGE,)},
 }
 
 NOT_PUBLISHED = {
+    ("3.5", "kafka"): "the Kafka source is tried on Spark 4.1 alone",
+    ("4.3", "avro"): "there was no spark-avro for Spark 4.3 to be had when these were pinned",
+    ("4.3", "kafka"): "there was no Kafka source for Spark 4.3 to be had when these were pinned",
     ("4.3", "delta"): "Delta 4.4.0 is for Spark up to 4.2; on 4.3 its reads fail (NoSuchMethodError: LogicalRDD)",
     ("4.3", "iceberg"): "Iceberg 1.12.0 is for Spark up to 4.1; on 4.3 it does not load (IncompatibleClassChangeError)",
 }
@@ -143,7 +188,7 @@ def spark_line() -> str:
 
 
 def jars(name: str, spark: str | None = None) -> list[Path]:
-    """The files for "delta", "iceberg", "openlineage", "postgresql" or "sqlite" on this Spark."""
+    """The files for "avro", "delta", "iceberg", "kafka", "openlineage", "postgresql" or "sqlite" on this Spark."""
     line = spark or spark_line()
     wanted = PINNED.get(line, {}).get(name)
     if wanted is None:

@@ -1,0 +1,1 @@
+"""A package of its own, because others install one of the same name."""
