@@ -3,8 +3,8 @@
     ./dev bench wide [--columns 2000] [--joins 300] [--branches 1000] [--rounds 3] [--jobs columns,joins,branches]
 
 Per plan: the job with and without capture, capture's own processor time on the Python side and in the JVM, the memory
-it adds at the peak, and the edges it found. See benchmarks/overhead.py for how the two take turns, and
-benchmarks/resources.py for what is read.
+it adds at Python's peak and allocates in the JVM, and the edges it found, with those of whole rows. See
+benchmarks/overhead.py for how the two take turns, and benchmarks/resources.py for what is read.
 """
 
 from __future__ import annotations
@@ -106,16 +106,16 @@ def main() -> None:
                     turns["on"].seconds,
                     turns["on"].seconds_settled,
                     difference(turns, "python_seconds"),
-                    difference(turns, "jvm_seconds"),
+                    difference(turns, "capture_jvm_seconds"),
                     f"{difference(turns, 'python_peak'):,.0f}",
-                    f"{difference(turns, 'jvm_peak'):,.0f}",
+                    f"{difference(turns, 'capture_jvm_allocated'):,.0f}",
                     edges_found(spark, job, name, folder),
                 ]
             )
         title = (
             f"big plans on Spark {spark.version}, median of {options.rounds} rounds; added by capture: own time, memory"
         )
-    columns = ("plan", "off s", "on s", "settled s", "Python s", "JVM s", "Python MiB", "JVM MiB", "edges + indirect")
+    columns = ("plan", "off s", "on s", "settled s", "Python s", "JVM s", "Python MiB", "JVM MiB allocated", "edges")
     show(title, columns, rows)
 
 
