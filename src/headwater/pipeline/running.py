@@ -72,6 +72,9 @@ class Running:
 
     def cancel(self) -> None:
         self._cancelled.set()
+        self._end_jobs()
+
+    def _end_jobs(self) -> None:
         if self._tag is not None:
             self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
@@ -120,6 +123,10 @@ class Running:
             try:
                 execution.go()
             except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    # PySpark means to end its jobs, but cannot while it waits for the answer of one: that would go on,
+                    # and what is asked of Spark below would wait for it.
+                    self._end_jobs()
                 failure = self._ended_by(error, execution)
             ran = failure is None
             bar.told(None, "items")
