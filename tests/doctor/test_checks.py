@@ -372,6 +372,14 @@ def test_events_that_wait(tmp_path: Path) -> None:
     assert finding.sign is Sign.WARNING, "to look at it does not change it"
 
 
+def test_a_spool_that_is_emptied_meanwhile(tmp_path: Path) -> None:
+    """A file that is listed, and gone when it is opened."""
+    (tmp_path / "spool" / "1").mkdir(parents=True)
+    (tmp_path / "spool" / "1" / "000000000001.log").symlink_to(tmp_path / "gone")
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.OK
+
+
 def test_a_spool_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "spool").touch()
     (finding,) = spool(asked(tmp_path))

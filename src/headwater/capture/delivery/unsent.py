@@ -33,13 +33,20 @@ def unsent(spool: Path) -> Iterator[Unsent]:
     if not spool.exists():
         return
     for folder in sorted(path for path in spool.iterdir() if path.is_dir()):
-        frames = list(_events(folder))
-        for path in sorted(folder.glob(f"*{cursors.SUFFIX}")):
-            cursor = Cursor.load(path)
-            cursor.close()
-            waiting = [frame for place, frame in frames if place > cursor.position]
-            if waiting:
-                yield Unsent(cursor.sink, len(waiting), _time(waiting[0]), _lives(folder))
+        try:
+            yield from list(_left(folder))
+        except FileNotFoundError:  # delivered and removed while we looked
+            continue
+
+
+def _left(folder: Path) -> Iterator[Unsent]:
+    frames = list(_events(folder))
+    for path in sorted(folder.glob(f"*{cursors.SUFFIX}")):
+        cursor = Cursor.load(path)
+        cursor.close()
+        waiting = [frame for place, frame in frames if place > cursor.position]
+        if waiting:
+            yield Unsent(cursor.sink, len(waiting), _time(waiting[0]), _lives(folder))
 
 
 def _events(folder: Path) -> Iterator[tuple[tuple[int, int], Frame]]:
