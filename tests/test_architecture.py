@@ -38,6 +38,7 @@ OPEN = {
     "server": {"cli"},
     "cli": set(),
     "examples": {"cli", "server"},
+    "doctor": {"cli", "server"},
     "client": {"cli", "server"},
     "watch": {"cli", "server"},
     "tracing": {"cli", "server"},

@@ -16,6 +16,7 @@ from headwater.examples import orders_events
 from headwater.proof.keys import KeyRing
 from tests.cli.running import Run, commands
 from tests.cli.stores import RUN_B
+from tests.support.console import agrees
 
 DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -68,7 +69,6 @@ def record_requests() -> list[dict[str, Any]]:
 def test_documented_examples_are_true(
     run: Run, demo_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, expected: str
 ) -> None:
-    """`...` stands for anything: within a line, or for any number of lines."""
     (tmp_path / "events.jsonl").write_bytes(b"\n".join([*orders_events()[:3], b'{"eventTime": "2026-11-14"}\n']))
     (tmp_path / ".headwater").mkdir()
     with sqlite3.connect(demo_url.removeprefix("sqlite:///")) as source:
@@ -88,8 +88,4 @@ def test_documented_examples_are_true(
     if command.startswith(("headwater import", "headwater validate")):
         run("export", "--out", "graph.json")
     result = run(*shlex.split(command)[1:])
-    pattern = "".join(
-        "(?:.*\n)*" if line == "..." else ".*".join(map(re.escape, line.split("..."))) + "\n"
-        for line in expected.splitlines()
-    )
-    assert re.fullmatch(pattern, result.err + result.out), result.err + result.out
+    assert agrees(expected, result.err + result.out), result.err + result.out

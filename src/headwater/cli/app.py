@@ -17,6 +17,7 @@ from headwater.cli.datasets import datasets
 from headwater.cli.db import db
 from headwater.cli.demo import demo
 from headwater.cli.diff import diff
+from headwater.cli.doctor import doctor
 from headwater.cli.downstream import downstream
 from headwater.cli.exec import exec_
 from headwater.cli.export import export
@@ -89,7 +90,7 @@ def _root(
 
 
 for group, commands in (
-    (START, (demo, exec_, ingest, serve)),
+    (START, (demo, doctor, exec_, ingest, serve)),
     (LINEAGE, (datasets, dataset, upstream, downstream, impact)),
     (ROWS, (trace, why_not)),
     (RUNS, (runs, run, replay, diff)),

@@ -241,6 +241,12 @@ def shown_address(url: str) -> str:
     return _address(_parse(url))
 
 
+def file_at(url: str) -> Path | None:
+    """The file of a store in SQLite, whether or not it is there."""
+    parsed = _parse(url)
+    return _sqlite_file(parsed) if parsed.get_backend_name() == "sqlite" else None
+
+
 def _address(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         file = _sqlite_file(url)

@@ -16,6 +16,12 @@ from headwater.store.tables import metadata
 _VERSION = Table(VERSION_TABLE, MetaData(), Column("version_num", Text))
 
 
+def version_of(database: Database) -> str | None:
+    """None where nothing of ours is in the database."""
+    with database.read() as conn:
+        return _version(conn)
+
+
 def ensure_current(database: Database, *, create: bool) -> None:
     """Return if the store is at this code's version; make it if the database is empty and ``create`` says so."""
     with database.read() as conn:

@@ -1,0 +1,33 @@
+"""`headwater doctor`"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
+from headwater.cli.output import show
+
+
+def doctor(
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Also run a small job on Spark, capture it, and ask for it back.")
+    ] = False,
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Check this installation and say what to do; exit 1 if something failed."""
+    from headwater.cli.render.doctor import examined
+    from headwater.doctor.checks import examine
+    from headwater.doctor.findings import Asked, Sign
+    from headwater.watch import DEFAULT_SPOOL
+
+    spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
+    found = examine(Asked(store, spool, spark))
+    sound = all(finding.sign is not Sign.FAILED for finding in found)
+    show({"ok": sound, "checks": found}, as_json, lambda _: examined(found))
+    if not sound:
+        raise typer.Exit(1)

@@ -1,0 +1,31 @@
+"""What is in order, what is not, and what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from headwater.cli.render.parts import data, note
+from headwater.cli.text import counted
+from headwater.doctor.findings import Finding, Sign
+
+_STYLES = {Sign.OK: "green", Sign.WARNING: "yellow", Sign.FAILED: "bold red"}
+
+
+def examined(findings: Sequence[Finding]) -> Group:
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    made.add_column(no_wrap=True)
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for finding in findings:
+        made.add_row(Text(finding.sign.value, style=_STYLES[finding.sign]), finding.check, data(finding.found))
+        if finding.remedy is not None:
+            made.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
+    signs = Counter(finding.sign for finding in findings)
+    warnings = counted(signs[Sign.WARNING], "warning")
+    failures = f"{signs[Sign.FAILED]} failed" if signs[Sign.FAILED] else "Nothing failed"
+    return Group(made, Text(), note(f"{failures}, {warnings}."))

@@ -1,0 +1,37 @@
+"""Whether there is room where the store grows."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.store import existing
+from headwater.errors import StoreError
+from headwater.store.engine import file_at
+
+_NO_ROOM = 16
+"""This part of what is little room is none: a checkpoint of the write-ahead log may need it at once."""
+
+
+def disk(asked: Asked) -> Iterator[Finding]:
+    try:
+        file = file_at(asked.store)
+    except StoreError:  # the check of the store has said so
+        return
+    if file is None:  # a server's disk cannot be seen from here
+        return
+    folder = existing(file.parent)
+    free = shutil.disk_usage(folder).free
+    found = f"{_size(free)} free at {folder}"
+    remedy = "Make room, or move the store: headwater db backup FILE copies it."
+    if free < asked.room // _NO_ROOM:
+        yield failed("disk", found, remedy)
+    elif free < asked.room:
+        yield warning("disk", found, remedy)
+    else:
+        yield ok("disk", found)
+
+
+def _size(number: int) -> str:
+    return f"{number / 2**30:,.1f} GiB" if number >= 2**30 else f"{number / 2**20:,.0f} MiB"

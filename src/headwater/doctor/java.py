@@ -1,0 +1,72 @@
+"""The Java that Spark would start: that of JAVA_HOME where it is set, whatever is on PATH, else the one on PATH."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwater.doctor import spark
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+
+FIT = (17, 21)
+FIT_FOR_35 = (17,)
+"""The Arrow that Spark 3.5 brings does not work on Java 21."""
+_PATIENCE = 30.0
+
+
+def java(asked: Asked) -> Iterator[Finding]:
+    version = spark.installed()
+    fit = FIT_FOR_35 if version and version.startswith("3.5.") else FIT
+    wanted = " or ".join(map(str, fit)) + (f" for Spark {version}" if version else "")
+    remedy = f"Install Java {wanted} and set JAVA_HOME to it."
+    place, why = _place()
+    # Without pyspark there is nothing that would start it.
+    absent = failed if version is not None else warning
+    if place is None:
+        yield absent("Java", why, remedy)
+        return
+    try:
+        major, told = _ask(place)
+    except (OSError, subprocess.SubprocessError, ValueError) as trouble:
+        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not tell its version"
+        yield absent("Java", f"{place} ({why}): {reason}", remedy)
+        return
+    found = f"{told} at {place} ({why})"
+    if major in fit:
+        yield ok("Java", found)
+    elif major < min(fit):
+        yield failed("Java", found, remedy)
+    else:
+        yield warning("Java", found, remedy)
+
+
+def _place() -> tuple[str | None, str]:
+    """Where it is, and by what it was found; or why it was not."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        program = shutil.which("java", path=str(Path(home) / "bin"))
+        return (program, "JAVA_HOME") if program else (None, f"JAVA_HOME is {home}, and there is no bin/java")
+    program = shutil.which("java")
+    return (program, "PATH") if program else (None, "not found: JAVA_HOME is not set, and PATH has none")
+
+
+def _ask(program: str) -> tuple[int, str]:
+    """Its major version, and the whole."""
+    answer = subprocess.run(
+        [program, "-XshowSettings:properties", "-version"],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_PATIENCE,
+        check=True,
+    )
+    told = answer.stderr + answer.stdout
+    major = re.search(r"^ *java\.specification\.version = (?:1\.)?(\d+)", told, re.MULTILINE)
+    if major is None:
+        raise ValueError(told)
+    whole = re.search(r"^ *java\.version = (\S+)", told, re.MULTILINE)
+    return int(major[1]), whole[1] if whole else major[1]

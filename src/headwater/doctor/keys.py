@@ -1,0 +1,27 @@
+"""The key that checkpoints are signed with. Nothing of it is shown."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.errors import KeyUnusable
+from headwater.proof.keys import KeyRing, default_key_file
+
+_CHECK = "signing key"
+
+
+def signing_key(asked: Asked) -> Iterator[Finding]:
+    file = default_key_file()
+    if not file.exists():
+        yield warning(_CHECK, f"none at {file}", "headwater keys new, where the log is to be signed.")
+        return
+    try:
+        KeyRing.load(file)
+    except KeyUnusable as trouble:
+        closed = not file.is_file() or not stat.S_IMODE(file.stat().st_mode) & 0o077
+        remedy = "Name a file with a key of yours: HEADWATER_KEY." if closed else f"chmod 600 '{file}'"
+        yield failed(_CHECK, str(trouble), remedy)
+    else:
+        yield ok(_CHECK, f"{file}, closed to others")

@@ -1,0 +1,30 @@
+"""What is installed beside: parts that can be left out, and what they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+
+SERVER = ("fastapi", "uvicorn", "prometheus_client")
+
+
+def parts(asked: Asked) -> Iterator[Finding]:
+    missing = [name for name in SERVER if find_spec(name) is None]
+    if missing:
+        yield warning("server", f"{', '.join(missing)} not installed", "pip install 'headwater[server]', to serve.")
+    else:
+        yield ok("server", f"fastapi {_version('fastapi')}")
+    if find_spec("duckdb") is None:
+        yield failed("duckdb", "not installed", "pip install duckdb: pair tables and records are looked up with it.")
+    else:
+        yield ok("duckdb", _version("duckdb"))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:  # on the path without having been installed
+        return "of a version that it does not say"

@@ -1,0 +1,49 @@
+"""Which pyspark would be imported. It is not: that takes a second, and what its version is stands in a file of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+
+OLDEST = (3, 5)
+TRIED = ("3.5", "4.1", "4.3")
+"""The versions that the tests run on."""
+_VERSION = re.compile(r"^__version__(?:\s*:\s*str)?\s*=\s*[\"']((\d+)\.(\d+)[^\"']*)[\"']", re.MULTILINE)
+
+
+def spark(asked: Asked) -> Iterator[Finding]:
+    version = installed()
+    tried = f"Headwater has been tried on {', '.join(TRIED)}."
+    if version is None:
+        yield warning(
+            "pyspark", "not installed", "pip install 'headwater[spark]', where jobs are captured or rows are traced."
+        )
+    elif version == "":
+        yield failed("pyspark", "is there, and does not say its version", "Install it anew: pip install pyspark")
+    elif (major_minor := _numbers(version)) < OLDEST:
+        yield failed("pyspark", version, f"Headwater needs Spark 3.5 or later. {tried}")
+    elif ".".join(map(str, major_minor)) not in TRIED:
+        yield warning("pyspark", version, f"{tried} Try yours: headwater doctor --spark")
+    else:
+        yield ok("pyspark", version)
+
+
+def installed() -> str | None:
+    """Its version; None where there is none, empty where it does not say."""
+    found = find_spec("pyspark")
+    if found is None:
+        return None
+    for folder in found.submodule_search_locations or ():
+        file = Path(folder) / "version.py"
+        told = _VERSION.search(file.read_text(encoding="utf-8")) if file.is_file() else None
+        if told is not None:
+            return told[1]
+    return ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])

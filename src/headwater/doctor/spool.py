@@ -1,0 +1,33 @@
+"""Events that captured jobs have told and no sink has taken yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headwater.capture.delivery.unsent import unsent
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.errors import shorten
+
+
+def spool(asked: Asked) -> Iterator[Finding]:
+    try:
+        found = list(unsent(asked.spool))
+    except OSError as trouble:
+        yield failed(
+            "spool",
+            f"{asked.spool} cannot be read: {trouble.strerror}",
+            "Let the user who runs the jobs read and write it, or name another: HEADWATER_SPOOL.",
+        )
+        return
+    left = [each for each in found if not each.at_work]
+    if not left:
+        on_the_way = sum(each.events for each in found)
+        yield ok("spool", f"{on_the_way} events on their way" if on_the_way else f"nothing waits in {asked.spool}")
+        return
+    since = min((each.since for each in left if each.since), default="a time that is not known")
+    sinks = ", ".join(sorted({shorten(each.sink) for each in left}))
+    yield warning(
+        "spool",
+        f"{sum(each.events for each in left)} events wait in {asked.spool} since {since}, for {sinks}",
+        "The next captured job that uses this spool and sink delivers them; see that the sink answers.",
+    )

@@ -1,0 +1,98 @@
+"""The store: whether it answers, is of this version, takes writes, and lets readers and a writer work side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.errors import (
+    StoreError,
+    StoreMissing,
+    StoreNotOurs,
+    StoreOutdated,
+    StoreReadOnly,
+    StoreTooNew,
+    StoreUnavailable,
+    StoreUrlInvalid,
+)
+from headwater.store.engine import Database, file_at
+from headwater.store.health import journal_mode, try_writing
+from headwater.store.upgrade import ensure_current, version_of
+
+_MAKES_ONE = "The first captured job makes one, and so does `headwater ingest`."
+_REMEDIES: dict[type[StoreError], str] = {
+    StoreOutdated: "headwater db upgrade",
+    StoreTooNew: "Upgrade Headwater: pip install --upgrade headwater",
+    StoreNotOurs: "Name another database or schema: --store, or HEADWATER_STORE.",
+    StoreUrlInvalid: "Name the store by --store or HEADWATER_STORE.",
+    StoreMissing: "Make the database, or name another: --store, or HEADWATER_STORE.",
+    StoreReadOnly: "Give the user who runs this the right to write there.",
+    StoreUnavailable: "See that the file can be read, or the server be reached, from here.",
+}
+
+
+def store(asked: Asked) -> Iterator[Finding]:
+    try:
+        database = Database(asked.store, create=False)
+    except StoreMissing as missing:
+        yield _none_yet(asked, missing)
+        return
+    except StoreError as refused:
+        yield _trouble("store", refused)
+        return
+    try:
+        yield from _looked_at(database)
+    finally:
+        database.close()
+
+
+def _looked_at(database: Database) -> Iterator[Finding]:
+    empty = False
+    try:
+        empty = version_of(database) is None
+        ensure_current(database, create=False)
+    except StoreMissing as missing:
+        # Into an empty database a store is put; a database is made by nobody of ours.
+        yield warning("store", f"{database} has nothing in it yet", _MAKES_ONE) if empty else _trouble("store", missing)
+        return
+    except StoreError as trouble:
+        yield _trouble("store", trouble)
+        return
+    yield ok("store", f"{database}, of this version")
+    try:
+        try_writing(database)
+    except StoreError as refused:
+        yield _trouble("writing", refused)
+    else:
+        yield ok("writing", "the store takes writes")
+    mode = journal_mode(database)
+    if mode == "wal":
+        yield ok("journal", "WAL: readers and the writer do not wait for each other")
+    elif mode is not None:
+        yield warning(
+            "journal",
+            f"{mode}, not WAL: readers wait for the writer",
+            "Let the file and its folder be written, on a disk of this machine: WAL does not work on network drives.",
+        )
+
+
+def _none_yet(asked: Asked, missing: StoreMissing) -> Finding:
+    """A new installation; unless nobody could make it there."""
+    file = file_at(asked.store)
+    if file is None:
+        return _trouble("store", missing)
+    above = existing(file.parent)
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        return failed("store", f"There is none, and none can be made in {above}", _REMEDIES[StoreReadOnly])
+    return warning("store", f"There is none yet at sqlite:///{file}", _MAKES_ONE)
+
+
+def existing(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next((each for each in (folder, *folder.parents) if each.exists()), folder)
+
+
+def _trouble(check: str, error: StoreError) -> Finding:
+    return failed(check, str(error), _REMEDIES.get(type(error), "Name another store: --store, or HEADWATER_STORE."))

@@ -1,0 +1,88 @@
+"""One job on Spark, captured and asked back: in a process and a folder of its own, so that nothing is left of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from headwater.doctor.findings import Asked, Finding, failed, ok
+from headwater.doctor.trial_job import SOURCE, STORE, TARGET
+from headwater.errors import HeadwaterError, shorten
+
+_CHECK = "trial job"
+_SEE = "See what Spark says: HEADWATER_DEBUG=1 headwater doctor --spark shows all of it."
+
+
+def trial(asked: Asked) -> Iterator[Finding]:
+    if not asked.spark:
+        return
+    with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as made:
+        began = time.monotonic()
+        trouble = _run(Path(made), asked.patience)
+        if trouble is not None:
+            yield failed(_CHECK, trouble, _SEE)
+            return
+        seconds = time.monotonic() - began
+        trouble = _asked_back(Path(made))
+    if trouble is None:
+        yield ok(_CHECK, f"captured on Spark and asked back, in {seconds:.0f} s")
+    else:
+        yield failed(_CHECK, trouble, _SEE)
+
+
+def _run(folder: Path, patience: float) -> str | None:
+    """None, or what went wrong."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headwater.doctor.trial_job"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Spark's Java is a child of it, and has to end with it
+    )
+    try:
+        _, told = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return f"did not end within {patience:g} s"
+    if os.environ.get("HEADWATER_DEBUG", "") not in ("", "0"):
+        sys.stderr.write(told)
+    if process.returncode:
+        last = told.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
+        return shorten(last[0])
+    return None
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.communicate()
+
+
+def _asked_back(folder: Path) -> str | None:
+    """None, or what is missing."""
+    from headwater.store.store import Store
+
+    try:
+        with Store(f"sqlite:///{folder / STORE}", create=False) as store:
+            written = [each.dataset for each in store.datasets(TARGET)]
+            read = [node.endpoint for each in written for node in store.upstream(each).nodes]
+    except HeadwaterError as error:
+        return str(error)
+    if any(getattr(each, "name", "").endswith(SOURCE) for each in read):
+        return None
+    return "it ran, and what it wrote is not known to come from what it read"

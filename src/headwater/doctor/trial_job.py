@@ -1,0 +1,32 @@
+"""The job that is tried: reads three rows, writes them, and is captured, all in the current folder."""
+
+from __future__ import annotations
+
+STORE, SOURCE, TARGET = "lineage.db", "trial_source", "trial_target"
+_PATIENCE = 60.0
+
+
+def main() -> None:
+    from pyspark.sql import SparkSession
+
+    import headwater as hw
+
+    spark = (
+        SparkSession.builder.master("local[1]")
+        .appName("headwater-doctor")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    spark.range(3).write.parquet(SOURCE)
+    hw.enable(spark, store=f"sqlite:///{STORE}", namespace="doctor", spool="spool")
+    spark.read.parquet(SOURCE).write.parquet(TARGET)
+    delivered = hw.flush(_PATIENCE)
+    hw.disable(spark)
+    spark.stop()
+    if not delivered:
+        raise SystemExit("What was captured did not come to the store in time.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,422 @@
+"""Each check of `headwater doctor`, on an installation of which that very thing is not in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import headwater as hw
+from headwater.capture.delivery import Delivery, sink_for
+from headwater.doctor.disk import disk
+from headwater.doctor.findings import Asked, Finding, Sign
+from headwater.doctor.keys import signing_key
+from headwater.doctor.python import python
+from headwater.doctor.spool import spool
+from headwater.doctor.store import store
+from headwater.proof.keys import KeyRing
+from headwater.store.migrations import HEAD, VERSION_TABLE
+from tests.cli.running import bare_environment
+from tests.support.events import DAWN, run_event
+
+SOURCES = Path(hw.__file__).parents[1]
+PACKAGES = Path(sysconfig.get_path("purelib"))
+
+
+def asked(folder: Path, url: str | None = None) -> Asked:
+    return Asked(url or f"sqlite:///{folder}/lineage.db", folder / "spool")
+
+
+def one(findings: list[Finding], check: str) -> Finding:
+    return next(finding for finding in findings if finding.check == check)
+
+
+def minutes(from_now: timedelta) -> float:
+    """The time of an event, as events of tests have it."""
+    return (datetime.now(UTC) + from_now - DAWN) / timedelta(minutes=1)
+
+
+def filled(folder: Path, from_now: timedelta = timedelta(hours=-1)) -> str:
+    url = f"sqlite:///{folder}/lineage.db"
+    with hw.connect(url) as lineage:
+        lineage.ingest(run_event(inputs=["a"], outputs=["b"], minute=minutes(from_now)))
+    return url
+
+
+def doctor(folder: Path, path: list[Path], **environment: str | None) -> tuple[int, dict[str, dict[str, str]]]:
+    """`headwater doctor --json` as a process that finds its packages in ``path`` alone."""
+    variables = {**bare_environment(), **environment, "PYTHONPATH": os.pathsep.join(map(str, [*path, SOURCES]))}
+    answer = subprocess.run(
+        [sys.executable, "-S", "-m", "headwater", "doctor", "--json"],
+        cwd=folder,
+        env={name: value for name, value in variables.items() if value is not None},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.stderr == ""
+    told = json.loads(answer.stdout)
+    assert told["ok"] is (answer.returncode == 0)
+    assert [each for each in told["checks"] if (each["sign"] == "ok") is not (each["remedy"] is None)] == []
+    return answer.returncode, {each["check"]: each for each in told["checks"]}
+
+
+def packages_without(folder: Path, *names: str) -> Path:
+    """All that is installed here, but these."""
+    made = folder / "packages"
+    made.mkdir()
+    for entry in PACKAGES.iterdir():
+        if not entry.name.lower().startswith(names) and entry.suffix != ".pth":
+            (made / entry.name).symlink_to(entry)
+    return made
+
+
+def a_java(folder: Path, version: str) -> Path:
+    """What Java says of itself when it is of that version, and nothing else."""
+    program = folder / "jdk" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\nprintf '    java.specification.version = {version}\\n' >&2\n")
+    program.chmod(0o755)
+    return program.parent.parent
+
+
+def a_pyspark(folder: Path, version: str) -> Path:
+    package = folder / "other" / "pyspark"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise AssertionError('nobody needs to import it')")
+    (package / "version.py").write_text(f'__version__: str = "{version}"\n')
+    return package.parent
+
+
+# -- Python, Java, Spark, the optional parts ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("version", "sign"), [((3, 10, 2), "failed"), ((3, 11, 0), "ok"), ((3, 99, 0), "warning")])
+def test_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, ...], sign: str) -> None:
+    monkeypatch.setattr(sys, "version_info", version)
+    assert [finding.sign for finding in python(asked(tmp_path))] == [sign]
+
+
+def test_no_java(tmp_path: Path) -> None:
+    code, found = doctor(tmp_path, [PACKAGES], PATH=str(tmp_path), JAVA_HOME=None)
+    assert (code, found["Java"]["sign"]) == (1, "failed")
+    assert found["Java"]["found"] == "not found: JAVA_HOME is not set, and PATH has none"
+    assert "set JAVA_HOME" in found["Java"]["remedy"]
+
+
+def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path) -> None:
+    java = a_java(tmp_path, "17")
+    code, found = doctor(tmp_path, [PACKAGES], PATH=str(java / "bin"), JAVA_HOME=str(tmp_path / "nowhere"))
+    assert (code, found["Java"]["sign"]) == (1, "failed")
+    assert "nowhere, and there is no bin/java" in found["Java"]["found"]
+    _, found = doctor(tmp_path, [PACKAGES], PATH=str(java / "bin"), JAVA_HOME=None)
+    assert found["Java"]["sign"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("spark", "java", "sign"),
+    [
+        ("4.3.0", "1.8", "failed"),
+        ("4.3.0", "17", "ok"),
+        ("4.1.0", "21", "ok"),
+        ("4.3.0", "25", "warning"),
+        ("3.5.6", "17", "ok"),
+        ("3.5.6", "21", "warning"),
+        ("3.5.6", "11", "failed"),
+    ],
+)
+def test_a_java_for_each_spark(tmp_path: Path, spark: str, java: str, sign: str) -> None:
+    _, found = doctor(tmp_path, [a_pyspark(tmp_path, spark), PACKAGES], JAVA_HOME=str(a_java(tmp_path, java)))
+    assert (found["pyspark"]["sign"], found["pyspark"]["found"]) == ("ok", spark)
+    assert found["Java"]["sign"] == sign, found["Java"]
+
+
+def test_a_java_that_does_not_start(tmp_path: Path) -> None:
+    home = a_java(tmp_path, "17")
+    (home / "bin" / "java").write_text("#!/bin/sh\nexit 3\n")
+    _, found = doctor(tmp_path, [PACKAGES], JAVA_HOME=str(home))
+    assert found["Java"]["sign"] == "failed"
+    assert "does not tell its version" in found["Java"]["found"]
+
+
+@pytest.mark.parametrize(("version", "sign"), [("3.3.2", "failed"), ("4.0.1", "warning"), ("5.0.0", "warning")])
+def test_other_sparks(tmp_path: Path, version: str, sign: str) -> None:
+    code, found = doctor(tmp_path, [a_pyspark(tmp_path, version), PACKAGES], JAVA_HOME=str(a_java(tmp_path, "17")))
+    assert found["pyspark"]["sign"] == sign
+    assert code == (sign == "failed")
+    assert "3.5, 4.1, 4.3" in found["pyspark"]["remedy"]
+
+
+def test_without_spark_server_and_java(tmp_path: Path) -> None:
+    """A place that only asks a store: nothing of this is a failure there."""
+    path = packages_without(tmp_path, "pyspark", "fastapi")
+    code, found = doctor(tmp_path, [path], PATH=str(tmp_path), JAVA_HOME=None)
+    assert code == 0
+    signs = {check: found[check]["sign"] for check in ("Java", "pyspark", "server", "duckdb")}
+    assert signs == {"Java": "warning", "pyspark": "warning", "server": "warning", "duckdb": "ok"}
+    assert "headwater[server]" in found["server"]["remedy"]
+
+
+def test_without_duckdb(tmp_path: Path) -> None:
+    code, found = doctor(tmp_path, [packages_without(tmp_path, "duckdb", "_duckdb")])
+    assert (code, found["duckdb"]["sign"]) == (1, "failed")
+
+
+# -- the store ------------------------------------------------------------------------------------
+
+
+def test_a_store_in_order(tmp_path: Path) -> None:
+    found = list(store(asked(tmp_path, filled(tmp_path))))
+    assert [(each.check, each.sign) for each in found] == [("store", "ok"), ("writing", "ok"), ("journal", "ok")]
+
+
+def test_no_store_yet(tmp_path: Path) -> None:
+    (finding,) = store(asked(tmp_path))
+    assert finding.sign is Sign.WARNING
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "empty.db").touch()
+    (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/empty.db"))
+    assert (finding.sign, "nothing in it yet" in finding.found) == (Sign.WARNING, True)
+
+
+def test_no_store_where_none_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/file/lineage.db"))
+    assert finding.sign is Sign.FAILED
+    assert str(tmp_path / "file") in finding.found
+
+
+@pytest.mark.parametrize("address", ["mysql://somewhere/x", "lineage.db"])
+def test_no_address_of_a_store(tmp_path: Path, address: str) -> None:
+    (finding,) = store(asked(tmp_path, address))
+    assert finding.sign is Sign.FAILED
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "lineage.db").write_bytes(b"not a database at all, but long enough to be looked at" * 20)
+    (finding,) = store(asked(tmp_path))
+    assert (finding.sign, "cannot be read as a database" in finding.found) == (Sign.FAILED, True)
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"), [("0005", "headwater db upgrade"), ("9999", "pip install --upgrade headwater")]
+)
+def test_a_store_of_another_version(tmp_path: Path, version: str, remedy: str) -> None:
+    url = filled(tmp_path)
+    with sqlite3.connect(tmp_path / "lineage.db") as database:
+        database.execute(f"update {VERSION_TABLE} set version_num = ?", (version,))
+    database.close()
+    (finding,) = store(asked(tmp_path, url))
+    assert finding.sign is Sign.FAILED
+    assert version in finding.found
+    assert HEAD in finding.found
+    assert remedy in (finding.remedy or "")
+
+
+def test_somebody_elses_database(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "lineage.db") as database:
+        database.execute("create table event (what text)")
+    database.close()
+    (finding,) = store(asked(tmp_path))
+    assert (finding.sign, "not a Headwater store" in finding.found) == (Sign.FAILED, True)
+
+
+def test_a_store_that_takes_no_writes(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with sqlite3.connect(tmp_path / "lineage.db") as database:
+        database.execute("pragma journal_mode = delete")
+    database.close()
+    before = (tmp_path / "lineage.db").read_bytes()
+    found = list(store(asked(tmp_path, f"sqlite:///file:{tmp_path}/lineage.db?mode=ro&uri=true")))
+    assert one(found, "store").sign is Sign.OK
+    assert one(found, "writing").sign is Sign.FAILED
+    assert one(found, "journal").sign is Sign.WARNING
+    assert "delete, not WAL" in one(found, "journal").found
+    assert (tmp_path / "lineage.db").read_bytes() == before
+
+
+def test_a_postgresql_that_takes_no_writes(tmp_path: Path, postgres_url: str) -> None:
+    assert [(each.check, each.sign) for each in store(asked(tmp_path, postgres_url))] == [
+        ("store", "ok"),
+        ("writing", "ok"),
+    ]
+    execute(postgres_url, "ALTER DATABASE {} SET default_transaction_read_only = on")
+    found = list(store(asked(tmp_path, postgres_url)))
+    assert [(each.check, each.sign) for each in found] == [("store", "ok"), ("writing", "failed")]
+
+
+def test_a_postgresql_without_the_database(tmp_path: Path, postgres_url: str) -> None:
+    (finding,) = store(asked(tmp_path, postgres_url.replace("/test_", "/nowhere_")))
+    assert finding.sign is Sign.FAILED
+    assert "no database" in finding.found
+
+
+def test_a_postgresql_that_does_not_answer(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
+        url = f"postgresql://user:secret@127.0.0.1:{taken.getsockname()[1]}/lineage"
+        (finding,) = store(asked(tmp_path, url))
+    assert finding.sign is Sign.FAILED
+    assert "does not answer" in finding.found
+    assert "secret" not in finding.found
+
+
+def execute(url: str, statement: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement.format(connection.info.dbname).encode())
+
+
+def test_little_room(tmp_path: Path) -> None:
+    """The disk is as it is, so more room is wanted than it has."""
+    free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
+    wanted = {1: "ok", free * 2: "warning", free * 64: "failed"}
+    for room, sign in wanted.items():
+        (finding,) = disk(Asked(f"sqlite:///{tmp_path}/not/yet/there.db", tmp_path, room=room))
+        assert finding.sign == sign
+        assert str(tmp_path) in finding.found
+    assert list(disk(asked(tmp_path, "postgresql://host/lineage"))) == []
+
+
+# -- the clock ------------------------------------------------------------------------------------
+
+
+def clock_of(folder: Path, url: str) -> Finding:
+    from headwater.doctor.clock import clock
+
+    (finding,) = clock(asked(folder, url))
+    return finding
+
+
+def test_the_clock_is_behind_the_log(tmp_path: Path) -> None:
+    url = filled(tmp_path)
+    assert clock_of(tmp_path, url).sign is Sign.OK
+    later = int((datetime.now(UTC) + timedelta(hours=2)).timestamp() * 1_000_000)
+    with sqlite3.connect(tmp_path / "lineage.db") as database:
+        names = database.execute("select name from sqlite_master where type = 'trigger' and tbl_name = 'audit'")
+        for (name,) in names.fetchall():
+            database.execute(f"drop trigger {name}")
+        database.execute("update audit set recorded_at = ?", (later,))
+    database.close()
+    finding = clock_of(tmp_path, url)
+    assert finding.sign is Sign.FAILED
+    assert "behind the newest entry of the log" in finding.found
+    assert ("2:00:0" in finding.found) or ("1:59:5" in finding.found)
+
+
+def test_an_event_of_tomorrow(tmp_path: Path) -> None:
+    finding = clock_of(tmp_path, filled(tmp_path, timedelta(days=1)))
+    assert finding.sign is Sign.WARNING
+    assert "ahead of that" in finding.found
+
+
+def test_no_log_to_hold_the_clock_against(tmp_path: Path) -> None:
+    assert "no log yet" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
+
+
+@pytest.mark.parametrize(("hours", "how"), [(3, "behind the clock of"), (-3, "ahead of the clock of")])
+def test_the_clock_of_the_database_server(tmp_path: Path, postgres_url: str, hours: int, how: str) -> None:
+    assert clock_of(tmp_path, postgres_url).sign is Sign.OK
+    execute(postgres_url, "CREATE SCHEMA wrong")
+    execute(
+        postgres_url,
+        "CREATE FUNCTION wrong.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+        f"'SELECT pg_catalog.clock_timestamp() + interval ''{hours} hours'''",
+    )
+    execute(postgres_url, "ALTER DATABASE {} SET search_path = wrong, pg_catalog, public")
+    finding = clock_of(tmp_path, postgres_url)
+    assert finding.sign is Sign.WARNING
+    assert how in finding.found
+
+
+def test_the_zone_does_not_matter(tmp_path: Path) -> None:
+    filled(tmp_path)
+    for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"):
+        _, found = doctor(tmp_path, [PACKAGES], TZ=zone, HEADWATER_STORE="sqlite:///lineage.db")
+        assert found["clock"]["sign"] == "ok", found["clock"]
+
+
+# -- the spool and the key ------------------------------------------------------------------------
+
+
+def test_events_that_wait(tmp_path: Path) -> None:
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.OK
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        delivery = Delivery([sink_for(url)], tmp_path / "spool", warn=lambda *_: None)
+        delivery.send(first := run_event())
+        delivery.send(run_event(run="2", minute=5))
+        (finding,) = spool(asked(tmp_path))
+        assert (finding.sign, finding.found) == (Sign.OK, "2 events on their way")
+        delivery.close(0.1)
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.WARNING
+    assert finding.found.startswith(f"2 events wait in {tmp_path}/spool since {first['eventTime']}, for ")
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.WARNING, "to look at it does not change it"
+
+
+def test_a_spool_that_is_emptied_meanwhile(tmp_path: Path) -> None:
+    """A file that is listed, and gone when it is opened."""
+    (tmp_path / "spool" / "1").mkdir(parents=True)
+    (tmp_path / "spool" / "1" / "000000000001.log").symlink_to(tmp_path / "gone")
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.OK
+
+
+def test_a_spool_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "spool").touch()
+    (finding,) = spool(asked(tmp_path))
+    assert finding.sign is Sign.FAILED
+
+
+@pytest.fixture
+def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADWATER_KEY", str(tmp_path / "signing.pem"))
+    return tmp_path / "signing.pem"
+
+
+def test_the_key(tmp_path: Path, key_file: Path) -> None:
+    (finding,) = signing_key(asked(tmp_path))
+    assert (finding.sign, "headwater keys new" in (finding.remedy or "")) == (Sign.WARNING, True)
+    KeyRing.create(key_file)
+    (finding,) = signing_key(asked(tmp_path))
+    assert finding.sign is Sign.OK
+    key_file.chmod(0o640)
+    (finding,) = signing_key(asked(tmp_path))
+    assert (finding.sign, finding.remedy) == (Sign.FAILED, f"chmod 600 '{key_file}'")
+
+
+def damaged(file: Path) -> None:
+    file.write_text("no key at all")
+
+
+@pytest.mark.parametrize("spoil", [Path.mkdir, damaged], ids=["unreadable", "damaged"])
+def test_a_key_that_is_none(tmp_path: Path, key_file: Path, spoil: Callable[[Path], None]) -> None:
+    spoil(key_file)
+    if key_file.is_file():
+        key_file.chmod(0o600)
+    (finding,) = signing_key(asked(tmp_path))
+    assert finding.sign is Sign.FAILED
+    assert "HEADWATER_KEY" in (finding.remedy or "")
+
+
+def test_nothing_of_the_key_is_shown(tmp_path: Path, key_file: Path) -> None:
+    KeyRing.create(key_file)
+    secret = key_file.read_text().splitlines()[1]
+    for mode in (0o600, 0o644):
+        key_file.chmod(mode)
+        _, found = doctor(tmp_path, [PACKAGES], HEADWATER_KEY=str(key_file))
+        assert secret[:20] not in json.dumps(found)

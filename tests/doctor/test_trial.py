@@ -1,0 +1,59 @@
+"""`headwater doctor --spark`: a job that is really run, and where Spark does not come up, that it is said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from headwater.doctor.findings import Asked, Sign
+from headwater.doctor.trial import trial
+from tests.cli.running import bare_environment
+from tests.support import why_missing
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(autouse=True)
+def _java() -> None:
+    if (reason := why_missing("java")) is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+
+
+def asked(folder: Path, patience: float = 180.0) -> Asked:
+    return Asked(f"sqlite:///{folder}/lineage.db", folder / "spool", spark=True, patience=patience)
+
+
+def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
+    """The user's own store, spool and folder have no part in it."""
+    answer = subprocess.run(
+        [sys.executable, "-m", "headwater", "doctor", "--spark", "--json"],
+        cwd=tmp_path,
+        env={**bare_environment(), "HEADWATER_STORE": "sqlite:///own.db"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    found = {each["check"]: each for each in json.loads(answer.stdout)["checks"]}
+    assert found["trial job"]["sign"] == "ok", found["trial job"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_not_tried_unless_asked(tmp_path: Path) -> None:
+    assert list(trial(Asked("sqlite:///x.db", tmp_path))) == []
+
+
+def test_spark_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    (finding,) = trial(asked(tmp_path))
+    assert finding.sign is Sign.FAILED
+    assert "\n" not in finding.found
+
+
+def test_it_takes_too_long(tmp_path: Path) -> None:
+    (finding,) = trial(asked(tmp_path, patience=0.2))
+    assert (finding.sign, finding.found) == (Sign.FAILED, "did not end within 0.2 s")
