@@ -40,27 +40,41 @@ export function Measured({ of }: { of: Endpoint }) {
 function Heading({ of }: { of: Statement }) {
   const { version } = of;
   return (
-    <div>
+    <>
       <h2>
         Quality, {of.basis} <When at={momentOf(of)} />
       </h2>
-      <div className="dim">
-        {of.report.rows !== null && `${counted(of.report.rows, "row")} `}
-        {of.run_id && <Link href={to.run(of.run_id)}>{of.job?.name.slice(0, 120) ?? "by a run"}</Link>}
-        {version && (
+      <dl className="facts">
+        {of.report.rows !== null && (
           <>
-            {" "}
-            of the version written <When at={version.written_at} />
-            {version.run_id && (
-              <>
-                {" "}
-                by <Link href={to.run(version.run_id)}>run {version.run_id.slice(0, 8)}</Link>
-              </>
-            )}
+            <dt>Rows</dt>
+            <dd>{amount(of.report.rows)}</dd>
           </>
         )}
-      </div>
-    </div>
+        {of.run_id && (
+          <>
+            <dt>By</dt>
+            <dd>
+              <Link href={to.run(of.run_id)}>{of.job?.name.slice(0, 120) ?? "a run"}</Link>
+            </dd>
+          </>
+        )}
+        {version && (
+          <>
+            <dt>Version of</dt>
+            <dd>
+              {version.run_id === null ? (
+                <When at={version.written_at} />
+              ) : (
+                <Link href={to.run(version.run_id)}>
+                  <When at={version.written_at} />
+                </Link>
+              )}
+            </dd>
+          </>
+        )}
+      </dl>
+    </>
   );
 }
 
