@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
+
 from headwater.store.store import Store
 from tests.page.browser import Watched
 from tests.server.running import ServerProcess
@@ -41,6 +43,10 @@ def test_quality_is_told_with_signs_and_numbers(look: Callable[..., Watched], tm
         assert "99.99 %" in text, "what is not whole does not look so"
         assert "50.00 %" in text
         assert text.count("not measured") == 2
+        half, whole = (page.locator(place).nth(1).bounding_box() for place in (".filled > div", ".filled"))
+        assert half is not None
+        assert whole is not None
+        assert (half["width"] / whole["width"], half["height"]) == (pytest.approx(0.5, abs=0.02), whole["height"])
         assert "1 of 2 rules hold" in text
         assert "<b>amount</b>" in text
         assert "broken" in told.get_by_role("row").filter(has_text="amount").inner_text()

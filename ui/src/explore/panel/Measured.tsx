@@ -94,7 +94,7 @@ function Shares({ of }: { of: Report["metrics"] }) {
               <th scope="row">{name}</th>
               <td className="share">
                 {share !== null && (
-                  <div className="bar" aria-hidden="true">
+                  <div className="filled" aria-hidden="true">
                     <div style={{ width: `${share * 100}%` }} />
                   </div>
                 )}
@@ -172,9 +172,7 @@ function Before({ of }: { of: Statement[] }) {
           return (
             <li key={one.quality_id}>
               <When at={momentOf(one)} /> <span className="dim">{one.basis}</span>{" "}
-              {broken > 0
-                ? `${amount(broken)} of ${counted(rules.length, "rule")} broken`
-                : counted(rules.length, "rule") + (rules.length > 0 ? ", none broken" : "")}
+              {rules.length === 0 ? "no rules" : `${amount(broken)} of ${counted(rules.length, "rule")} broken`}
             </li>
           );
         })}
