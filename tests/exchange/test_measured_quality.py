@@ -13,7 +13,7 @@ from headwater.store.veil import Veil
 from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, run_event, used
 
-CHECKS = {"jobType": {"processingType": "BATCH", "integration": "HEADWATER", "jobType": "QUALITY"}}
+CHECKS = {"headwater_quality": {"checks": True}}
 DOCUMENT: dict[str, Any] = {
     "metrics": {"completeness": 0.75},
     "validations": [{"rule_name": "r", "rule_type": "unique", "passed": False, "failed_count": 1, "details": "id"}],

@@ -13,7 +13,7 @@ from tests.page.browser import Watched
 from tests.server.running import ServerProcess
 from tests.support.events import NAMESPACE, run_event, used
 
-CHECKS = {"jobType": {"processingType": "BATCH", "integration": "HEADWATER", "jobType": "QUALITY"}}
+CHECKS = {"headwater_quality": {"checks": True}}
 MEASURED = {
     "measured_at": "2026-11-15T06:05:00Z",
     "rows": 1200,
@@ -46,7 +46,8 @@ def test_quality_is_told_with_signs_and_numbers(look: Callable[..., Watched], tm
         half, whole = (page.locator(place).nth(1).bounding_box() for place in (".filled > div", ".filled"))
         assert half is not None
         assert whole is not None
-        assert (half["width"] / whole["width"], half["height"]) == (pytest.approx(0.5, abs=0.02), whole["height"])
+        assert half["width"] / whole["width"] == pytest.approx(0.5, abs=0.02)
+        assert half["height"] == whole["height"]
         assert "1 of 2 rules hold" in text
         assert "<b>amount</b>" in text
         assert "broken" in told.get_by_role("row").filter(has_text="amount").inner_text()

@@ -167,6 +167,14 @@ def test_what_cannot_be_asked_is_refused_with_what_there_is(spark: SparkSession,
     assert "\n" not in str(refused.value)
 
 
+def test_what_only_the_data_shows_to_be_wrong(spark: SparkSession) -> None:
+    frame = spark.sql("select 'a' t")
+    for rule in (pattern("t", "("), custom("divided", "1 / length('') > 0"), in_range("t", 0)):
+        with pytest.raises(QualityError) as refused:
+            hw.quality(frame, [rule])
+        assert "\n" not in str(refused.value)
+
+
 def test_rules_that_are_none() -> None:
     wrong: list[Callable[[], Rule]] = [
         lambda: in_range("n"),

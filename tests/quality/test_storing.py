@@ -148,6 +148,27 @@ def test_the_source_rows_behind_a_broken_rule(spark: SparkSession, orders: Path)
     assert [row[:3] for row in sources("unique(id)")["orders"]] == [(2, "a", -5), (2, "b", None)]
 
 
+def test_the_source_rows_through_the_job_that_wrote(
+    spark: SparkSession, orders: Path, tmp_path: Path, sqlite_url: str
+) -> None:
+    """What is measured is a table that a captured job wrote; what broke the rule came in where that job read."""
+    hw.enable(spark, store=sqlite_url, spool=tmp_path / "spool")
+    try:
+        with hw.run("double"):
+            read = spark.read.parquet(str(orders))
+            read.selectExpr("id", "amount * 2 as twice").write.parquet(str(tmp_path / "doubled"))
+        assert hw.flush()
+        report = hw.quality(spark.read.parquet(str(tmp_path / "doubled")), [in_range("twice", 0)])
+        (failing,) = report.failing("range(twice, 0..)").collect()
+        assert tuple(failing) == (2, -10)
+        found = hw.trace(report.failing("range(twice, 0..)"), store=sqlite_url, depth=None).sources
+    finally:
+        hw.disable(spark)
+    (source,) = found
+    assert source.endswith("/orders")
+    assert [tuple(row)[:3] for row in found[source].collect()] == [(2, "a", -5)]
+
+
 def test_the_document_is_json(spark: SparkSession, orders: Path) -> None:
     report = hw.quality(spark.read.parquet(str(orders)), RULES)
     document = json.loads(json.dumps(report.document()))

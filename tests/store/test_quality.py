@@ -26,7 +26,7 @@ from tests.support.events import (
 )
 
 X = ds("x")
-CHECKS = {"jobType": {"processingType": "BATCH", "integration": "HEADWATER", "jobType": "QUALITY"}}
+CHECKS = {"headwater_quality": {"checks": True}}
 DOCUMENT: dict[str, Any] = {
     "metrics": {"completeness": 0.5},
     "validations": [{"rule_name": "r", "rule_type": "not_null", "passed": False, "failed_count": 3}],
@@ -57,6 +57,8 @@ def test_what_runs_measured_the_newest_first(store: Store) -> None:
     assert [one.version and one.version.run_id for one in (later, earlier)] == [run_id("w2"), run_id("w1")]
     assert store.quality(X, limit=1) == [later]
     assert later.quality_id != earlier.quality_id
+    store.ingest(run_event(run="other", job="check", outputs=["y"], minute=6, job_facets={"sql": {"query": "select"}}))
+    assert len(store.quality(X)) == 2, "the job does other things too"
     assert store.quality(X)[0].quality_id == later.quality_id
 
 
@@ -104,6 +106,9 @@ def test_whatever_others_send_in_the_facet(store: Store) -> None:
     failed = checked("failed", 9)
     store.ingest(failed | {"eventType": "FAIL"})
     assert store.quality("x") == [], "a run that failed has measured nothing"
+    unmarked = checked("unmarked", 10)
+    store.ingest(unmarked | {"job": {"namespace": JOB_NAMESPACE, "name": "another"}})
+    assert store.quality("x") == [], "a job has to say that it checks"
 
 
 def test_all_names_of_a_dataset(store: Store) -> None:

@@ -14,11 +14,11 @@ from openlineage.client.facet_v2 import (
     dataset_version_dataset,
     job_type_job,
 )
-from openlineage.client.generated.base import InputDatasetFacet
+from openlineage.client.generated.base import InputDatasetFacet, JobFacet
 from openlineage.client.serde import Serde
 
 from headwater.checks.measuring import Counts
-from headwater.formats.wia.quality import FACET, JOB_TYPE
+from headwater.formats.wia.quality import FACET
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityReport, Rule, RuleKind
 
@@ -34,6 +34,17 @@ class QualityInputDatasetFacet(InputDatasetFacet):
     validations: list[dict[str, Any]]
     anomalies: list[dict[str, Any]]
     rows: int
+
+    @staticmethod
+    def _get_schema() -> str:
+        return "urn:headwater:facet:quality:1-0-0"
+
+
+@attr.define
+class ChecksJobFacet(JobFacet):
+    """That runs of the job measure quality."""
+
+    checks: bool
 
     @staticmethod
     def _get_schema() -> str:
@@ -74,13 +85,15 @@ def events_of(
 
 def _event(state: ol.RunState, run_id: str, job: Job, at: datetime, read: ol.InputDataset) -> dict[str, Any]:
     kind = job_type_job.JobTypeJobFacet(
-        processingType="BATCH", integration="HEADWATER", jobType=JOB_TYPE, producer=_PRODUCER
+        processingType="BATCH", integration="HEADWATER", jobType="QUALITY", producer=_PRODUCER
     )
+    # Beside the type, which a job that also writes says otherwise in its other runs.
+    facets = {"jobType": kind, FACET: ChecksJobFacet(checks=True, producer=_PRODUCER)}
     event = ol.RunEvent(
         eventType=state,
         eventTime=at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         run=ol.Run(run_id),
-        job=ol.Job(job.namespace, job.name, facets={"jobType": kind}),
+        job=ol.Job(job.namespace, job.name, facets=facets),
         inputs=[read],
         outputs=[],
         producer=_PRODUCER,

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Text, select, type_coerce
 
 from headwater.formats.wia.events import kept_of
 from headwater.formats.wia.ids import Mint
-from headwater.formats.wia.quality import FACET, JOB_TYPE, read_quality
+from headwater.formats.wia.quality import FACET, read_quality
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityBasis, QualityStatement
 from headwater.model.runs import RunState
@@ -37,7 +37,7 @@ from headwater.store.tables import (
 from headwater.store.veil import Veil, job_seen, run_whole
 
 _AT_ONCE = 50
-_CHECKS_QUALITY = f'"jobType":"{JOB_TYPE}"'  # as facets are written down: see tables.Json
+_CHECKS_QUALITY = f'"{FACET}":'  # among the facets of a job, as they are written down: see tables.Json
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from headwater.model.names import Dataset
 from headwater.model.quality import QualityReport, report_of
 
 FACET = "headwater_quality"
-"""Of an input, by the run that looked at it; of a dataset, by whoever says so."""
-JOB_TYPE = "QUALITY"
-"""Of jobs that look at data and write none: their runs are those that are looked through."""
+"""Of an input, by the run that looked at it; of a dataset, by whoever says so. And of the job: its runs are looked
+through for such inputs."""
 
 _PRODUCER = "urn:headwater:quality"
 _NO_ID = "00000000-0000-0000-0000-000000000000"
