@@ -26,6 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "capture": {"plan", "formats", "jvm"},
     "rows": {"plan", "model", "formats", "capture"},
     "evidence": {"rows", "capture", "plan", "model", "formats", "proof", "jvm"},
+    "checks": {"rows", "capture", "model", "formats"},
+    "rules": {"model"},
     "pipeline": {"evidence", "rows", "capture", "model", "errors", "formats", "jvm"},
     "store": {"model", "formats", "proof"},
     "assurance": {"model", "proof", "store"},
@@ -43,6 +45,7 @@ OPEN = {
     "watch": {"cli", "server"},
     "tracing": {"cli", "server"},
     "pipelines": {"cli", "server"},
+    "checking": {"cli", "server"},
     "__init__": {"cli"},
     "__main__": set(),
 }
@@ -106,10 +109,11 @@ def test_the_directions_have_no_circle() -> None:
 
 
 def test_the_front_door_opens_nothing_but_names_and_errors() -> None:
-    shown = {"errors", "model", "pipeline", "pipelines", "tracing", "watch"}
+    shown = {"checking", "errors", "model", "pipeline", "pipelines", "rules", "tracing", "watch"}
     assert imported(PACKAGE / "__init__.py", at_import_time=True) <= shown
     assert imported(PACKAGE / "watch.py", at_import_time=True) == set()
     assert imported(PACKAGE / "tracing.py", at_import_time=True) <= {"errors", "watch"}
+    assert imported(PACKAGE / "checking.py", at_import_time=True) <= {"errors", "model"}
     assert imported(PACKAGE / "pipelines.py", at_import_time=True) <= {"errors", "pipeline"}
 
 

@@ -36,6 +36,9 @@ STORE = {
     "diff": "(self, run_a: 'str', run_b: 'str') -> 'RunDiff'",
     "output_facets": "(self, facet: 'str', *, dataset: 'DatasetName | None' = None, run_id: 'str | None' = None, "
     "limit: 'int' = 100) -> 'list[OutputFacet]'",
+    "quality": "(self, dataset: 'DatasetName', *, limit: 'int' = 100) -> 'list[QualityStatement]'",
+    "set_quality": "(self, dataset: 'DatasetName', document: 'Mapping[str, Any]', *, actor: 'Actor | None' = None) "
+    "-> 'Receipt'",
     "audit": "(self, *, event_type: 'str | None' = None, actor: 'str | None' = None, resource: 'str | None' = None, "
     "correlation_id: 'str | None' = None, before: 'int | None' = None, limit: 'int' = 100) -> 'list[AuditEntry]'",
     "certificates": "(self, *, namespace: 'str | None' = None, run_id: 'str | None' = None, limit: 'int' = 100) "
@@ -97,6 +100,21 @@ WATCH = {
     "materiality: 'str' = 'MATERIAL', name: 'str | None' = None) -> 'Expectation'",
 }
 
+QUALITY = (
+    "(df: 'DataFrame', rules: 'Sequence[Rule]', *, dataset: 'str | Dataset | None' = None, "
+    "store: 'str | Store | None' = None, job: 'str | None' = None, namespace: 'str | None' = None, "
+    "strict: 'bool' = False) -> 'Checked'"
+)
+RULES = {
+    "not_null": "(column: 'str', *, name: 'str | None' = None) -> 'Rule'",
+    "unique": "(*columns: 'str', name: 'str | None' = None) -> 'Rule'",
+    "in_range": "(column: 'str', low: 'Bound | None' = None, high: 'Bound | None' = None, *, "
+    "name: 'str | None' = None) -> 'Rule'",
+    "pattern": "(column: 'str', regex: 'str', *, name: 'str | None' = None) -> 'Rule'",
+    "custom": "(name: 'str', condition: 'str') -> 'Rule'",
+    "fresh": "(column: 'str', within: 'timedelta', *, name: 'str | None' = None) -> 'Rule'",
+}
+
 TREE = """
 HeadwaterError
 ├── EventRefused
@@ -117,6 +135,8 @@ HeadwaterError
 │   ├── InputsChanged
 │   ├── KeptPlanRefused
 │   └── PythonNotAllowed
+├── QualityError
+│   └── RulesBroken
 ├── PipelineError
 │   ├── PipelineInvalid
 │   ├── PipelineFailed
@@ -167,14 +187,14 @@ HeadwaterError
 def test_what_the_package_exports() -> None:
     assert headwater.__all__ == [
         *("Column", "Dataset", "Expectation", "HeadwaterError", "Job", "LineageOptions", "Partition", "Pipeline"),
-        *("connect", "disable", "enable", "expect", "flush", "run"),
+        *("connect", "disable", "enable", "expect", "flush", "quality", "rules", "run"),
         *("trace", "trace_forward", "why_not"),
     ]
     for name in headwater.__all__:
         assert getattr(headwater, name) is not None
     visible = {name for name in vars(headwater) if not name.startswith("_")}
     submodules = {name for name, value in vars(headwater).items() if inspect.ismodule(value)}
-    assert visible - submodules == {*headwater.__all__, "TYPE_CHECKING", "Any", "annotations"}
+    assert visible - submodules == {*headwater.__all__} - {"rules"} | {"TYPE_CHECKING", "Any", "annotations"}
 
 
 def test_the_methods_of_a_store() -> None:
@@ -194,6 +214,12 @@ def test_the_capture() -> None:
 
 def test_the_questions_about_rows() -> None:
     assert {name: str(inspect.signature(getattr(headwater, name))) for name in TRACING} == TRACING
+
+
+def test_quality_and_its_rules() -> None:
+    assert str(inspect.signature(headwater.quality)) == QUALITY
+    made = set(headwater.rules.__all__) - {"Rule"}
+    assert {name: str(inspect.signature(getattr(headwater.rules, name))) for name in made} == RULES
 
 
 def test_connect() -> None:

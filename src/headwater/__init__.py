@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater import rules
+from headwater.checking import quality
 from headwater.errors import HeadwaterError
 from headwater.model.expectations import Expectation, expect
 from headwater.model.names import Column, Dataset, Job, Partition
@@ -36,6 +38,8 @@ __all__ = [
     "enable",
     "expect",
     "flush",
+    "quality",
+    "rules",
     "run",
     "trace",
     "trace_forward",

@@ -19,6 +19,8 @@
     │   ├── InputsChanged       what the run read is not there any more as it was; names what changed
     │   ├── KeptPlanRefused     a kept plan is not what was recorded, or holds what no plan holds
     │   └── PythonNotAllowed    the plan holds Python code, and the reader has not said that it may run
+    ├── QualityError            quality cannot be measured as asked; names the rule or the column
+    │   └── RulesBroken         rules are broken, and the check is strict; names them
     ├── PipelineError           a declared pipeline
     │   ├── PipelineInvalid     it cannot be run as it is declared; names the node
     │   ├── PipelineFailed      a node failed on an item, or as a whole; names the node
@@ -112,12 +114,14 @@ __all__ = [
     "PlanUnreadable",
     "ProxyRefused",
     "PythonNotAllowed",
+    "QualityError",
     "QueryError",
     "RateExceeded",
     "RecordsError",
     "ReferenceDangling",
     "RowsError",
     "RowsRefused",
+    "RulesBroken",
     "StoreError",
     "StoreMissing",
     "StoreNotOurs",
@@ -297,6 +301,19 @@ class PythonNotAllowed(RowsError):
             f"The plan holds Python functions{named}, and to replay it runs them. Allow it with allow_python=True if "
             "you trust whoever ran the job."
         )
+
+
+class QualityError(HeadwaterError):
+    """Quality cannot be measured as asked."""
+
+
+class RulesBroken(QualityError):
+    """``broken``: the names of the rules, each with how many rows break it."""
+
+    def __init__(self, broken: Sequence[tuple[str, int]]) -> None:
+        self.broken = tuple(broken)
+        told = "; ".join(f"{shorten(name)} by {count:,}" for name, count in broken)
+        super().__init__(f"Rules are broken: {told}.")
 
 
 class PipelineError(HeadwaterError):

@@ -57,6 +57,23 @@ def examples() -> list[tuple[str, str]]:
     return [(command, expected) for command, expected in blocks if not command.startswith(spark)]
 
 
+QUALITY = {
+    "measured_at": "2026-11-13T03:00:00Z",
+    "metrics": {"completeness": 1, "accuracy": 0.98},
+    "validations": [
+        {"rule_name": "a day for each row", "rule_type": "not_null", "passed": True, "failed_count": 0},
+        {
+            "rule_name": "no refunds",
+            "rule_type": "range",
+            "passed": False,
+            "failed_count": 2,
+            "details": "revenue >= 0",
+        },
+    ],
+    "anomalies": [{"type": "invalid", "severity": "medium", "count": 2, "description": "negative revenue"}],
+}
+
+
 def record_requests() -> list[dict[str, Any]]:
     """As docs/records.md shows them, and one that is refused."""
     requests = re.search(r"```jsonl\n((?s:.*?))```", (DOCS.parent / "records.md").read_text())
@@ -70,6 +87,7 @@ def test_documented_examples_are_true(
     run: Run, demo_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, expected: str
 ) -> None:
     (tmp_path / "events.jsonl").write_bytes(b"\n".join([*orders_events()[:3], b'{"eventTime": "2026-11-14"}\n']))
+    (tmp_path / "quality.json").write_text(json.dumps(QUALITY))
     (tmp_path / ".headwater").mkdir()
     with sqlite3.connect(demo_url.removeprefix("sqlite:///")) as source:
         source.execute("vacuum into ?", (str(tmp_path / ".headwater" / "demo.db"),))

@@ -61,6 +61,7 @@ LIST: dict[str, Any] = {"needs": (READ,), "other": 200, "absent": False, "tells"
 ONE: dict[str, Any] = {"needs": (READ,)}
 EVENT = "event"
 RECORD = {"root_id": "r", "node_id": "n", "parent_id": "r", "action_taken": "made", "storage_location": "here"}
+QUALITY = {"metrics": {"accuracy": 1}}
 
 TABLE: dict[str, Row] = {
     "GET /health/live": Row((PUBLIC,), other=200, absent=False),
@@ -84,6 +85,8 @@ TABLE: dict[str, Row] = {
     "GET /api/v1/overview": Row(**LIST),
     "GET /api/v1/datasets": Row(**LIST),
     "GET /api/v1/datasets/{namespace}/{name}": Row(**ONE),
+    "GET /api/v1/datasets/{namespace}/{name}/quality": Row(**ONE),
+    "POST /api/v1/datasets/{namespace}/{name}/quality": Row((WRITE,), body=QUALITY, own=201, other=403),
     "GET /api/v1/jobs": Row(**LIST),
     "GET /api/v1/jobs/named/{namespace}/{name}": Row(**ONE),
     "GET /api/v1/find": Row(**LIST, query={"q": "a"}),
@@ -341,6 +344,7 @@ MIXED = [
     "/events?run={run}",
     *("/jobs/runs/{run}/facets?type=run", "/jobs/runs/{run}/facets?type=job", "/jobs/named/open/open-mixing"),
     *("/namespaces/open/jobs/open-mixing", "/namespaces/open/jobs/open-mixing/runs", "/datasets/open/open%2Fc"),
+    *("/datasets/open/open%2Fb/quality", "/datasets/open/open%2Fc/quality"),
     *("/datasets/open/open%2Fe", "/namespaces/open/datasets/open%2Fc", "/namespaces/open/datasets/open%2Fd"),
     *("/lineage/upstream?dataset=open/c", "/lineage/upstream?dataset=open/d", "/lineage/upstream?dataset=open/e"),
     *("/lineage/columns?dataset=open/c&column=x", "/lineage/impact?dataset=open/a", "/datasets?search=alias"),

@@ -51,6 +51,7 @@ def test_every_question_has_the_store_s_answer(busy: tuple[TestClient, Store]) -
         name = one.dataset
         where = f"/{segment(name.namespace)}/{segment(name.name)}"
         assert ask(client, f"/datasets{where}") == plain(store.dataset(name))
+        assert ask(client, f"/datasets{where}/quality") == {"items": plain(store.quality(name))}
         asked = {"dataset": name.name, "namespace": name.namespace}
         assert without_next(ask(client, "/lineage/upstream", **asked)) == plain(store.upstream(name))
         assert without_next(ask(client, "/lineage/downstream", **asked, depth=1)) == plain(

@@ -170,6 +170,14 @@ class Capture:
         except Exception as gone:  # the context was stopped within the block
             _log.debug("No job tag was set: %s", gone)
 
+    @property
+    def namespace(self) -> str:
+        return self._settings.namespace
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Deliver an event of somebody else's to the same sinks."""
+        self._delivery.send(event)
+
     def flush(self, seconds: float) -> bool:
         """Wait until everything that happened so far is told and delivered."""
         until = time.monotonic() + seconds

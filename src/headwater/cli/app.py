@@ -26,6 +26,7 @@ from headwater.cli.import_ import import_
 from headwater.cli.ingest import ingest
 from headwater.cli.keys import keys
 from headwater.cli.prove import prove
+from headwater.cli.quality import quality
 from headwater.cli.records.group import records
 from headwater.cli.replay import replay
 from headwater.cli.report import report
@@ -91,7 +92,7 @@ def _root(
 
 for group, commands in (
     (START, (demo, doctor, exec_, ingest, serve)),
-    (LINEAGE, (datasets, dataset, upstream, downstream, impact)),
+    (LINEAGE, (datasets, dataset, quality, upstream, downstream, impact)),
     (ROWS, (trace, why_not)),
     (RUNS, (runs, run, replay, diff)),
     (FILES, (export, import_, validate)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.capture.jvm import CLASSES
 from headwater.capture.names.catalogs import catalogs_of
-from headwater.capture.names.leaves import read_leaf
+from headwater.capture.names.leaves import Reading, read_leaf
 from headwater.capture.questions import LOGICAL
 from headwater.jvm import JavaClasses
 from headwater.model.names import Dataset
@@ -36,20 +36,23 @@ class Named:
 
 def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
     """``leaves`` are the plan's own, in the JVM. Data of the program itself is numbered."""
-    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.jvm", CLASSES)
-    survey = classes.new("Survey", json.dumps(LOGICAL))
-    conf = dict(spark.sparkContext.getConf().getAll())
-    catalogs = catalogs_of(spark, conf)
     found = []
-    for place, leaf in enumerate(leaves):
-        facts: Mapping[str, Any] = json.loads(survey.of(leaf, 1))[0]
-        reading = read_leaf(facts, catalogs)
-        roots = tuple(str(root) for root in facts.get("roots") or ())
+    for place, reading in enumerate(leaf_readings(spark, leaves)):
+        roots = tuple(str(root) for root in reading.facts.get("roots") or ())
         if reading.places:
             at = reading.places[0]
             also = Dataset(*at.also) if at.also else None
             found.append(Named(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
         else:
-            kind = "range" if facts["class"] == "Range" else "memory"
+            kind = "range" if reading.facts["class"] == "Range" else "memory"
             found.append(Named(Dataset("inmemory://", f"{kind}-{place + 1}")))
     return found
+
+
+def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[Reading]:
+    """The datasets behind each leaf of a plan."""
+    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.jvm", CLASSES)
+    survey = classes.new("Survey", json.dumps(LOGICAL))
+    catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
+    facts: list[Mapping[str, Any]] = [json.loads(survey.of(leaf, 1))[0] for leaf in leaves]
+    return [read_leaf(each, catalogs) for each in facts]

@@ -35,7 +35,19 @@ from headwater.store.exchange_scope import Scope, cycles, pages
 from headwater.store.exchange_versions import Versions
 from headwater.store.fold.descriptions import merged_document
 from headwater.store.fold.rows import FacetDocument, live_facets
-from headwater.store.tables import OPEN, column_edge, dataset, edge, exchange_secret, job, label, run, version
+from headwater.store.quality import Told, told_quality, version_at
+from headwater.store.tables import (
+    OPEN,
+    column_edge,
+    dataset,
+    edge,
+    exchange_secret,
+    job,
+    label,
+    run,
+    to_micros,
+    version,
+)
 
 Page = Sequence[Row[Any]]
 _UPSTREAM = dataset.alias()
@@ -80,6 +92,8 @@ class GraphStream:
         for kind, of in said:
             for page in pages(self._conn, imported, *_NAMED):
                 yield from self._said(page, kind, of)
+        for page in pages(self._conn, self._scope, *_NAMED):
+            yield from self._quality(page)
 
     # -- nodes ------------------------------------------------------------------------------------
 
@@ -300,6 +314,23 @@ class GraphStream:
         for dataset_id, kept in self._kept(page).items():
             if dataset_id in self._ids:
                 yield from self._given(kind, of(kept), {"node_id": self._ids[dataset_id]})
+
+    def _quality(self, page: Page) -> Iterator[Element]:
+        """What was measured or stated here. An import may have brought it already, with the same id."""
+        for told in told_quality(self._conn, [row.id for row in page], self._scope.veil):
+            known = self._scope.as_of is None or to_micros(told.statement.told_at) <= self._scope.as_of
+            if known and told.dataset_id in self._ids and self._first(told.statement.quality_id):
+                ids = {"quality_id": told.statement.quality_id, "node_id": self._measured_node(told)}
+                yield Kind.QUALITY, ids | told.statement.report.document()
+
+    def _measured_node(self, told: Told) -> str:
+        """Where versions are nodes, the one that was there."""
+        if told.dataset_id in self._versions:
+            held = version_at(self._conn, told.dataset_id, told.at, self._scope.veil)
+            node = held and self._version_nodes.get((told.dataset_id, to_micros(held.written_at)))
+            if node:
+                return node[0]
+        return self._ids[told.dataset_id]
 
 
 def _who(by: JobText | None) -> tuple[str | None, str | None]:

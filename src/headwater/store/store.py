@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from types import TracebackType
 from typing import Any, Self
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row
 
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
+from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import (
     Closure,
     DatasetDetail,
@@ -28,11 +29,12 @@ from headwater.model.answers import (
 from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
-from headwater.model.names import Endpoint
+from headwater.model.names import Dataset, Endpoint
+from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.proof.history import Reign
 from headwater.proof.keys import KeyRing, default_key_file
-from headwater.store import audit, catalog, certificates, checkpoints, log, outputs, runs
+from headwater.store import audit, catalog, certificates, checkpoints, log, outputs, quality, runs
 from headwater.store.access import AccessKeys
 from headwater.store.asking import question, refuse_unaskable, state_of
 from headwater.store.bundle import bundle
@@ -273,6 +275,21 @@ class Store:
             told = outputs.output_facets(conn, facet, dataset_id=dataset_id, run_id=run_id, veil=self._veil)
             with closing(told) as found:
                 return list(islice(found, limit))
+
+    # -- quality ----------------------------------------------------------------------------------
+
+    def quality(self, dataset: DatasetName, *, limit: int = 100) -> list[QualityStatement]:
+        """What is known of a dataset's quality, measured, stated or imported: the newest first."""
+        refuse_unaskable(limit)
+        with self._database.read() as conn:
+            return quality.quality(conn, self._find(conn, dataset).id, limit, self._veil)
+
+    def set_quality(self, dataset: DatasetName, document: Mapping[str, Any], *, actor: Actor | None = None) -> Receipt:
+        """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
+        with self._database.read() as conn:
+            row = self._find(conn, dataset)
+        event = stated_event(Dataset(row.namespace, row.name), dict(document), datetime.now(UTC))
+        return self.ingest(event, actor=actor)
 
     # -- proof ------------------------------------------------------------------------------------
 

@@ -25,6 +25,13 @@ export const dataset = (of: NamedDataset) =>
     queryFn: () => answer(client.GET("/api/v1/datasets/{namespace}/{name}", { params: { path: of } })),
   });
 
+export const quality = (of: NamedDataset) =>
+  queryOptions({
+    queryKey: ["lineage", "quality", of.namespace, of.name],
+    queryFn: () =>
+      answer(client.GET("/api/v1/datasets/{namespace}/{name}/quality", { params: { path: of, query: { limit: 20 } } })),
+  });
+
 export const run = (id: string) =>
   queryOptions({
     queryKey: ["lineage", "run", id],

@@ -7,9 +7,19 @@ import { Name } from "../../parts/Name";
 import { Mark } from "../../parts/State";
 import { amount, counted, size } from "../../parts/words";
 import { type Assertion, type ColumnMetrics, qualityOf } from "./facets";
+import { Measured } from "./Measured";
 
-/** What was measured and asserted of it, when it was written last. */
+/** What rules found of it; and what was measured and asserted when it was written last. */
 export function Quality({ detail, run }: { detail: Schemas["DatasetDetail"]; run: string | null }) {
+  return (
+    <div className="column">
+      <Measured of={detail.summary.dataset} />
+      <Written detail={detail} run={run} />
+    </div>
+  );
+}
+
+function Written({ detail, run }: { detail: Schemas["DatasetDetail"]; run: string | null }) {
   const written = useQuery({ ...runQuestion(run ?? ""), enabled: run !== null });
   const key = nodeKey(detail.summary.dataset);
   const use = written.data?.outputs.find((output) => nodeKey(output.dataset) === key);
@@ -20,10 +30,11 @@ export function Quality({ detail, run }: { detail: Schemas["DatasetDetail"]; run
     quality.files === null ? "" : counted(quality.files, "file"),
   ].filter(Boolean);
   if (sums.length === 0 && quality.columns.length === 0 && quality.assertions.length === 0) {
-    return <Empty>Nothing has been measured or asserted of it.</Empty>;
+    return <Empty>Nothing was measured or asserted when it was written.</Empty>;
   }
   return (
     <div className="column">
+      <h2>When it was written</h2>
       {sums.length > 0 && <p>{sums.join(" · ")}</p>}
       {quality.assertions.length > 0 && <Assertions of={quality.assertions} />}
       {quality.columns.length > 0 && <Metrics of={quality.columns} />}

@@ -1,0 +1,1 @@
+"""Quality measured by Spark: which rows break which rules, in one pass, and what is told of it."""

@@ -1,0 +1,55 @@
+"""What :func:`headwater.quality` answers: the report, and the rows that break a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from headwater.checks.breaking import breaks_alone, column_of, has_key
+from headwater.errors import QualityError, shorten
+from headwater.model.names import Dataset
+from headwater.model.quality import QualityReport, Rule, RuleKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Checked(QualityReport):
+    """``dataset`` is that which it was stored of, ``run_id`` the run that tells of it; None where it was not stored."""
+
+    dataset: Dataset | None = None
+    run_id: str | None = None
+    frame: DataFrame | None = field(default=None, repr=False, compare=False)
+    rules: Sequence[Rule] = field(default=(), repr=False)
+
+    def failing(self, rule_name: str) -> DataFrame:
+        """The rows that break a rule, with their columns as they are; of a rule `unique`, all that share their key.
+
+        They are read anew, and `hw.trace` finds the source rows behind them.
+        """
+        rule = next((rule for rule in self.rules if rule.name == rule_name), None)
+        if rule is None or self.frame is None:
+            there = ", ".join(shorten(rule.name) for rule in self.rules)
+            raise QualityError(f"There is no rule '{shorten(rule_name)}'. Rules: {there}.")
+        if rule.kind is RuleKind.UNIQUE:
+            return _sharing(self.frame, rule)
+        return self.frame.filter(breaks_alone(self.frame, rule, self._moment))
+
+    @property
+    def _moment(self) -> datetime:
+        assert self.measured_at is not None
+        return self.measured_at
+
+
+def _sharing(frame: DataFrame, rule: Rule) -> DataFrame:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    sharing = f"__hw_sharing_{uuid4().hex}"  # a name that no column of anybody's has
+    key = Window.partitionBy(*map(column_of, rule.columns))
+    counted = frame.filter(has_key(rule)).withColumn(sharing, F.count(F.lit(1)).over(key))
+    return counted.filter(column_of(sharing) > 1).drop(sharing)

@@ -1,0 +1,139 @@
+"""A check as two OpenLineage events: a run that reads a dataset and writes nothing, with what it found of its input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import attr
+from openlineage.client import event_v2 as ol
+from openlineage.client.facet_v2 import (
+    data_quality_assertions_dataset,
+    data_quality_metrics_input_dataset,
+    dataset_version_dataset,
+    job_type_job,
+)
+from openlineage.client.generated.base import InputDatasetFacet, JobFacet
+from openlineage.client.serde import Serde
+
+from headwater.checks.measuring import Counts
+from headwater.formats.wia.quality import FACET
+from headwater.model.names import Dataset, Job
+from headwater.model.quality import QualityReport, Rule, RuleKind
+
+_PRODUCER = "urn:headwater:checks"
+
+
+@attr.define
+class QualityInputDatasetFacet(InputDatasetFacet):
+    """The document of WIA-DATA-008."""
+
+    measured_at: str
+    metrics: dict[str, Any]
+    validations: list[dict[str, Any]]
+    anomalies: list[dict[str, Any]]
+    rows: int
+
+    @staticmethod
+    def _get_schema() -> str:
+        return "urn:headwater:facet:quality:1-0-0"
+
+
+@attr.define
+class ChecksJobFacet(JobFacet):
+    """That runs of the job measure quality."""
+
+    checks: bool
+
+    @staticmethod
+    def _get_schema() -> str:
+        return "urn:headwater:facet:quality:1-0-0"
+
+
+def events_of(
+    run_id: str,
+    job: Job,
+    dataset: Dataset,
+    version: str | None,
+    began: datetime,
+    rules: Sequence[Rule],
+    counts: Counts,
+    report: QualityReport,
+) -> list[dict[str, Any]]:
+    """``version`` is what a table format calls the one that was read."""
+    found = {
+        "dataQualityMetrics": _metrics(counts),
+        "dataQualityAssertions": _assertions(rules, report),
+        FACET: QualityInputDatasetFacet(**report.document(), producer=_PRODUCER),
+    }
+    facets: dict[str, Any] = {}
+    if version is not None:
+        facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(version, producer=_PRODUCER)
+    assert report.measured_at is not None
+    return [
+        _event(ol.RunState.START, run_id, job, began, ol.InputDataset(dataset.namespace, dataset.name)),
+        _event(
+            ol.RunState.COMPLETE,
+            run_id,
+            job,
+            datetime.now(UTC),
+            ol.InputDataset(dataset.namespace, dataset.name, facets=facets, inputFacets=found),
+        ),
+    ]
+
+
+def _event(state: ol.RunState, run_id: str, job: Job, at: datetime, read: ol.InputDataset) -> dict[str, Any]:
+    kind = job_type_job.JobTypeJobFacet(
+        processingType="BATCH", integration="HEADWATER", jobType="QUALITY", producer=_PRODUCER
+    )
+    # Beside the type, which a job that also writes says otherwise in its other runs.
+    facets = {"jobType": kind, FACET: ChecksJobFacet(checks=True, producer=_PRODUCER)}
+    event = ol.RunEvent(
+        eventType=state,
+        eventTime=at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        run=ol.Run(run_id),
+        job=ol.Job(job.namespace, job.name, facets=facets),
+        inputs=[read],
+        outputs=[],
+        producer=_PRODUCER,
+    )
+    told: dict[str, Any] = Serde.to_dict(event)
+    return told
+
+
+def _metrics(counts: Counts) -> data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet:
+    columns = dict.fromkeys([*counts.nulls, *counts.distinct])
+    return data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
+        rowCount=counts.rows,
+        columnMetrics={
+            name: data_quality_metrics_input_dataset.ColumnMetrics(
+                nullCount=counts.nulls.get(name), distinctCount=counts.distinct.get(name), quantiles=None
+            )
+            for name in columns
+        },
+        producer=_PRODUCER,
+    )
+
+
+def _assertions(
+    rules: Sequence[Rule], report: QualityReport
+) -> data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet:
+    return data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet(
+        assertions=[
+            data_quality_assertions_dataset.Assertion(
+                assertion=str(rule.kind),
+                success=bool(found.passed),
+                column=rule.columns[0] if len(rule.columns) == 1 else None,
+                name=rule.name,
+                description=rule.asks,
+                expected="0",
+                actual=str(found.failed_count),
+                content=rule.condition if rule.kind is RuleKind.CUSTOM else None,
+                contentType="sql" if rule.kind is RuleKind.CUSTOM else None,
+                params=None,
+            )
+            for rule, found in zip(rules, report.validations, strict=True)
+        ],
+        producer=_PRODUCER,
+    )

@@ -1,0 +1,251 @@
+"""The quality of data: what is asked of it, and what was found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from headwater.errors import QualityError, shorten
+from headwater.model.names import Dataset, Job
+from headwater.model.versions import VersionOf
+
+Bound = int | float | Decimal | str | date | datetime
+"""Of a range. A text is compared as Spark compares it with the column."""
+
+
+class RuleKind(StrEnum):
+    NOT_NULL = "not_null"
+    UNIQUE = "unique"
+    RANGE = "range"
+    PATTERN = "pattern"
+    CUSTOM = "custom"
+    FRESH = "fresh"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What every row has to meet. Made by :mod:`headwater.rules`."""
+
+    kind: RuleKind
+    name: str
+    columns: tuple[str, ...] = ()
+    low: Bound | None = None
+    high: Bound | None = None
+    regex: str = ""
+    condition: str = ""
+    within: timedelta = timedelta(0)
+
+    def __post_init__(self) -> None:
+        texts: tuple[object, ...] = (self.name, *self.columns, self.regex, self.condition)
+        for text in texts:
+            if not isinstance(text, str):
+                raise QualityError(f"A rule {self.kind} is made of texts, not of {text!r}.")
+        if self.kind is not RuleKind.CUSTOM and not self.columns:
+            raise QualityError(f"A rule {self.kind} has to name a column.")
+
+    @property
+    def type(self) -> str:
+        """In the words of WIA-DATA-008, which has none for how old data may be."""
+        return "custom" if self.kind is RuleKind.FRESH else str(self.kind)
+
+    @property
+    def asks(self) -> str:
+        """What it asks of a row, in words."""
+        where = ", ".join(self.columns)
+        if self.kind is RuleKind.NOT_NULL:
+            return f"{where} is there"
+        if self.kind is RuleKind.UNIQUE:
+            return f"{where} is there only once"
+        if self.kind is RuleKind.RANGE:
+            sides = (("at least", self.low), ("at most", self.high))
+            return f"{where} is " + " and ".join(f"{words} {bound}" for words, bound in sides if bound is not None)
+        if self.kind is RuleKind.PATTERN:
+            return f"{where} matches {self.regex}"
+        if self.kind is RuleKind.FRESH:
+            return f"{where} is no older than {self.within}"
+        return self.condition
+
+
+def not_null(column: str, *, name: str | None = None) -> Rule:
+    """The column has a value in every row."""
+    return Rule(RuleKind.NOT_NULL, name or f"not_null({column})", (column,))
+
+
+def unique(*columns: str, name: str | None = None) -> Rule:
+    """No two rows have the same values in these columns. As in SQL, a row with a null among them is like no other."""
+    return Rule(RuleKind.UNIQUE, name or f"unique({', '.join(map(str, columns))})", columns)
+
+
+def in_range(column: str, low: Bound | None = None, high: Bound | None = None, *, name: str | None = None) -> Rule:
+    """The column lies within these bounds, both of which belong to it. A null breaks no bound, NaN breaks any."""
+    if low is None and high is None:
+        raise QualityError(f"Which range has {column!r} to be in? Give low, high or both.")
+    for bound in (low, high):
+        if isinstance(bound, float) and not math.isfinite(bound):
+            raise QualityError(f"{bound!r} is no bound for {column!r}: leave it out where there is none.")
+    shown = f"{'' if low is None else low}..{'' if high is None else high}"
+    return Rule(RuleKind.RANGE, name or f"range({column}, {shown})", (column,), low, high)
+
+
+def pattern(column: str, regex: str, *, name: str | None = None) -> Rule:
+    """The regular expression, in Java's syntax, is found somewhere in the column's text; `^…$` is for all of it. A null
+    breaks no pattern."""
+    return Rule(RuleKind.PATTERN, name or f"pattern({column})", (column,), regex=regex)
+
+
+def custom(name: str, condition: str) -> Rule:
+    """A condition in SQL. As in a CHECK of SQL, only a row for which it is false breaks it: unknown is not false."""
+    rule = Rule(RuleKind.CUSTOM, name, condition=condition)
+    if not condition.strip():
+        raise QualityError(f"The rule {name!r} has no condition.")
+    return rule
+
+
+def fresh(column: str, within: timedelta, *, name: str | None = None) -> Rule:
+    """The date or time in the column is no longer ago than this when it is measured. A null breaks it not."""
+    asked: object = within
+    if not isinstance(asked, timedelta) or asked < timedelta(0):
+        raise QualityError(f"How old may {column!r} be? Give within as a timedelta, not {within!r}.")
+    return Rule(RuleKind.FRESH, name or f"fresh({column})", (column,), within=within)
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Shares from 0 to 1; None where nothing was measured that would say."""
+
+    completeness: float | None = None
+    accuracy: float | None = None
+    consistency: float | None = None
+    timeliness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    rule_name: str | None
+    rule_type: str | None
+    passed: bool | None
+    failed_count: int | None
+    details: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    type: str | None
+    severity: str | None
+    count: int | None
+    description: str | None = None
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """What was found. What others say of theirs may leave out anything."""
+
+    measured_at: datetime | None
+    rows: int | None
+    metrics: Metrics
+    validations: tuple[Validation, ...] = ()
+    anomalies: tuple[Anomaly, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule is known to be broken."""
+        return all(each.passed is not False for each in self.validations)
+
+    def document(self) -> dict[str, Any]:
+        """As WIA-DATA-008 has it, but for the ids, which are an exported graph's."""
+        told: dict[str, Any] = {}
+        if self.measured_at is not None:
+            told["measured_at"] = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        told["metrics"] = _told(self.metrics)
+        told["validations"] = [_told(each) for each in self.validations]
+        told["anomalies"] = [_told(each) for each in self.anomalies]
+        return told if self.rows is None else told | {"rows": self.rows}
+
+
+def _told(part: Metrics | Validation | Anomaly) -> dict[str, Any]:
+    values = {field.name: getattr(part, field.name) for field in fields(part)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def report_of(document: Mapping[str, Any]) -> QualityReport:
+    """From a document that is as it should be (``formats/wia/quality.py``)."""
+    moment, rows = document.get("measured_at"), document.get("rows")
+    metrics = document.get("metrics") or {}
+    return QualityReport(
+        datetime.fromisoformat(moment).astimezone(UTC) if moment else None,
+        rows if type(rows) is int and rows >= 0 else None,
+        Metrics(**{field.name: _share(metrics.get(field.name)) for field in fields(Metrics)}),
+        tuple(
+            Validation(
+                each.get("rule_name"),
+                each.get("rule_type"),
+                each.get("passed"),
+                _count(each.get("failed_count")),
+                each.get("details"),
+            )
+            for each in document.get("validations") or ()
+        ),
+        tuple(
+            Anomaly(each.get("type"), each.get("severity"), _count(each.get("count")), each.get("description"))
+            for each in document.get("anomalies") or ()
+        ),
+    )
+
+
+def _share(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+_SEVERITIES = ((0.01, "low"), (0.05, "medium"), (0.25, "high"))
+
+
+def severity(failed: int, rows: int) -> str:
+    """By the share of rows: below 1 % low, below 5 % medium, below 25 % high, from there on critical."""
+    share = failed / rows
+    return next((word for below, word in _SEVERITIES if share < below), "critical")
+
+
+class QualityBasis(StrEnum):
+    """How the store knows."""
+
+    MEASURED = "measured"
+    """A run looked at the data."""
+    STATED = "stated"
+    """Somebody said so."""
+    IMPORTED = "imported"
+    """It came with a graph from elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class QualityStatement:
+    """What the store knows of a dataset's quality at one time. ``version`` is that which the dataset had then: who
+    wrote it, and when; None where nobody is known to have written it before."""
+
+    quality_id: str
+    dataset: Dataset
+    basis: QualityBasis
+    told_at: datetime
+    report: QualityReport
+    job: Job | None = None
+    run_id: str | None = None
+    version: VersionOf | None = None
+
+    @property
+    def at(self) -> datetime:
+        return self.report.measured_at or self.told_at
+
+
+def refuse_same_names(rules: tuple[Rule, ...]) -> None:
+    names = [rule.name for rule in rules]
+    for name in names:
+        if names.count(name) > 1:
+            raise QualityError(f"Two rules are called '{shorten(name)}': give one of them another name.")
