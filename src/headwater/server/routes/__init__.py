@@ -17,13 +17,17 @@ from headwater.server.routes import (
     operate,
     overview,
     picture,
+    provenance,
     records,
     rows,
     runs,
     tasks,
 )
 
-_SUBJECTS = (intake, graph, picture, catalog, overview, runs, events, export, log, records, rows, tasks, live, marquez)
+_SUBJECTS = (
+    *(intake, graph, picture, catalog, provenance, overview, runs, events, export, log, records, rows, tasks, live),
+    marquez,
+)
 
 
 def install(app: FastAPI, prefix: str) -> None:
