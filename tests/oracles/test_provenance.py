@@ -175,7 +175,7 @@ def test_where_names_cross_the_veil(memory_lab: Lab, case: Case) -> None:
 
 
 @pytest.mark.long
-@LONG(300)
+@LONG(100)
 @given(events=stories(ALIASES, 16))
 def test_long_histories(memory_lab: Lab, events: list[dict[str, Any]]) -> None:
     check(memory_lab, events)
