@@ -46,6 +46,7 @@ export function Provenance({ about }: { about: Endpoint }) {
 
 function Line({ of }: { of: Entry }) {
   const { purpose, legal_basis, retention_period, sensitivity_level } = of.context;
+  const how = [of.operation.type, of.operation.method, of.stated && "· stated"].filter(Boolean).join(" ");
   const words = [purpose, legal_basis, retention_period && `kept ${retention_period}`].filter(Boolean).join(", ");
   return (
     <tr>
@@ -55,6 +56,7 @@ function Line({ of }: { of: Entry }) {
       <td>{of.event ?? <span className="dim">unknown</span>}</td>
       <td>
         <Agent of={of} />
+        {how && <div className="dim">{how.slice(0, 100)}</div>}
         {words && (
           <div className="dim" title={words.slice(0, 1000)}>
             {words.slice(0, 200)}
@@ -66,23 +68,16 @@ function Line({ of }: { of: Entry }) {
   );
 }
 
-/** A job leads to the run; what somebody stated has none. */
-function Agent({ of }: { of: Entry }) {
-  const { agent, operation } = of;
-  const name = agent.name ?? agent.id ?? "unknown";
-  const how = [operation.type, operation.method].filter(Boolean).join(" ").slice(0, 100);
+/** A job leads to the run; what somebody stated has none. On a line of its own: a link among words looks like them. */
+function Agent({ of: { agent, run_id } }: { of: Entry }) {
+  const name = (agent.name ?? agent.id ?? "unknown").slice(0, 60);
   const title = [agent.type, agent.id].filter(Boolean).join(" ").slice(0, 500);
+  if (run_id === null) return <div title={title}>{name}</div>;
   return (
-    <>
-      {of.run_id === null ? (
-        <span title={title}>{name.slice(0, 60)}</span>
-      ) : (
-        <Link href={to.run(of.run_id)} title={title}>
-          {name.slice(0, 60)}
-        </Link>
-      )}
-      {how && <span className="dim"> · {how}</span>}
-      {of.stated && <span className="dim"> · stated</span>}
-    </>
+    <div>
+      <Link href={to.run(run_id)} title={title}>
+        {name}
+      </Link>
+    </div>
   );
 }
