@@ -39,6 +39,15 @@ STORE = {
     "quality": "(self, dataset: 'DatasetName', *, limit: 'int' = 100) -> 'list[QualityStatement]'",
     "set_quality": "(self, dataset: 'DatasetName', document: 'Mapping[str, Any]', *, actor: 'Actor | None' = None) "
     "-> 'Receipt'",
+    "provenance": "(self, dataset: 'DatasetName', *, event: 'ProvenanceEvent | str | None' = None, "
+    "since: 'datetime | None' = None, until: 'datetime | None' = None, limit: 'int' = 100) -> 'list[Provenance]'",
+    "state_provenance": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', *, "
+    "agent: 'Mapping[str, Any] | None' = None, operation: 'Mapping[str, Any] | None' = None, "
+    "purpose: 'str | None' = None, legal_basis: 'str | None' = None, retention_period: 'str | None' = None, "
+    "sensitivity: 'str | None' = None, at: 'datetime | None' = None, actor: 'Actor | None' = None) -> 'Receipt'",
+    "provenance_event": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', "
+    "agent: 'Mapping[str, Any] | None', operation: 'Mapping[str, Any] | None', context: 'Mapping[str, str]', "
+    "at: 'datetime | None', actor: 'Actor') -> 'dict[str, Any]'",
     "audit": "(self, *, event_type: 'str | None' = None, actor: 'str | None' = None, resource: 'str | None' = None, "
     "correlation_id: 'str | None' = None, before: 'int | None' = None, limit: 'int' = 100) -> 'list[AuditEntry]'",
     "certificates": "(self, *, namespace: 'str | None' = None, run_id: 'str | None' = None, limit: 'int' = 100) "
@@ -95,7 +104,9 @@ WATCH = {
     "run": "(job: 'str', *, partition: 'str | None' = None, telemetry: 'bool' = True, "
     "leave_out: 'Sequence[str]' = (), quality: 'bool | Sequence[str]' = False, rows: 'str | None' = None, "
     "rows_location: 'str | None' = None, rows_sample: 'float' = 0.01, checksums: 'str | None' = None, "
-    "ledger: 'bool' = False, expectations: 'Sequence[Expectation]' = ()) -> 'Iterator[str | None]'",
+    "ledger: 'bool' = False, expectations: 'Sequence[Expectation]' = (), purpose: 'str | None' = None, "
+    "legal_basis: 'str | None' = None, retention_period: 'str | None' = None, sensitivity: 'str | None' = None) "
+    "-> 'Iterator[str | None]'",
     "expect": "(measure: 'str', *, at_least: 'float | None' = None, at_most: 'float | None' = None, "
     "materiality: 'str' = 'MATERIAL', name: 'str | None' = None) -> 'Expectation'",
 }
@@ -118,6 +129,7 @@ RULES = {
 TREE = """
 HeadwaterError
 ├── EventRefused
+├── ProvenanceInvalid
 ├── PlanUnreadable
 ├── QueryError
 │   ├── UnknownDataset

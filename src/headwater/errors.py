@@ -2,6 +2,7 @@
 
     HeadwaterError
     ├── EventRefused            an event cannot be taken; names the JSON path and the reason
+    ├── ProvenanceInvalid       a statement of provenance is none that there can be; names the field
     ├── PlanUnreadable          a Spark plan's JSON is not what Spark writes; names what is wrong
     ├── QueryError              the question cannot be answered as asked
     │   ├── UnknownDataset      lists the closest names
@@ -112,6 +113,7 @@ __all__ = [
     "PipelineFailed",
     "PipelineInvalid",
     "PlanUnreadable",
+    "ProvenanceInvalid",
     "ProxyRefused",
     "PythonNotAllowed",
     "QualityError",
@@ -179,6 +181,12 @@ class EventRefused(HeadwaterError):
         self.path = path
         self.reason = reason
         super().__init__(f"Event refused at {shorten(path)}: {reason}")
+
+
+class ProvenanceInvalid(HeadwaterError):
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"No such provenance can be stated: {reason}.")
 
 
 class PlanUnreadable(HeadwaterError):

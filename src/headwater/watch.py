@@ -111,19 +111,26 @@ def run(
     checksums: str | None = None,
     ledger: bool = False,
     expectations: Sequence[Expectation] = (),
+    purpose: str | None = None,
+    legal_basis: str | None = None,
+    retention_period: str | None = None,
+    sensitivity: str | None = None,
 ) -> Iterator[str | None]:
     """Name the job and group its writes into one run, whose id the block gets.
 
     ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`, and so is
     what is kept of their rows, where ``rows`` does not say otherwise, and the ``checksums``. ``ledger=True`` has it
     found out, after each write, which rows of its inputs reached the output. ``expectations`` are what is promised of
-    the run (:func:`headwater.expect`), those about rows of its inputs with the ledger. Without `hw.enable` the block
-    just runs.
+    the run (:func:`headwater.expect`), those about rows of its inputs with the ledger. ``purpose``, ``legal_basis``,
+    ``retention_period`` and ``sensitivity`` (public, internal, confidential or restricted) are told with the provenance
+    of what it reads and writes. Without `hw.enable` the block just runs.
     """
     from headwater.capture import session
     from headwater.capture.rowkeeping import RowsAsked
     from headwater.capture.runs import Measuring
+    from headwater.formats import provenance
 
+    context = provenance.context_of(purpose, legal_basis, retention_period, sensitivity)
     asked = None if rows is None else RowsAsked(rows, rows_location, rows_sample)
     captures = session.active()
     if not captures:
@@ -134,6 +141,8 @@ def run(
     evidence = captures[-1].evidence_asked(checksums, expectations, ledger=ledger)
     measuring = Measuring(telemetry, tuple(leave_out), quality, asked)
     with captures[-1].run(job, partition, measuring, evidence=evidence) as named:
+        if named is not None and context:
+            named.facets[provenance.FACET] = {"context": context}
         yield None if named is None else named.identity.run_id
 
 

@@ -58,6 +58,25 @@ ANSWERS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
     ),
     "run": (("run", FAILED_RUN), lambda s: s.run(FAILED_RUN)),
     "diff": (("diff", RUN_A, RUN_B), lambda s: s.diff(RUN_A, RUN_B)),
+    "provenance": (("provenance", "show", REPORT), lambda s: s.provenance(REPORT)),
+    "provenance, filters": (
+        (
+            "provenance",
+            "show",
+            REPORT,
+            "--event",
+            "accessed",
+            "--since",
+            "2026-11-11",
+            "--until",
+            "2026-11-13",
+            "-n",
+            "1",
+        ),
+        lambda s: s.provenance(
+            REPORT, event="accessed", since=utc("2026-11-11T00:00:00Z"), until=utc("2026-11-13T00:00:00Z"), limit=1
+        ),
+    ),
     "audit": (("audit", "--limit", "5"), lambda s: s.audit(limit=5)),
     "audit, filters": (
         ("audit", "--event-type", "event.ingested", "--resource", FAILED_RUN, "--before", "40"),

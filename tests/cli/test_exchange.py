@@ -15,14 +15,14 @@ from tests.exchange.graphs import FORMATS, RAW, lists, read, whole, written
 def test_out_and_in_again(run: Run, tmp_path: Path, demo_url: str, format: str) -> None:
     name = FORMATS[format]
     done = run("export", "--format", format, "--out", name, "--store", demo_url)
-    assert (done.code, done.out) == (0, f"{name} ({format}): 8 nodes, 8 edges, 24 column lineages.\n")
+    assert (done.code, done.out) == (0, f"{name} ({format}): 8 nodes, 8 edges, 24 column lineages, 14 provenances.\n")
     checked = run("validate", name)
     assert checked.out.endswith("Every rule is kept.\n")
     taken = run("import", name, "--store", "sqlite:///new.db", "--json")
     assert taken.json == {
         "path": name,
         "format": format,
-        "counts": {"node": 8, "edge": 8, "column_lineage": 24, "provenance": 0, "quality": 0},
+        "counts": {"node": 8, "edge": 8, "column_lineage": 24, "provenance": 14, "quality": 0},
         "events": 8,
         "duplicates": 0,
     }

@@ -69,13 +69,14 @@ class FileLab(Lab):
 
 
 class PostgresLab(Lab):
-    """One database, emptied by TRUNCATE; the log and what belongs to it, which cannot be, go on growing."""
+    """One database, emptied by TRUNCATE; the log and what belongs to it, which cannot be, go on growing, and the secret
+    stays that a store has from the beginning."""
 
     def __init__(self, url: str, drop: Callable[[], None]) -> None:
         self._store = Store(url)
         self._drop = drop
-        growing = {"audit", "log_tile", "checkpoint", "certificate"}
-        emptied = ", ".join(table.name for table in metadata.sorted_tables if table.name not in growing)
+        kept = {"audit", "log_tile", "checkpoint", "certificate", "exchange_secret"}
+        emptied = ", ".join(table.name for table in metadata.sorted_tables if table.name not in kept)
         self._truncate = text(f"TRUNCATE {emptied} RESTART IDENTITY")
 
     def fresh(self) -> Store:

@@ -110,7 +110,7 @@ def everything_told(seen: Store, model: VeiledModel, *, log: bool = True) -> Ite
     for name in model.names:
         named = endpoint(name)
         answers += [seen.dataset(named), seen.upstream(named), seen.downstream(named), seen.impact(named)]
-        answers.append(seen.runs(dataset=named, limit=1000))
+        answers += [seen.runs(dataset=named, limit=1000), seen.provenance(named, limit=1000)]
         answers += [
             seen.pages.neighbourhood(named, upstream=3, downstream=3, limit=2, columns=True),
             seen.pages.column_links(named),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+import headwater as hw
 from tests.page.browser import Watched
 from tests.page.conftest import Demo
 
@@ -81,3 +82,25 @@ def test_before_anything_ran_there_is_no_edge(look: Look, demo: Demo) -> None:
     page = look(demo.url).page
     explore(page, demo, "emissions", at="2020-01-01T00:00:00Z")
     page.get_by_text("1 dataset · 0 edges").wait_for()
+
+
+def test_who_used_it_and_what_for(look: Look, demo: Demo) -> None:
+    with hw.connect(demo.store) as lineage:
+        agent = {"type": "user", "id": "ann", "name": "<b>Ann</b>"}
+        lineage.state_provenance(
+            f"file/{demo.name('emissions')}", "accessed", agent=agent, purpose="climate audit", sensitivity="internal"
+        )
+    watched = look(demo.url)
+    page = watched.page
+    explore(page, demo, "emissions")
+    told = page.get_by_role("region", name="Provenance")
+    stated = told.get_by_role("row", name=re.compile("climate audit"))
+    stated.wait_for()
+    for word in ("accessed", "<b>Ann</b>", "internal", "stated"):
+        assert word in stated.inner_text()
+    while told.get_by_role("button", name="Show more").is_visible():
+        shown = told.get_by_role("row").count()
+        told.get_by_role("button", name="Show more").click()
+        told.get_by_role("row").nth(shown).wait_for()
+    told.get_by_role("row", name=re.compile("created")).get_by_role("link").first.click()
+    page.wait_for_url(lambda url: "/run?" in url)

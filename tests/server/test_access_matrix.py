@@ -60,6 +60,7 @@ MISSING = {**DATASET, "source": "{side}/a", "where": {"x": 1}}
 LIST: dict[str, Any] = {"needs": (READ,), "other": 200, "absent": False, "tells": VAULT}
 ONE: dict[str, Any] = {"needs": (READ,)}
 EVENT = "event"
+STATEMENT = {"event": "accessed", "at": "2026-11-15T11:00:00Z"}
 RECORD = {"root_id": "r", "node_id": "n", "parent_id": "r", "action_taken": "made", "storage_location": "here"}
 QUALITY = {"metrics": {"accuracy": 1}}
 
@@ -87,6 +88,8 @@ TABLE: dict[str, Row] = {
     "GET /api/v1/datasets/{namespace}/{name}": Row(**ONE),
     "GET /api/v1/datasets/{namespace}/{name}/quality": Row(**ONE),
     "POST /api/v1/datasets/{namespace}/{name}/quality": Row((WRITE,), body=QUALITY, own=201, other=403),
+    "GET /api/v1/datasets/{namespace}/{name}/provenance": Row(**ONE),
+    "POST /api/v1/datasets/{namespace}/{name}/provenance": Row((WRITE,), body=STATEMENT, own=201),
     "GET /api/v1/jobs": Row(**LIST),
     "GET /api/v1/jobs/named/{namespace}/{name}": Row(**ONE),
     "GET /api/v1/find": Row(**LIST, query={"q": "a"}),
@@ -340,6 +343,8 @@ MIXED = [
         "/runs/{run}/manifest",
         "/runs/{run}/certificate",
     ),
+    *("/datasets/open/open%2Fa/provenance", "/datasets/open/open%2Fb/provenance", "/datasets/open/open%2Fc/provenance"),
+    *("/datasets/open/open%2Fd/provenance", "/datasets/open/open%2Fe/provenance"),
     *("/runs/{run}/verified", "/runs/{run}/bundle", "/runs/{run}/report", "/jobs/runs/{run}"),
     "/events?run={run}",
     *("/jobs/runs/{run}/facets?type=run", "/jobs/runs/{run}/facets?type=job", "/jobs/named/open/open-mixing"),

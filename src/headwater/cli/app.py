@@ -26,6 +26,7 @@ from headwater.cli.import_ import import_
 from headwater.cli.ingest import ingest
 from headwater.cli.keys import keys
 from headwater.cli.prove import prove
+from headwater.cli.provenance import provenance
 from headwater.cli.quality import quality
 from headwater.cli.records.group import records
 from headwater.cli.replay import replay
@@ -101,6 +102,7 @@ for group, commands in (
     for command in commands:
         name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a word of Python's own
         app.command(name, rich_help_panel=group, context_settings=_SETTINGS.get(name))(command)
+app.add_typer(provenance, name="provenance", rich_help_panel=PROOF)
 app.add_typer(access, name="access", rich_help_panel=PROOF)
 app.add_typer(keys, name="keys", rich_help_panel=PROOF)
 app.add_typer(rows, name="rows", rich_help_panel=PROOF)

@@ -41,6 +41,7 @@ class Problem(Exception):
 
 STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.EventRefused: 400,
+    errors.ProvenanceInvalid: 422,
     errors.QueryError: 400,
     errors.UnknownDataset: 404,
     errors.AmbiguousDataset: 409,

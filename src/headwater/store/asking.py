@@ -11,6 +11,7 @@ from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.answers import Direction, Grain
+from headwater.model.provenance import ProvenanceEvent
 from headwater.model.runs import RunState
 from headwater.store.catalog import current_columns
 from headwater.store.closure import Question
@@ -61,3 +62,14 @@ def state_of(state: RunState | str | None) -> RunState | None:
         return RunState(state.upper())
     except ValueError:
         raise QueryError(f"'{state}' is not a run state. States: {', '.join(RunState)}.") from None
+
+
+def provenance_event_of(event: ProvenanceEvent | str | None) -> ProvenanceEvent | None:
+    if event is None:
+        return None
+    try:
+        return ProvenanceEvent(event.lower())
+    except ValueError:
+        raise QueryError(
+            f"'{shorten(event)}' is no event of provenance. Events: {', '.join(ProvenanceEvent)}."
+        ) from None

@@ -41,7 +41,7 @@ def endings(
         .join(ranked, ranked.c.id == event.c.id)
         .where(ranked.c.place == 1, func.length(event.c.body) <= _LONG)
     )
-    whole = _whole(conn, runs, veil) if veil is not None else set()
+    whole = whole_runs(conn, runs, veil) if veil is not None else set()
     asked, sought = {"ids": id_list(conn, runs)}, word.encode()
     with conn.execute(query.execution_options(yield_per=_AT_ONCE), asked) as rows:
         for row in rows:
@@ -53,7 +53,8 @@ def endings(
                 yield row.run_id, shown
 
 
-def _whole(conn: Connection, runs: Collection[int], veil: Veil) -> set[int]:
+def whole_runs(conn: Connection, runs: Collection[int], veil: Veil) -> set[int]:
+    """Those of which everything is seen."""
     listed = id_table(is_postgresql(conn), "ids")
     query = select(run.c.id).join(listed, listed.c.id == run.c.id).where(run_whole(veil, run.c.id))
     return set(conn.scalars(query, {"ids": id_list(conn, runs)}))

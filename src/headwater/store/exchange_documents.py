@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy import Row
@@ -18,6 +18,7 @@ from headwater.formats.wia.graph_check import table_of
 from headwater.formats.wia.ids import Mint
 from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency
+from headwater.model.provenance import Agent, Context, Operation, Provenance
 from headwater.model.runs import Facets
 from headwater.store.fold.rows import FacetDocument, live_facets
 from headwater.store.tables import from_micros
@@ -192,3 +193,25 @@ def column_document(row: Row[Any], column_id: str, source: str, target: str, dep
     if row.dependency == Dependency.DIRECT:
         document["dependencies"] = dependencies
     return document | {"created_at": moment(row.valid_from), OWN: how}
+
+
+def provenance_document(one: Provenance, node_id: str) -> Document:
+    """Without what nobody said."""
+    parts: dict[str, Agent | Operation | Context] = {
+        "agent": one.agent,
+        "operation": one.operation,
+        "context": one.context,
+    }
+    said = {
+        name: {each.name: value for each in fields(part) if (value := getattr(part, each.name))}
+        for name, part in parts.items()
+    }
+    document: Document = {"provenance_id": one.provenance_id, "node_id": node_id}
+    if one.event is not None:
+        document["event_type"] = str(one.event)
+    if one.at is not None:
+        document["event_time"] = time_text(one.at)
+    document |= {name: part for name, part in said.items() if part}
+    if one.run_id is not None and one.job is not None:
+        document[OWN] = {"run_id": one.run_id, "job": {"namespace": one.job.namespace, "name": one.job.name}}
+    return document

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from headwater.formats.openlineage.hidden import visible_job_facets
+from headwater.formats.openlineage.hidden import visible_job_facets, without_hidden
 from headwater.formats.wia.checks import faults
 from headwater.formats.wia.elements import ID_OF, Document, Element, Kind
 from headwater.formats.wia.events import Kept, kept_of
@@ -29,12 +29,14 @@ from headwater.store.exchange_documents import (
     edge_document,
     job_text,
     node_document,
+    provenance_document,
     version_document,
 )
 from headwater.store.exchange_scope import Scope, cycles, pages
 from headwater.store.exchange_versions import Versions
 from headwater.store.fold.descriptions import merged_document
 from headwater.store.fold.rows import FacetDocument, live_facets
+from headwater.store.provenance import exported
 from headwater.store.quality import Told, told_quality, version_at
 from headwater.store.tables import (
     OPEN,
@@ -84,14 +86,13 @@ class GraphStream:
         for take in (self._edges, self._columns):
             for page in pages(self._conn, self._scope, *_NAMED):
                 yield from take(page)
-        said: tuple[tuple[Kind, Callable[[Kept], Sequence[Document]]], ...] = (
-            (Kind.PROVENANCE, lambda kept: kept.provenance),
-            (Kind.QUALITY, lambda kept: kept.quality),
-        )
         imported = replace(self._scope, ids=frozenset(self._imported))
-        for kind, of in said:
-            for page in pages(self._conn, imported, *_NAMED):
-                yield from self._said(page, kind, of)
+        for page in pages(self._conn, imported, *_NAMED):
+            yield from self._said(page, Kind.PROVENANCE, lambda kept: kept.provenance)
+        for page in pages(self._conn, self._scope, *_NAMED):
+            yield from self._provenance(page)
+        for page in pages(self._conn, imported, *_NAMED):
+            yield from self._said(page, Kind.QUALITY, lambda kept: kept.quality)
         for page in pages(self._conn, self._scope, *_NAMED):
             yield from self._quality(page)
 
@@ -313,7 +314,21 @@ class GraphStream:
     def _said(self, page: Page, kind: Kind, of: Callable[[Kept], Sequence[Document]]) -> Iterator[Element]:
         for dataset_id, kept in self._kept(page).items():
             if dataset_id in self._ids:
-                yield from self._given(kind, of(kept), {"node_id": self._ids[dataset_id]})
+                told = [document for document in of(kept) if self._shows(document)]
+                yield from self._given(kind, told, {"node_id": self._ids[dataset_id]})
+
+    def _shows(self, document: Document) -> bool:
+        """What an export from elsewhere says of a job is not told where that job is hidden."""
+        veil = self._scope.veil
+        return veil is None or without_hidden(document, veil.sees) is document
+
+    def _provenance(self, page: Page) -> Iterator[Element]:
+        """What runs did, and what was stated here; what came with an import and is the same has been told already."""
+        datasets = [row for row in page if not row.is_job and row.id in self._ids]
+        for dataset_id, one in exported(self._conn, datasets, self.mint, self._scope.as_of, self._scope.veil):
+            document = provenance_document(one, self._ids[dataset_id])
+            if not faults(Kind.PROVENANCE, document) and self._first(one.provenance_id):
+                yield Kind.PROVENANCE, document
 
     def _quality(self, page: Page) -> Iterator[Element]:
         """What was measured or stated here. An import may have brought it already, with the same id."""

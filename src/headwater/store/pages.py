@@ -23,6 +23,7 @@ from headwater.model.pages import (
     Surroundings,
 )
 from headwater.model.picture import ColumnLink, EstateMap, Neighbourhood
+from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.model.runs import Facets, Run, RunState
 from headwater.model.versions import RunVersions
 from headwater.store import (
@@ -34,6 +35,7 @@ from headwater.store import (
     neighbourhood,
     numbers,
     overview,
+    provenance,
     runs,
     search,
     surroundings,
@@ -113,6 +115,26 @@ class Pages:
                 veil=self._veil,
             )
         return page(found, limit, lambda one: (to_micros(one.last_event_at), one.run_id))
+
+    def provenance(
+        self, dataset: str | Endpoint, *, event: ProvenanceEvent | None = None, since: datetime | None = None,
+        until: datetime | None = None, cursor: str | None = None, limit: int = 100,
+    ) -> Page[Provenance]:  # fmt: skip
+        """Who created, modified, accessed or deleted a dataset, the newest first; what has no time is last."""
+        after = decode(cursor, *provenance.KINDS)
+        with self._database.read() as conn:
+            found = provenance.list_provenance(
+                conn,
+                find_dataset(conn, dataset, self._veil),
+                event=event,
+                since=_moment(since),
+                until=_moment(until),
+                after=after,
+                limit=limit + 1,
+                veil=self._veil,
+            )
+        shown = page(found, limit, lambda one: one.position)
+        return Page(tuple(one.provenance for one in shown.items), shown.next)
 
     def events(self, run_id: str | None = None, *, cursor: str | None = None, limit: int = 100) -> Page[ReceivedEvent]:
         """The last to arrive first."""

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row
 
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
+from headwater.formats.provenance import context_of, statement
 from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import (
     Closure,
@@ -30,13 +31,14 @@ from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 from headwater.model.names import Dataset, Endpoint
+from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.proof.history import Reign
 from headwater.proof.keys import KeyRing, default_key_file
 from headwater.store import audit, catalog, certificates, checkpoints, log, outputs, quality, runs
 from headwater.store.access import AccessKeys
-from headwater.store.asking import question, refuse_unaskable, state_of
+from headwater.store.asking import provenance_event_of, question, refuse_unaskable, state_of
 from headwater.store.bundle import bundle
 from headwater.store.checkpoints import Anchored
 from headwater.store.closure import Question, closure
@@ -49,6 +51,7 @@ from headwater.store.impact import impact
 from headwater.store.ingest import ingest_events
 from headwater.store.lookup import find_dataset
 from headwater.store.pages import Pages
+from headwater.store.provenance_stated import default_operation
 from headwater.store.sessions import Sessions
 from headwater.store.stretches import Progress
 from headwater.store.upgrade import ensure_current
@@ -291,6 +294,69 @@ class Store:
         event = stated_event(Dataset(row.namespace, row.name), dict(document), datetime.now(UTC))
         return self.ingest(event, actor=actor)
 
+    # -- provenance -------------------------------------------------------------------------------
+
+    def provenance(
+        self,
+        dataset: DatasetName,
+        *,
+        event: ProvenanceEvent | str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 100,
+    ) -> list[Provenance]:
+        """Who created, modified, accessed or deleted it, the newest first: what runs did, and what was stated."""
+        refuse_unaskable(limit)
+        kind = provenance_event_of(event)
+        return list(self.pages.provenance(dataset, event=kind, since=since, until=until, limit=limit).items)
+
+    def state_provenance(
+        self,
+        dataset: DatasetName,
+        event: ProvenanceEvent | str,
+        *,
+        agent: Mapping[str, Any] | None = None,
+        operation: Mapping[str, Any] | None = None,
+        purpose: str | None = None,
+        legal_basis: str | None = None,
+        retention_period: str | None = None,
+        sensitivity: str | None = None,
+        at: datetime | None = None,
+        actor: Actor | None = None,
+    ) -> Receipt:
+        """State what no run tells: that somebody read it, exported it, changed it, deleted it, and what for.
+
+        ``agent``: `type` (user, service or job), `id` and `name`; whoever calls this unless told. ``operation``:
+        `type` (read, write, transform or export), `method` and `parameters`. ``sensitivity``: public, internal,
+        confidential or restricted. ``at``: now unless told. The same statement twice counts once.
+        """
+        context = context_of(purpose, legal_basis, retention_period, sensitivity)
+        by = actor or self._actor
+        return self.ingest(self.provenance_event(dataset, event, agent, operation, context, at, by), actor=by)
+
+    def provenance_event(
+        self,
+        dataset: DatasetName,
+        event: ProvenanceEvent | str,
+        agent: Mapping[str, Any] | None,
+        operation: Mapping[str, Any] | None,
+        context: Mapping[str, str],
+        at: datetime | None,
+        actor: Actor,
+    ) -> dict[str, Any]:
+        """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
+        kind = provenance_event_of(event)
+        with self._database.read() as conn:
+            row = self._find(conn, dataset)
+        document: dict[str, Any] = {
+            "event_type": kind,
+            "agent": _said(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
+            "operation": {"type": default_operation(kind)} | _said(operation),
+        }
+        if context:
+            document["context"] = dict(context)
+        return statement(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
+
     # -- proof ------------------------------------------------------------------------------------
 
     def audit(
@@ -437,6 +503,10 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {self._database}>"
+
+
+def _said(members: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: value for name, value in (members or {}).items() if value is not None}
 
 
 def _user() -> str:

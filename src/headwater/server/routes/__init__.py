@@ -17,6 +17,7 @@ from headwater.server.routes import (
     operate,
     overview,
     picture,
+    provenance,
     quality,
     records,
     rows,
@@ -25,7 +26,8 @@ from headwater.server.routes import (
 )
 
 _SUBJECTS = (
-    *(intake, graph, picture, catalog, quality, overview, runs, events, export, log, records, rows, tasks, live),
+    *(intake, graph, picture, catalog, provenance, quality, overview, runs, events, export, log, records, rows, tasks),
+    live,
     marquez,
 )
 

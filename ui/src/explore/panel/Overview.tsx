@@ -8,6 +8,7 @@ import type { Room } from "../Explorer";
 import { columnOn } from "../where";
 import { coverageOf, descriptionOf, storageOf, uriOf } from "./facets";
 import { Partitions } from "./Partitions";
+import { Provenance } from "./Provenance";
 import { Schema } from "./Schema";
 import { Versions } from "./Versions";
 
@@ -33,6 +34,7 @@ export function Overview({ about, detail, where, move, root, show }: Props) {
       />
       <Partitions about={about} detail={detail} where={where} move={move} show={show} />
       <Versions versions={detail.versions} at={where.at} look={(at) => move({ at })} />
+      <Provenance about={about} />
     </div>
   );
 }

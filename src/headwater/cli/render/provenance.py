@@ -1,0 +1,60 @@
+"""Who did what to a dataset, for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.cli.render.layout import Rows
+from headwater.cli.render.parts import at_limit, data, joined
+from headwater.cli.text import moment
+from headwater.model.answers import Receipt
+from headwater.model.provenance import Context, Operation, Provenance, ProvenanceEvent
+
+_STYLES = {
+    ProvenanceEvent.CREATED: "green",
+    ProvenanceEvent.MODIFIED: "yellow",
+    ProvenanceEvent.ACCESSED: "cyan",
+    ProvenanceEvent.DELETED: "bold red",
+}
+
+
+def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> RenderableType:
+    if not found:
+        return Text("Nothing fits." if filtered else "Nothing is known of who used it.")
+    rows = Rows("When (UTC)", "Event", "By", "Operation", "What for", "Run")
+    for one in found:
+        rows.add(
+            Text(moment(one.at) if one.at is not None else "unknown", no_wrap=True),
+            Text(one.event, style=_STYLES[one.event]) if one.event is not None else Text("unknown"),
+            _agent(one),
+            _operation(one.operation),
+            _context(one.context),
+            data(one.run_id) if one.run_id is not None else Text("stated"),
+        )
+    return Group(rows, *at_limit(found, limit))
+
+
+def provenance_stated(receipt: Receipt) -> RenderableType:
+    said = "It was stated before." if receipt.duplicate else "Stated."
+    return joined([said, " Event ", data(receipt.digest), "."], "")
+
+
+def _agent(one: Provenance) -> Text:
+    agent = one.agent
+    # The name of a job is a part of its id.
+    name = [data(f"({agent.name})")] if agent.name and agent.type != "job" else []
+    words = [data(word) for word in (agent.type, agent.id) if word]
+    return joined([*words, *name], " ") if words or name else Text("unknown")
+
+
+def _operation(operation: Operation) -> Text:
+    return joined([data(word) for word in (operation.type, operation.method) if word], " ")
+
+
+def _context(context: Context) -> Text:
+    kept = f"kept {context.retention_period}" if context.retention_period else None
+    words = (context.purpose, context.legal_basis, kept, context.sensitivity_level)
+    return joined([data(word) for word in words if word], ", ")

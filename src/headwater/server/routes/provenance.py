@@ -1,0 +1,105 @@
+"""Who created, modified, accessed or deleted a dataset: asked, and stated."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from headwater.formats.provenance import context_of
+from headwater.model.answers import Receipt
+from headwater.model.names import Dataset
+from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.server.answers import Json
+from headwater.server.routes.asking import Cursor, Limit, Moment, Segment, moment
+from headwater.server.schemas import accepts, answers, page_of, schema_of
+from headwater.server.service import Reader, Serving, Writer
+from headwater.server.storing import Sent
+
+router = APIRouter(tags=["Provenance"])
+_PATH = "/datasets/{namespace:name}/{name:name}/provenance"
+_Text = Annotated[str | None, Field(max_length=10_000)]
+
+
+class StatedAgent(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    type: Literal["user", "service", "job"]
+    id: Annotated[str, Field(min_length=1, max_length=10_000)]
+    name: _Text = None
+
+
+class StatedOperation(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    type: Literal["read", "write", "transform", "export"] | None = None
+    """`read` for what was accessed, else `write`, unless told."""
+    method: _Text = None
+    parameters: dict[str, Any] | None = None
+
+
+class ProvenanceStated(BaseModel):
+    """What no run tells: who did what to the dataset, and what for."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    event: ProvenanceEvent
+    agent: StatedAgent | None = None
+    """Whoever asks, unless told."""
+    operation: StatedOperation | None = None
+    purpose: _Text = None
+    legal_basis: _Text = None
+    retention_period: _Text = None
+    sensitivity: Literal["public", "internal", "confidential", "restricted"] | None = None
+    at: Annotated[
+        datetime | None,
+        BeforeValidator(moment),
+        WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
+    ] = None
+    """Now unless told."""
+
+
+@router.get(_PATH, responses=answers(page_of(Provenance), 200, 400, 404, 422))
+async def provenance(
+    serving: Serving, who: Reader, namespace: Segment, name: Segment,
+    event: Annotated[ProvenanceEvent | None, Query()] = None, since: Moment = None, until: Moment = None,
+    cursor: Cursor = None, limit: Limit = 100,
+) -> Response:  # fmt: skip
+    """Who created, modified, accessed or deleted a dataset, by what operation and what for, the newest first."""
+    pages = serving.seen_by(who).pages
+    return await serving.answer(
+        pages.provenance, Dataset(namespace, name), event=event, since=since, until=until, cursor=cursor, limit=limit
+    )
+
+
+@router.post(
+    _PATH, status_code=201, responses=answers(schema_of(Receipt), 201, 400, 404, 408, 413, 415, 422),
+    openapi_extra=accepts(ProvenanceStated),
+)  # fmt: skip
+async def state(request: Request, serving: Serving, who: Writer, namespace: Segment, name: Segment) -> Response:
+    """State what no run tells. It is an OpenLineage event like any other; the same statement twice counts once."""
+    async with serving.gate.body(request) as body:
+        said = _said(body)
+    event = await serving.ask(
+        serving.seen_by(who).provenance_event,
+        Dataset(namespace, name),
+        said.event,
+        said.agent.model_dump() if said.agent is not None else None,
+        said.operation.model_dump() if said.operation is not None else None,
+        context_of(said.purpose, said.legal_basis, said.retention_period, said.sensitivity),
+        said.at,
+        who.actor,
+    )
+    receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.veil))
+    return Json(receipt, 201)
+
+
+def _said(body: bytes) -> ProvenanceStated:
+    try:
+        return ProvenanceStated.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None

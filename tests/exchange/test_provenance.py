@@ -1,0 +1,102 @@
+"""Provenance in files: what runs did and what was stated is exported, comes back, and is not told twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import headwater as hw
+from headwater.client import Lineage
+from headwater.examples import orders_events
+from headwater.exchange.validating import validate
+from headwater.store.veil import Veil
+from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
+from tests.support.events import at, run_event, run_id
+
+AGENT = {"type": "user", "id": "ann", "name": "Ann"}
+
+
+def told(lineage: Lineage, name: str) -> list[tuple[Any, ...]]:
+    """All but what says where the answer is from."""
+    return [
+        (one.provenance_id, one.event, one.at, one.agent, one.operation, one.context)
+        for one in lineage.provenance(name, limit=1000)
+    ]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_there_and_back(tmp_path: Path, format: str) -> None:
+    with empty_store(tmp_path) as lineage:
+        lineage.ingest_many(orders_events())
+        operation = {"type": "export", "method": "csv", "parameters": {"rows": 3}}
+        lineage.state_provenance("shop.daily_revenue", "accessed", agent=AGENT, operation=operation, purpose="audit")
+        lineage.export(tmp_path / FORMATS[format], format=format)
+    assert validate(tmp_path / FORMATS[format]).problems == ()
+    once = read(tmp_path / FORMATS[format])
+    assert {document["event_type"] for document in once["provenance"]} == {"created", "modified", "accessed"}
+    (stated,) = [document for document in once["provenance"] if document["agent"]["type"] == "user"]
+    assert (stated["agent"], stated["operation"], stated["context"]) == (AGENT, operation, {"purpose": "audit"})
+    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+
+
+def test_the_newest_of_each_job_and_the_first(tmp_path: Path) -> None:
+    with empty_store(tmp_path) as lineage:
+        for minute in range(6):
+            job, run = f"job{minute % 2}", f"run{minute}"
+            lineage.ingest(run_event(run=run, job=job, inputs=["raw"], outputs=["made"], minute=minute))
+        lineage.export(tmp_path / "all.json")
+        lineage.export(tmp_path / "then.json", as_of=at(2))
+        name = {node["node_id"]: node["name"] for node in read(tmp_path / "all.json")["nodes"]}
+
+    def runs(file: str) -> set[tuple[str, str, str]]:
+        documents = read(tmp_path / file)["provenance"]
+        return {(name[each["node_id"]], each["event_type"], each["headwater"]["run_id"]) for each in documents}
+
+    first = ("made", "created", run_id("run0"))
+    assert runs("all.json") == {
+        *{("raw", "accessed", run_id("run4")), ("raw", "accessed", run_id("run5"))},
+        *{("made", "modified", run_id("run4")), ("made", "modified", run_id("run5")), first},
+    }
+    assert runs("then.json") == {
+        *{("raw", "accessed", run_id("run1")), ("raw", "accessed", run_id("run2"))},
+        *{("made", "modified", run_id("run1")), ("made", "modified", run_id("run2")), first},
+    }
+
+
+def test_what_comes_back_home_is_not_told_twice(tmp_path: Path, store_url: str) -> None:
+    with hw.connect(store_url) as lineage:
+        lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
+        lineage.ingest(run_event(run="two", inputs=["raw"], outputs=["made"], minute=2))
+        lineage.export(tmp_path / "out.json")
+        before = [told(lineage, name) for name in ("raw", "made")]
+        lineage.import_(tmp_path / "out.json")
+        assert [told(lineage, name) for name in ("raw", "made")] == before
+        lineage.export(tmp_path / "again.json")
+    assert lists(read(tmp_path / "again.json"))["provenance"] == lists(read(tmp_path / "out.json"))["provenance"]
+
+
+def test_elsewhere_it_answers_the_same_and_is_the_past(tmp_path: Path) -> None:
+    with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
+        lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
+        lineage.export(tmp_path / "out.json")
+        other.import_(tmp_path / "out.json")
+        assert told(other, "made") == told(lineage, "made")
+        assert [(one.stated, one.run_id) for one in other.provenance("made")] == [(True, None)]
+        other.ingest(run_event(run="two", outputs=["made"], minute=2))
+        assert [one.event for one in other.provenance("made")] == ["modified", "created"]
+
+
+def test_a_hidden_job_is_not_told_of(tmp_path: Path) -> None:
+    with empty_store(tmp_path) as lineage, empty_store(tmp_path) as other:
+        lineage.ingest(run_event(run="one", inputs=["raw"], outputs=["made"], minute=1))
+        lineage.export(tmp_path / "out.json")
+        other.import_(tmp_path / "out.json")
+        for store in (lineage, other):
+            namespace = store.dataset("made").summary.dataset.namespace
+            veil = Veil.of([namespace])
+            assert store.through(veil).provenance("made") == []
+            with store.through(veil).graphs.stream() as graph:
+                assert "provenance" not in {str(kind) for kind, _ in graph.elements()}
+            assert len(store.provenance("made")) == 1
