@@ -5,7 +5,7 @@
 
 The jobs are ordinary PySpark; `hw.enable` is all that captures them, and keeps which rows came from which. One of
 them fails, one hides its work from lineage in an RDD, and one is a declared pipeline that gives up on some of its
-items: what the page has to say of each is worth a look. Writes into ./carbon of the current folder, and its lineage
+items: what the page has to say of each is worth a look. What was read is checked first, by rules. Writes into ./carbon of the current folder, and its lineage
 into ./.headwater.
 """
 
@@ -48,6 +48,21 @@ def write_sources(spark: SparkSession, lake: str) -> None:
     factors.write.mode("overwrite").parquet(f"{lake}/raw/factors")
     sites = spark.createDataFrame([*SITES.items()], "site string, country string")
     sites.write.mode("overwrite").parquet(f"{lake}/raw/sites")
+
+
+def checked(spark: SparkSession, lake: str) -> None:
+    """What is wrong with the activities, before anything is made of them."""
+    found = hw.quality(
+        spark.read.parquet(f"{lake}/raw/activity"),
+        rules=[
+            hw.rules.not_null("site"),
+            hw.rules.unique("activity_id"),
+            hw.rules.in_range("amount", low=0),
+            hw.rules.custom("fuel with a factor", "fuel IN ('diesel', 'gas', 'power')"),
+        ],
+    )
+    for each in found.validations:
+        print(f"  {each.rule_name}: {'holds' if each.passed else f'broken by {each.failed_count} rows'}")
 
 
 def emissions(spark: SparkSession, lake: str) -> None:
@@ -106,6 +121,8 @@ def main(lake: str, store: str, rows: str) -> None:
     spark.sparkContext.setLogLevel("OFF")  # one job fails on purpose
     write_sources(spark, lake)
     hw.enable(spark, store=store, namespace="carbon", rows="full", rows_location=rows)
+    print("checked …", flush=True)
+    checked(spark, lake)
     for job, ledger in ((emissions, True), (daily_report, True), (peaks, False), (audit_factors, False)):
         print(f"{job.__name__} …", flush=True)
         try:
