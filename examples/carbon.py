@@ -5,8 +5,8 @@
 
 The jobs are ordinary PySpark; `hw.enable` is all that captures them, and keeps which rows came from which. One of
 them fails, one hides its work from lineage in an RDD, and one is a declared pipeline that gives up on some of its
-items: what the page has to say of each is worth a look. What was read is checked first, by rules. Writes into ./carbon of the current folder, and its lineage
-into ./.headwater.
+items: what the page has to say of each is worth a look. What is read is checked first, by rules. Writes into ./carbon
+of the current folder, and its lineage into ./.headwater.
 """
 
 from __future__ import annotations
