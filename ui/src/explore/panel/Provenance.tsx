@@ -31,7 +31,7 @@ export function Provenance({ about }: { about: Endpoint }) {
       {!items && !found.error && <Skeleton lines={3} />}
       {items?.length === 0 && <Empty>Nothing is known of who used it.</Empty>}
       {items && items.length > 0 && (
-        <table>
+        <table className="used">
           <tbody>
             {items.map((entry) => (
               <Line key={entry.provenance_id} of={entry} />
@@ -54,7 +54,7 @@ function Line({ of }: { of: Entry }) {
         <When at={of.at} />
       </td>
       <td>{of.event ?? <span className="dim">unknown</span>}</td>
-      <td>
+      <td className="long">
         <Agent of={of} />
         {how && <div className="dim">{how.slice(0, 100)}</div>}
         {words && (
