@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import time
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,11 @@ def test_headers_of_every_answer(client: TestClient) -> None:
 
 def test_the_log_is_json_with_the_request_s_id(server: ServerProcess) -> None:
     server.get("/api/v1/datasets", X_Request_ID="find-me")
-    assert server.log is not None
-    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    log, until = server.log, time.monotonic() + 20
+    assert log is not None
+    while "find-me" not in log.read_text() and time.monotonic() < until:
+        time.sleep(0.05)  # the line is written when the answer has been sent
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
     [line] = [line for line in lines if line.get("request_id") == "find-me"]
     assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/datasets", 200)
     assert line["milliseconds"] > 0
