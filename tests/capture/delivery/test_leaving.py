@@ -165,13 +165,19 @@ print('leaving', flush=True)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="not run: this system has no fork")
 def test_a_child_that_lives_on_does_not_keep_the_dead_alive(spool: Path, deliver: Deliver) -> None:
-    """The child has inherited the parent's open files, and a lock belongs to the open file."""
+    """The child has inherited the parent's open files, and a lock belongs to the open file.
+
+    It gives them up in its first moments, so it is given these before the parent dies.
+    """
     body = """
 delivery.send(numbered(0))
+told, tell = os.pipe()
 child = os.fork()
 if child == 0:
+    os.write(tell, b'alive')
     time.sleep(60)
     os._exit(0)
+os.read(told, 5)
 print(child, flush=True)
 os.kill(os.getpid(), 9)
 """
