@@ -77,7 +77,9 @@ class Teller:
             told += self._run(run)
         for event in events:
             if "dataset" in event:
-                told += self._view(event["dataset"])
+                told += (self._drop if "headwater_provenance" in event["dataset"]["facets"] else self._view)(
+                    event["dataset"]
+                )
         return told
 
     def _run(self, run: Run) -> Iterator[str]:
@@ -98,6 +100,11 @@ class Teller:
         yield from self._columns(view["facets"])
         for name in sorted({self._name(i) for i in stated["inputs"]}):
             yield f"reads {name}"
+
+    def _drop(self, dataset: Json) -> Iterator[str]:
+        assert dataset["facets"]["lifecycleStateChange"]["lifecycleStateChange"] == "DROP"
+        told = dataset["facets"]["headwater_provenance"]
+        yield f"{told['event_type']} {self._dataset(dataset, '', '')} by {told['agent']['id']}"
 
     def _dataset(self, dataset: Json, room: str, statistics: str) -> str:
         facets, own = dataset["facets"], dataset.get(room) or {}

@@ -46,6 +46,7 @@ from headwater.capture.schema import schema_fields
 from headwater.capture.statistics import Amount
 from headwater.capture.told import Engine, Failure, Outcome, ParentRun, RunIdentity
 from headwater.capture.writes import Written
+from headwater.formats.provenance import FACET as PROVENANCE
 
 _LIFECYCLE = {
     "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
@@ -133,6 +134,32 @@ class Events:
             eventTime=_text(at),
             producer=self._producer,
             dataset=ol.StaticDataset(*written.target.key, facets=facets),
+        )
+        return _plain(event)
+
+    def dropped(
+        self, place: Place, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Said of the table itself. As a run of its job it would say that the job now writes this table from nothing.
+
+        ``facets`` of the run may tell what it is for."""
+        drop = lifecycle_state_change_dataset.LifecycleStateChange.DROP
+        told = {
+            "event_type": "deleted",
+            "agent": {"type": "job", "id": f"{run.namespace or self._engine.namespace}/{run.job}"},
+            "operation": {"type": "write", "method": f"DROP {place.kind}", "parameters": {"run_id": run.run_id}},
+            **facets.get(PROVENANCE, {}),
+        }
+        stated = {
+            "lifecycleStateChange": lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+                drop, producer=self._producer
+            ),
+            **self._signed({PROVENANCE: told}),
+        }
+        event = ol.DatasetEvent(
+            eventTime=_text(at),
+            producer=self._producer,
+            dataset=ol.StaticDataset(*place.key, facets=self._dataset_facets(place) | stated),
         )
         return _plain(event)
 

@@ -190,6 +190,9 @@ class Observer:
         self._passed_over.add(id)  # unless it turns out to be a write, and we can read it
         written = self._reader.read(execution, self._workshop.parent.job)
         if written is None:
+            dropping = self._reader.dropping(execution)
+            if dropping is not None:
+                self._reader.drops.began(id, dropping, tags)
             return
         self._passed_over.discard(id)
         named = None if stream else self.open_runs.owner(said.get("tags") or (), at)
@@ -210,12 +213,14 @@ class Observer:
             return
         if id in self._passed_over:
             self._passed_over.discard(id)
+            self._tell_dropped(id, said)
             return
         if id not in self._executions:  # over before we heard that it began
             self._on_start({"root": id, **said}, execution)
         known = self._executions.pop(id, None)
         if known is None:
             self._passed_over.discard(id)
+            self._tell_dropped(id, said)
             return
         self.effort.writes += 1
         self._finish(known, said, execution)
@@ -239,6 +244,7 @@ class Observer:
             outcome = replace(outcome, rows=self._rows(known, outcome.written, execution))
             found = self._evidence(known, outcome.written, execution, outcome.rows)
             outcome = replace(outcome, evidence=found, written=replace(outcome.written, plan=None, behind=(), cuts=()))
+        self._reader.drops.met((outcome.written.target, *(item.place for item in outcome.written.inputs)))
         self._tell_views(outcome.written, at)
         if named is not None:
             named.tell(outcome)
@@ -291,6 +297,18 @@ class Observer:
         measuring = known.named.measuring if known.named else self._workshop.measuring
         ended = WriteEnded(execution, written, known.started, known.settings, rows, failed)
         return self._witness.of_write(ended, measuring.evidence)
+
+    def _on_dropped(self, said: dict[str, Any], _execution: Any) -> None:
+        self._reader.drops.gone(said["database"], said["table"])
+
+    def _tell_dropped(self, id: Any, said: dict[str, Any]) -> None:
+        dropped = self._reader.drops.ended(id, failed=said["failure"] is not None)
+        if dropped is None:
+            return
+        at = moment(said["time"])
+        named = self.open_runs.owner(dropped.tags, at)
+        run = named.identity if named else self._workshop.application
+        self._send(self._events.dropped(dropped.place, at, run, named.facets if named else {}))
 
     def _tell_views(self, written: Written, at: datetime) -> None:
         """Each view once, and again when its definition has changed."""

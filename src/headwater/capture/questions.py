@@ -138,6 +138,7 @@ LOGICAL: Questions = {
             "catalogName": "catalog.name",
             "namespace": "identifier.namespace",
             "identifier": "identifier.name",
+            "catalogUrl": "catalog.@options.url",  # of a database behind JDBC
         },
         "CreateViewCommand": {
             "table": "name.table",
@@ -146,6 +147,14 @@ LOGICAL: Questions = {
             "viewType": "viewType",
             "viewColumns": "userSpecifiedColumns.*._1",
         },
+        "DropTableCommand": {
+            "dropped": "tableName.table",
+            "database": "tableName.database",
+            "catalog": "tableName.catalog",
+            "isView": "isView",
+            "ifExists": "ifExists",
+        },
+        "DropTable": {"ifExists": "ifExists"},
         "AlterViewAsCommand": {"table": "name.table", "database": "name.database", "catalog": "name.catalog"},
         "WriteToMicroBatchDataSourceV1": {**_catalog_table("catalogTable"), "sink": "sink", "mode": "outputMode"},
         "WriteToMicroBatchDataSource": {**_table("table"), "options": "writeOptions"},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwater.capture.column_types import column_types
+from headwater.capture.drops import Dropping, Drops, read_dropping
 from headwater.capture.inputs import Input, InputColumn, Inputs, name_memory
 from headwater.capture.jvm import Bridge
 from headwater.capture.names.catalogs import Catalogs
@@ -87,6 +88,7 @@ class Reader:
         self._catalogs = catalogs
         self._steps = steps or (lambda plan: None)
         self.origins = Origins()
+        self.drops = Drops(catalogs)
         self._cut_off = {"LogicalRDD": self.origins.of, "LogicalRelation": self.origins.of_folder}
 
     def read(self, execution: Any, job: str) -> Written | None:
@@ -124,6 +126,10 @@ class Reader:
             behind=tuple(behind),
             cuts=tuple(cuts),
         )
+
+    def dropping(self, execution: Any) -> Dropping | None:
+        """The table that the execution drops; None if it does something else."""
+        return read_dropping(self._bridge.survey("logical", execution.analyzed()))
 
     def settle(self, execution: Any, written: Written) -> Written:
         """The same write, now that it is over: a table that it made has got its place, and a table its new version."""

@@ -42,6 +42,7 @@ class Pipeline:
         self.name = name
         self.namespace = namespace
         self.expectations: list[Expectation] = []
+        self.context: dict[str, Any] = {}
         self._nodes: dict[str, Node] = {}
         if not is_name(name):
             raise PipelineInvalid(str(name), None, "it has no name.")
@@ -74,6 +75,20 @@ class Pipeline:
         self.expectations.append(
             expect(measure, at_least=at_least, at_most=at_most, materiality=materiality, name=name)
         )
+        return self
+
+    def purpose(
+        self,
+        purpose: str | None = None,
+        *,
+        legal_basis: str | None = None,
+        retention_period: str | None = None,
+        sensitivity: str | None = None,
+    ) -> Self:
+        """Say what every run is for, as `hw.run` does: it is told with the provenance of what it reads and writes."""
+        from headwater.formats.provenance import context_of
+
+        self.context = context_of(purpose, legal_basis, retention_period, sensitivity)
         return self
 
     def source(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.application import Capture
 from headwater.capture.runs import NamedRun
 from headwater.errors import PipelineCancelled
+from headwater.formats import provenance
 from headwater.model.expectations import Expectation
 from headwater.model.runs import RunState
 from headwater.pipeline.declared import Pipeline, edges_of
@@ -92,6 +93,8 @@ class Running:
         follows_all = self._options.mode == "full"
         asked = self._capture.evidence_asked(self._checksums, self.promised, grain=follows_all, keys=self._keys)
         with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked) as named:
+            if named is not None and self._pipeline.context:
+                named.facets[provenance.FACET] = {"context": self._pipeline.context}
             yield named
 
     @contextmanager

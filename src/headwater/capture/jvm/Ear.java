@@ -91,6 +91,8 @@ public final class Ear extends SparkListener {
         ended((SparkListenerSQLExecutionEnd) event);
       } else if (event instanceof StreamingQueryListener.Event) {
         streaming(event);
+      } else if (event.getClass().getSimpleName().equals("DropTableEvent")) {
+        dropped(event);
       }
     } catch (Throwable trouble) {
       missed.incrementAndGet();
@@ -199,6 +201,14 @@ public final class Ear extends SparkListener {
       said.put("time", Long.valueOf(System.currentTimeMillis()));
     }
     tell(kind, said, null);
+  }
+
+  /** From Spark's own catalog, in the midst of the command that made it so. */
+  private void dropped(SparkListenerEvent event) throws Exception {
+    Map said = new LinkedHashMap();
+    said.put("database", Survey.plain(Survey.follow(event, "database")));
+    said.put("table", Survey.plain(Survey.follow(event, "name")));
+    tell("dropped", said, null);
   }
 
   private static boolean matters(QueryExecution execution) {

@@ -17,7 +17,7 @@ from headwater.capture.names.place import Catalog, Place
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SESSION_CATALOG = "spark_catalog"
+SESSION_CATALOG = "spark_catalog"
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Catalogs:
         partitions: tuple[Mapping[str, str], ...] = (),
     ) -> Place:
         """``parts`` are the table's name in its catalog: database and table."""
-        known = self._catalog(catalog or _SESSION_CATALOG, provider)
+        known = self._catalog(catalog or SESSION_CATALOG, provider)
         named = self._namespace(known), ".".join(parts)
         if location is None:
             return Place(*named, kind, uri=named[0], catalog=known, format=provider, version=version)
@@ -58,7 +58,7 @@ class Catalogs:
         )
 
     def _catalog(self, name: str, provider: str | None) -> Catalog:
-        if name == _SESSION_CATALOG:
+        if name == SESSION_CATALOG:
             framework = provider if provider in ("delta", "iceberg", "hudi") else "hive" if self.metastore else "spark"
             kind = "hive" if self.metastore else "in-memory"
             return Catalog(name, framework, kind, self.metastore, self.warehouse)

@@ -1,0 +1,104 @@
+"""Tables and views that the job drops.
+
+Spark says which table of its own catalog is gone, so a `DROP TABLE IF EXISTS` of what was not there is none, nor is the
+table that an overwrite takes away to make it anew. Other catalogs say nothing: there a command that went well has
+dropped its table, unless it would have gone as well without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.capture.names.catalogs import SESSION_CATALOG, Catalogs
+from headwater.capture.names.jdbc import database
+from headwater.capture.names.leaves import Facts
+from headwater.capture.names.place import Place
+
+Name = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """A command under way. ``name``: of the table within its catalog."""
+
+    catalog: str
+    name: Name
+    kind: str
+    if_exists: bool
+    url: str | None = None
+    """Of a database, where the catalog is one."""
+
+    def place(self, name: Name, catalogs: Catalogs) -> Place:
+        if self.url is not None:
+            return database(self.url).table(".".join(f'"{part}"' for part in name))
+        return catalogs.place(name, catalog=self.catalog, kind=self.kind)
+
+
+@dataclass
+class _Open:
+    dropping: Dropping
+    tags: tuple[str, ...]
+    gone: Name | None = None
+    """The name under which Spark's catalog had it."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    place: Place
+    tags: tuple[str, ...]
+
+
+def read_dropping(nodes: Sequence[Facts]) -> Dropping | None:
+    """From the survey of a command."""
+    command = nodes[0]
+    if command["class"] == "DropTableCommand":
+        name = (command.get("database") or "default", command["dropped"])
+        kind = "VIEW" if command.get("isView") else "TABLE"
+        return Dropping(command.get("catalog") or SESSION_CATALOG, name, kind, bool(command.get("ifExists")))
+    if command["class"] == "DropTable" and len(nodes) > 1 and nodes[1].get("identifier"):
+        table = nodes[1]
+        name = (*(table.get("namespace") or ()), table["identifier"])
+        catalog, url = table.get("catalogName") or SESSION_CATALOG, table.get("catalogUrl")
+        return Dropping(catalog, name, "TABLE", bool(command.get("ifExists")), url)
+    return None
+
+
+class Drops:
+    """Of one application."""
+
+    def __init__(self, catalogs: Catalogs) -> None:
+        self._catalogs = catalogs
+        self._open: dict[Any, _Open] = {}
+        self._met: dict[tuple[str, str], Place] = {}
+
+    def met(self, places: Iterable[Place]) -> None:
+        """Tables that the job read or wrote: by then it is known where they lie."""
+        for place in places:
+            self._met[place.also or place.key] = place
+
+    def began(self, execution: Any, dropping: Dropping, tags: Iterable[str]) -> None:
+        self._open[execution] = _Open(dropping, tuple(tags))
+
+    def gone(self, database: str, table: str) -> None:
+        """Spark's own catalog has it no more."""
+        for each in self._open.values():
+            asked = each.dropping
+            same = [part.casefold() for part in asked.name[-2:]] == [database.casefold(), table.casefold()]
+            if asked.catalog == SESSION_CATALOG and same:
+                each.gone = (database, table)
+
+    def ended(self, execution: Any, *, failed: bool) -> Dropped | None:
+        """What the command has dropped; None: nothing, as far as anybody can tell."""
+        known = self._open.pop(execution, None)
+        if known is None or failed:
+            return None
+        asked = known.dropping
+        named = asked.place(known.gone or asked.name, self._catalogs)
+        met = self._met.pop(named.key, None)
+        if asked.catalog == SESSION_CATALOG:
+            was_there = known.gone is not None
+        else:
+            was_there = met is not None or not asked.if_exists
+        return Dropped(met or named, known.tags) if was_there else None
