@@ -15,7 +15,7 @@ from headwater.evidence.trace import morphisms
 from headwater.evidence.types import unification
 
 Json = dict[str, Any]
-ONCE, TWICE = Repeats(2, 2), Repeats(3, 2, ("part-0 row 1, 2 times",))
+ONCE, TWICE = Repeats(2, 2), Repeats(3, 2, lambda: ["part-0 row 1, 2 times"])
 
 
 def step(operator: str, parent: int, **others: Any) -> Json:

@@ -112,7 +112,7 @@ class FanOut:
     def _wrong(self, leaf: int) -> dict[str, Any]:
         found = self.of_leaf[leaf]
         detail = f"{found.distinct:,} rows of {self._steps.all[leaf].name} have become {found.rows:,}"
-        return {"holds": False, "by": "rows", "detail": detail, "keys": list(found.sample)}
+        return {"holds": False, "by": "rows", "detail": detail, "keys": found.sample()}
 
     def _keeps_its_rows(self, join: Met) -> bool:
         """Whether the rows that the join is read from are there once each, which is enough for it and all above it."""

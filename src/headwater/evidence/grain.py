@@ -200,7 +200,7 @@ class _Judge:
         else:
             detail = f"{found.distinct:,} rows were added up as {found.rows:,}, multiplied by {by.name}"
             wrong = {"holds": False, "by": "rows", "multipliedBy": by.name, "detail": detail}
-            self.validations.append({**told, **wrong, "keys": list(found.sample)})
+            self.validations.append({**told, **wrong, "keys": found.sample()})
 
     def _tell_mixed(self, step: Step, at_risk: Sequence[Measure], plain: Sequence[Measure], below: _State) -> None:
         told = {

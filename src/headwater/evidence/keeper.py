@@ -14,9 +14,9 @@ from headwater.capture.rowkeeping import RowsAsked
 from headwater.capture.writes import Written
 from headwater.evidence.checksums import Checker, Checksums, joined
 from headwater.evidence.code import script_code
-from headwater.evidence.grain import grain_safety
+from headwater.evidence.grain import Key, grain_safety
 from headwater.evidence.jvm import step_classes
-from headwater.evidence.ledger import Account, account_of
+from headwater.evidence.ledger import account_of
 from headwater.evidence.measures import measured
 from headwater.evidence.merging import merged, merged_ledgers
 from headwater.evidence.settings import TIME_ZONE, deciding
@@ -25,6 +25,7 @@ from headwater.evidence.stitching import MOST_STEPS
 from headwater.evidence.trace import morphisms
 from headwater.evidence.types import unification
 from headwater.formats.openlineage.fidelity import EXPECTATIONS, GRAIN, LEDGER, MANIFEST, TYPES
+from headwater.model.ledger import Ledger
 from headwater.model.names import Dataset
 from headwater.plan.shape import shape_of
 from headwater.proof.canonical import digest_and_preimage, digest_of
@@ -136,9 +137,8 @@ class Evidence:
         part.trace = morphisms(steps, _naming(ended.written))
         part.grain = grain_safety(steps, declared=keys)
         if not ended.failed and (asked.ledger or (asked.grain and part.grain["undecided"])):
-            account = self._account(ended, command)
-            part.ledger = account.ledger.document() if asked.ledger else None
-            part.grain = grain_safety(steps, account.repeats, keys)
+            ledger, part.grain = self._account(ended, command, steps, keys)
+            part.ledger = ledger.document() if asked.ledger else None
 
     def steps(self, plan: Any) -> str | None:
         try:
@@ -151,13 +151,19 @@ class Evidence:
     def _told(self, plan: Any) -> str:
         return str(step_classes(self._spark.sparkContext._gateway).new("Steps", plan, MOST_STEPS).told())
 
-    def _account(self, ended: WriteEnded, command: Any) -> Account:
+    def _account(
+        self, ended: WriteEnded, command: Any, steps: Steps, keys: Sequence[Key]
+    ) -> tuple[Ledger, dict[str, Any]]:
+        """The ledger, and what the rows that were counted say of the grain."""
         kept = ended.rows or {}
         with own_work(self._spark):
             names, output = written_rows(self._spark, command, kept) if "written" in kept else (None, None)
-            account = account_of(self._spark, command.plan(), _by_column(ended.written), names, output)
+            with account_of(self._spark, command.plan(), _by_column(ended.written), names, output) as account:
+                grain = grain_safety(steps, account.repeats, keys)
             spoiled = Unchanged(self._spark, kept)()
-        return account if spoiled is None else Account(replace(account.ledger, partly=spoiled))
+        if spoiled is None:
+            return account.ledger, grain
+        return replace(account.ledger, partly=spoiled), grain_safety(steps, declared=keys)
 
     def facets(self, ended: RunEnded) -> dict[str, dict[str, Any]]:
         parts: Sequence[Part] = ended.parts

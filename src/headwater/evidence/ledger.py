@@ -13,9 +13,9 @@ How often a source's rows were there is counted as well: more rows than places m
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import reduce
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import RowsRefused
@@ -51,24 +51,27 @@ class Account:
     """By the id of a source's column."""
 
 
+@contextmanager
 def account_of(
     spark: SparkSession,
     plan: Any,
     datasets: Mapping[int, str],
     names: Sequence[str] | None = None,
     output: DataFrame | None = None,
-) -> Account:
+) -> Iterator[Account]:
     """``plan`` is the analyzed query of a write, in the JVM; ``datasets`` name its sources by the ids of columns.
     ``output`` are the rows that were written, with columns of these ``names``, where they can be read back: what is in
-    them need not be computed again."""
+    them need not be computed again. What was counted is kept until the block ends: rows that were there more than once
+    are looked for in it."""
     try:
         provenance, outs = outs_of(spark, plan, {}, output, names)
     except RowsRefused as refused:
-        return Account(Ledger((), dict.fromkeys(sorted(set(datasets.values())), str(refused))))
+        yield Account(Ledger((), dict.fromkeys(sorted(set(datasets.values())), str(refused))))
+        return
     below = Below(provenance, pair_classes(spark.sparkContext._gateway).new("Narrow", spark._jsparkSession))
     counting = _Counting(provenance, below, datasets, outs.rows(below), whole=outs.covers_all)
     try:
-        return counting.account()
+        yield counting.account()
     finally:
         counting.release()
 
@@ -253,8 +256,8 @@ class _Counting:
                 continue
             row = found.get((blocks[0].number, source.number))
             many = Repeats(0, 0) if row is None else Repeats(int(row["rows"]), int(row["places"]))
-            if many.rows > many.distinct:
-                many = Repeats(many.rows, many.distinct, tuple(self._shown(words, blocks[0], source)))
+            if many.several:
+                many = replace(many, look=cache(partial(self._shown, words, blocks[0], source)))
             told |= {column.expr_id: many for column in source.columns}
         return told
 
@@ -263,7 +266,7 @@ class _Counting:
         links = [link for above in self._provenance.blocks for link in above.links if link.to == block.number]
         return len(links) <= 1 and not any(link.seen for link in links)
 
-    def _shown(self, words: DataFrame, block: Block, source: Source) -> Iterator[str]:
+    def _shown(self, words: DataFrame, block: Block, source: Source) -> list[str]:
         """Some rows that were there more than once, by their places: a facet holds no values of rows."""
         from pyspark.sql import functions as F
 
@@ -276,8 +279,7 @@ class _Counting:
         every = self._provenance.source(source.number).select(F.col(source.file), F.col(source.row).alias("row"))
         named = every.where(F.col("row").isin([row["row"] for row in found])).select(source.file).distinct()
         names = {row[1]: row[0] for row in named.select(source.file, F.xxhash64(source.file)).collect()}
-        for row in found:
-            yield f"{names.get(row['file'], row['file'])} row {row['row']}, {row['count']} times"
+        return [f"{names.get(row['file'], row['file'])} row {row['row']}, {row['count']} times" for row in found]
 
 
 def _stacked(rows: DataFrame, sources: Sequence[Source]) -> DataFrame:

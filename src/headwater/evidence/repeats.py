@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -12,8 +12,11 @@ class Repeats:
 
     rows: int
     distinct: int
-    sample: tuple[str, ...] = ()
-    """Some that were there more than once."""
+    look: Callable[[], Sequence[str]] = field(default=tuple, compare=False, repr=False)
+    """Finds some that were there more than once. That is a pass over all rows: only for what is told of them."""
+
+    def sample(self) -> list[str]:
+        return list(self.look())
 
     @property
     def several(self) -> bool:
