@@ -22,16 +22,23 @@ from headwater.formats.wia.flat import DOCUMENT, flattened, inflated, time_text
 
 _TYPES = {Type.COUNT: "long", Type.FRACTION: "double", Type.FLAG: "boolean"}
 _ILLEGAL = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # with \r, which XML reads as \n
+_ODD = re.compile("[^\x20-\x7e]|[&<>]")
+"""What has to be looked at before it is written."""
 _ENDS = {"source_node_id": "source", "target_node_id": "target"}
 _ATTRIBUTES = {Kind.NODE: {"node_id": "id"}, Kind.EDGE: {"edge_id": "id", **_ENDS}}
 """The fields that are attributes of an element and no keys."""
 _SHORT = {"node_type": "type", "edge_type": "type"}
 _BESIDE = (Kind.COLUMN, Kind.PROVENANCE, Kind.QUALITY)
+_PARTS = frozenset(map(str, _ATTRIBUTES))
+_AS_JSON = frozenset({*_TYPES, Type.TEXTS})
 
 
 def _keys(kind: Kind) -> Mapping[str, Field]:
     fields = (field for field in FIELDS[kind] if field.name not in _ATTRIBUTES.get(kind, {}))
     return {_SHORT.get(field.name, field.name): field for field in fields}
+
+
+_KEYS = {kind: _keys(kind) for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE)}
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -42,8 +49,8 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
     stream = iter(elements)
     _, head = next(stream)
     out.write('<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
-    for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE):
-        for name, field in _keys(kind).items():
+    for kind, keys in _KEYS.items():
+        for name, field in keys.items():
             out.write(_key(kind, name, _TYPES.get(field.type, "string")))
         out.write(_key(kind, DOCUMENT, "string"))
     for kind in _BESIDE:
@@ -54,7 +61,7 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
         if kind in _BESIDE:
             out.write(f'<data key="graph_{kind}">{escape(json.dumps(document))}</data>\n')
         else:
-            attributes = "".join(f" {a}={quoteattr(document[f])}" for f, a in _ATTRIBUTES[kind].items())
+            attributes = "".join(f" {a}={_quoted(document[f])}" for f, a in _ATTRIBUTES[kind].items())
             out.write(f"<{kind}{attributes}>{''.join(_data(kind, document))}</{kind}>\n")
     out.write("</graph>\n</graphml>\n")
 
@@ -67,18 +74,20 @@ def _key(kind: Kind, name: str, type: str) -> str:
 def _data(kind: Kind, document: Document) -> Iterator[str]:
     row = flattened(kind, document)
     legal = True
-    for name, field in _keys(kind).items():
+    for name, field in _KEYS[kind].items():
         value = row[field.name]
         if value is not None:
             text = _text(value)
-            legal = legal and not _ILLEGAL.search(text)
-            yield _datum(kind, name, _ILLEGAL.sub("\ufffd", text))
+            if _ODD.search(text):
+                legal = legal and not _ILLEGAL.search(text)
+                text = escape(_ILLEGAL.sub("\ufffd", text))
+            yield f'<data key="{kind}_{name}">{text}</data>'
     if row[DOCUMENT] is not None or not legal:
-        yield _datum(kind, DOCUMENT, json.dumps(document))
+        yield f'<data key="{kind}_{DOCUMENT}">{escape(json.dumps(document))}</data>'
 
 
-def _datum(kind: Kind, name: str, text: str) -> str:
-    return f'<data key="{kind}_{name}">{escape(text)}</data>'
+def _quoted(text: str) -> str:
+    return quoteattr(text) if '"' in text or _ODD.search(text) else f'"{text}"'
 
 
 def _text(value: Any) -> str:
@@ -141,23 +150,23 @@ class _Reader:
         raise ValueError("a document type is declared, which no GraphML needs")
 
     def start(self, qualified: str, attributes: dict[str, str]) -> None:
-        name = qualified.rsplit(" ", 1)[-1]
+        name = qualified.rpartition(" ")[2]
         self._path.append(name)
         if len(self._path) > _DEEPEST:
             raise ValueError(f"elements are nested more than {_DEEPEST} deep")
         if len(self._path) == 1 and name != "graphml":
             raise ValueError(f"it begins with <{name}>, not with <graphml>")
-        if name == "key":
+        if name == "data":
+            self._data, self._text, self._length = attributes.get("key", ""), [], 0
+        elif name == "key":
             self._keys[attributes.get("id", "")] = (attributes.get("for", "all"), attributes.get("attr.name", ""))
         elif name == "graph":
             self._seen = True
-        elif name in (Kind.NODE, Kind.EDGE):
+        elif name in _PARTS:
             if self._open is not None:
                 raise ValueError(f"a <{name}> within another element")
             kind = Kind(name)
             self._open = kind, {f: attributes.get(a) for f, a in _ATTRIBUTES[kind].items()}
-        elif name == "data":
-            self._data, self._text, self._length = attributes.get("key", ""), [], 0
 
     def characters(self, text: str) -> None:
         if self._data is not None:
@@ -192,11 +201,8 @@ class _Reader:
             row[field.name] = _value(field, text)
 
 
-_KEYS = {kind: _keys(kind) for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE)}
-
-
 def _value(field: Field, text: str) -> Any:
-    return decoded(text) if field.type in (*_TYPES, Type.TEXTS) else text
+    return decoded(text) if field.type in _AS_JSON else text
 
 
 def _inflated(kind: Kind, row: dict[str, Any]) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from headwater.errors import (
@@ -60,14 +61,14 @@ def _look(tree: Tree, document: Mapping[str, Any], path: str, found: list[tuple[
 
 
 def _look_into(field: Field, items: list[Document], path: str, found: list[tuple[str, Fault]]) -> None:
-    tree = _tree(field.items)
+    tree = tree_of(field.items)
     for number, item in enumerate(items):
         absent = [each.path[0] for each in field.items if each.required and not item.get(each.path[0])]
         found += [(f"{path}[{number}].{name}", (FieldMissing, "is missing")) for name in absent]
         _look(tree, item, f"{path}[{number}].", found)
 
 
-def _tree(fields: Iterable[Field]) -> Tree:
+def tree_of(fields: Iterable[Field]) -> Tree:
     tree: Tree = {}
     for field in fields:
         room: Any = tree
@@ -77,7 +78,7 @@ def _tree(fields: Iterable[Field]) -> Tree:
     return tree
 
 
-_TREES = {kind: _tree(fields) for kind, fields in FIELDS.items()}
+_TREES = {kind: tree_of(fields) for kind, fields in FIELDS.items()}
 _REQUIRED = {kind: [field for field in fields if field.required] for kind, fields in FIELDS.items()}
 """None of which lies deeper than the element itself."""
 
@@ -105,11 +106,14 @@ def _time(field: Field, value: Any) -> Fault | None:
 
 
 def is_utc(value: Any) -> bool:
+    return isinstance(value, str) and _is_utc(value)
+
+
+@lru_cache(1024)
+def _is_utc(text: str) -> bool:
     # A date without a time, and a time without a zone, have no offset.
-    if not isinstance(value, str):
-        return False
     try:
-        return datetime.fromisoformat(value).utcoffset() == _NO_OFFSET
+        return datetime.fromisoformat(text).utcoffset() == _NO_OFFSET
     except ValueError:
         return False
 

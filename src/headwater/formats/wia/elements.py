@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from headwater.model.lineage import EdgeType
@@ -53,7 +54,7 @@ class Field:
     items: tuple[Field, ...] = ()
     """The fields of each, where it is a list of objects."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """What a column or a key is called."""
         return "_".join(self.path)

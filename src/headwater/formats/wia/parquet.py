@@ -56,7 +56,7 @@ class _Table:
             schema = schema.with_metadata({_HEAD: json.dumps(head)})
         self._schema = schema
         self._writer = pq.ParquetWriter(file, schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        self._rows: dict[str, list[Any]] = {name: [] for name in schema.names}
 
     def __enter__(self) -> _Table:
         return self
@@ -66,30 +66,29 @@ class _Table:
         self._writer.close()
 
     def add(self, document: Document) -> None:
-        self._rows.append(_storable(flattened(self._kind, document), document))
-        if len(self._rows) >= _ROWS:
+        for name, value in _storable(flattened(self._kind, document), document).items():
+            self._rows[name].append(value)
+        if len(self._rows[DOCUMENT]) >= _ROWS:
             self._flush()
 
     def _flush(self) -> None:
-        if self._rows:
-            self._writer.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
-        self._rows = []
+        if self._rows[DOCUMENT]:
+            self._writer.write_batch(pa.RecordBatch.from_pydict(self._rows, schema=self._schema))
+        self._rows = {name: [] for name in self._rows}
 
 
 def _storable(row: dict[str, Any], document: Document) -> dict[str, Any]:
     """Half a surrogate pair has no UTF-8 form: the document says it as JSON, and the column something like it."""
-    texts = {name: _encodable(value) for name, value in row.items()}
-    if texts != row:
-        texts[DOCUMENT] = json.dumps(document)
-    return texts
+    odd = [name for name, value in row.items() if isinstance(value, str | list) and _encodable(value) != value]
+    if odd:
+        row |= {name: _encodable(row[name]) for name in odd} | {DOCUMENT: json.dumps(document)}
+    return row
 
 
 def _encodable(value: Any) -> Any:
     if isinstance(value, list):
         return [_encodable(each) for each in value]
-    if not isinstance(value, str) or value.isascii():
-        return value
-    return value.encode(errors="replace").decode()
+    return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def read(folder: Path) -> Iterator[Element]:
