@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 import headwater as hw
 from headwater.cli.app import app
+from headwater.cli.failures import Mistake
 from headwater.rows.pairs.folders import local_path
 from headwater.rows.pairs.lookup import PairTables
 from headwater.store.store import Store
@@ -84,6 +86,12 @@ def test_looked_up_on_the_command_line_without_spark(
     assert sorted(row["id"] for row in source["rows"]) == list(range(4, 100, 9))
     text = CliRunner().invoke(app, [*asked, "--rows", "2"]).stdout
     assert "… and 9 more" in text
+    for condition, reason in (("custmer = 4", "custmer"), ("customer =", "syntax error"), ("customer = 'x'", "'x'")):
+        wrong = CliRunner().invoke(app, ["rows", "lookup", str(run_id), "--where", condition, "--store", address])
+        assert isinstance(wrong.exception, Mistake)
+        assert re.fullmatch(
+            rf"The condition does not fit: .*{reason}.* Rows are known by: customer\.", str(wrong.exception)
+        )
 
 
 def test_rows_that_were_added_to_others(watch: Watch, orders: DataFrame, tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ def lookup(
     """Which rows a row came from, by the tables that its run wrote. Needs no Spark."""
     from pathlib import Path
 
+    import duckdb
+
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.telling import told_tables
     from headwater.rows.telling import as_tree
@@ -78,7 +80,12 @@ def lookup(
     with tables:
         if verify:
             tables.verify()
-        answer = told_tables(tables, where, most or (100 if as_json else 5))
+        try:
+            answer = told_tables(tables, where, most or (100 if as_json else 5))
+        except (duckdb.ProgrammingError, duckdb.DataError) as wrong:
+            known = ", ".join(tables.layout.identity)
+            reason = str(wrong).partition("\n")[0]
+            raise Mistake(f"The condition does not fit: {reason} Rows are known by: {known}.") from wrong
     if as_json:
         print_json(answer)
     else:

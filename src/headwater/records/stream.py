@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from headwater.errors import RecordsError
 from headwater.records.archive import Archive, Compaction
 from headwater.records.attempts import TRIES, too_busy, try_to_commit
 from headwater.records.building import RECORD_COLUMNS
@@ -57,11 +58,16 @@ def stream(
 
     ``done`` is told of every batch that was committed.
     """
+    from pyspark.errors import AnalysisException
+
     landing = absolute(landing)
     intake = _Intake(store, Archive(store._database, archive), landing, manner or Manner(), done)
     session = ledger_session(spark)
     there = checkpoint or f"{intake.archive.location}/_checkpoints/{hashlib.sha256(landing.encode()).hexdigest()[:16]}"
-    lines = session.readStream.option("maxFilesPerTrigger", _MOST_FILES).text(landing)
+    try:
+        lines = session.readStream.option("maxFilesPerTrigger", _MOST_FILES).text(landing)
+    except AnalysisException as wrong:
+        raise RecordsError(f"The landing folder cannot be read: {str(wrong).partition(chr(10))[0]}") from wrong
     told = lines.selectExpr(
         "value as line", "_metadata.file_path as file", "unix_micros(_metadata.file_modification_time) as landed"
     )

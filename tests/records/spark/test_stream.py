@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.errors import RecordsError
 from headwater.model.records import Record, micros_of
 from headwater.records.archive import Archive
 from headwater.records.compacted import Compacted
@@ -48,6 +49,14 @@ def run(store: Store, spark: SparkSession, tmp_path: Path, checkpoint: str = "ch
     )
     query.awaitTermination()
     return done
+
+
+def test_there_is_no_landing_folder(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
+    with (
+        Store(sqlite_url) as store,
+        pytest.raises(RecordsError, match=r"The landing folder cannot be read: .*/landing"),
+    ):
+        run(store, spark, tmp_path)
 
 
 def test_files_are_archived_once(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> None:
