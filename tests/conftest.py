@@ -17,6 +17,7 @@ from psycopg import sql
 
 from headwater.store.store import Store
 from tests.support import why_missing
+from tests.support.daily_revenue import DailyRevenue, run_daily_revenue
 from tests.support.postgres import PostgresServer, PostgresUnavailable
 
 ROOT = Path(__file__).parents[1]
@@ -129,6 +130,14 @@ def _durable(request: pytest.FixtureRequest) -> str:
 def store(store_url: str) -> Iterator[Store]:
     with Store(store_url) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def daily_revenue(tmp_path_factory: pytest.TempPathFactory) -> DailyRevenue:
+    """The example, run once for all who look at what became of its orders."""
+    if (reason := why_missing("java")) is not None:
+        pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    return run_daily_revenue(tmp_path_factory.mktemp("daily_revenue"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,8 @@ def script(folder: Path, text: str) -> Path:
     return file
 
 
-def execute(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "headwater", "exec", "--store", f"sqlite:///{folder}/lineage.db"]
+def execute(folder: Path, text: str, *arguments: str, options: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "headwater", "exec", "--store", f"sqlite:///{folder}/lineage.db", *options]
     return subprocess.run(
         [*command, str(script(folder, text)), f"{folder}/x", *arguments],
         cwd=folder,
@@ -100,10 +100,12 @@ def test_exec_leaves_the_program_as_it_is(tmp_path: Path) -> None:
 
 
 def test_the_documented_example(tmp_path: Path) -> None:
-    blocks = re.findall(r"```console\n\$ headwater exec (\S+)\n((?s:.*?))```", (ROOT / "docs" / "cli.md").read_text())
-    ((path, expected),) = blocks
+    blocks = re.findall(r"```console\n\$ headwater exec (.+)\n((?s:.*?))```", (ROOT / "docs" / "cli.md").read_text())
+    ((command, expected),) = blocks
+    *options, path = command.split()
+    text = (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}")
     for _ in range(2):  # and again, over what the first run left
-        done = execute(tmp_path, (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}"))
+        done = execute(tmp_path, text, options=options)
         assert (done.returncode, done.stdout) == (0, expected), done.stderr
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
         found = lin.upstream("default.daily_revenue", column="revenue")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,61 +17,16 @@ from headwater.model.items import Reason
 from headwater.pipeline.journal import MANIFEST
 from headwater.pipeline.stored import Items
 from tests.cli.running import Run
-from tests.support import why_missing
+from tests.support.daily_revenue import DailyRevenue as Estate
+from tests.support.daily_revenue import python
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs" / "pipelines.md"
 RUN_ID = "01a1e327-d127-74d2-af66-dc10f279f775"
 SIXTH = "06ef0cad-9ee6-0a43-696c-1c6e32c86970"
 
 
-@dataclass(frozen=True)
-class Estate:
-    folder: Path
-    printed: str
-
-    @property
-    def run_id(self) -> str:
-        return self.printed.split()[-2]
-
-    @property
-    def store(self) -> tuple[str, str]:
-        return "--store", f"sqlite:///{self.folder}/.headwater/lineage.db"
-
-    @property
-    def items(self) -> Path:
-        return self.folder / ".headwater" / "pipelines" / self.run_id / "items"
-
-
-def python(folder: Path, *arguments: str) -> str:
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    env |= {"HEADWATER_SPARK_MASTER": "local[1]", "SPARK_CONF_DIR": str(folder)}
-    command = [sys.executable, *arguments]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=500, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory) -> Estate:
-    reason = why_missing("java")
-    if reason is not None:
-        pytest.skip(f"not run: no Java 17 or 21: {reason}")
-    folder = tmp_path_factory.mktemp("estate")
-    (folder / "spark-defaults.conf").write_text("spark.master local[2]\nspark.ui.enabled false\n")
-    return Estate(folder, python(folder, str(ROOT / "examples" / "daily_revenue.py")))
-
-
-def documented() -> list[str]:
-    blocks = DOCS.read_text().split("```")[1::2]
-    return [block.removeprefix("\n").replace(RUN_ID, "RUN") for block in blocks]
-
-
-def test_what_the_documentation_shows_is_true(estate: Estate, run: Run) -> None:
-    assert estate.printed.replace(estate.run_id, "RUN") in documented()
-    told = run("run", estate.run_id, "--items", *estate.store)
-    assert (told.code, told.err) == (0, "")
-    assert told.out in documented()
+@pytest.fixture
+def estate(daily_revenue: Estate) -> Estate:
+    return daily_revenue
 
 
 def test_the_run_shows_its_nodes(estate: Estate, run: Run) -> None:

@@ -13,6 +13,7 @@ from headwater.doctor.findings import Asked, Sign
 from headwater.doctor.trial import trial
 from tests.cli.running import bare_environment
 from tests.support import why_missing
+from tests.support.console import blocks
 
 pytestmark = pytest.mark.spark
 
@@ -28,9 +29,13 @@ def asked(folder: Path, patience: float = 180.0) -> Asked:
 
 
 def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
-    """The user's own store, spool and folder have no part in it."""
+    """As docs/how-to/databricks-emr.md has it done. The user's own store, spool and folder have no part in it."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "databricks-emr.md"
+    ((command, _),) = (each for block in blocks(page.read_text()) for each in block.commands())
+    program, *arguments = command.split()
+    assert program == "headwater"
     answer = subprocess.run(
-        [sys.executable, "-m", "headwater", "doctor", "--spark", "--json"],
+        [sys.executable, "-m", "headwater", *arguments, "--json"],
         cwd=tmp_path,
         env={**bare_environment(), "HEADWATER_STORE": "sqlite:///own.db"},
         capture_output=True,
@@ -38,6 +43,7 @@ def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
         timeout=300,
         check=False,
     )
+    assert answer.returncode == 0, answer.stderr
     found = {each["check"]: each for each in json.loads(answer.stdout)["checks"]}
     assert found["trial job"]["sign"] == "ok", found["trial job"]
     assert list(tmp_path.iterdir()) == []
