@@ -89,7 +89,7 @@ def run_python(arguments: list[str]) -> int:
     sys.argv, sys.path = arguments, [os.path.dirname(os.path.abspath(arguments[0])), *sys.path]
     try:
         runpy.run_path(arguments[0], run_name="__main__")
-        hw.flush()  # as a Python that ends does
+        hw.flush(600)  # as a Python that ends does
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Exception:

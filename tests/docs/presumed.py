@@ -219,7 +219,7 @@ def captured_orders(reader: Reader) -> None:
     enabled = (
         f'    import headwater as hw\n    hw.enable(spark, store="{CAPTURED_STORE}", namespace="prod", {tables})\n'
     )
-    script = script.replace(session, session + enabled).replace(end, f"    hw.flush()\n{end}")
+    script = script.replace(session, session + enabled).replace(end, f"    hw.flush(600)\n{end}")
     (reader.folder / "orders_daily.py").write_text(script)
     reader.types("python orders_daily.py")
     with hw.connect(f"sqlite:///{reader.folder}/captured.db") as lineage:

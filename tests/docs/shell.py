@@ -99,21 +99,21 @@ class Shell:
         exported = self._aside / "exported"
         # What follows is behind a new line: what is typed may end with a comment.
         with self._typed(f"{{\n{line}\n}}\ncode=$?\nexport -p > {exported}\nexit $code") as typed:
-            typed.process.wait(240)
+            typed.process.wait(600)
         return typed.answer()
 
     @contextmanager
     def goes_on(self, line: str, until: Callable[[], bool]) -> Iterator[None]:
         """What does not end by itself: it is there once ``until`` says so, and gets Ctrl-C when the block is left."""
         with self._typed(line) as typed:
-            deadline = time.monotonic() + 120
+            deadline = time.monotonic() + 300
             while not until():
                 if typed.process.poll() is not None or time.monotonic() > deadline:
                     raise NotAtWork(typed.answer())
                 time.sleep(0.1)
             yield
             os.killpg(typed.process.pid, signal.SIGINT)
-            typed.process.wait(60)
+            typed.process.wait(180)
             if typed.answer().code != 0:
                 raise NotAtWork(typed.answer())
 
@@ -150,7 +150,7 @@ class Shell:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not (self._place / "socket").exists():
             assert self._desk.poll() is None
             assert time.monotonic() < deadline
