@@ -19,6 +19,7 @@ from tests.server.test_dbt import FILES as DBT_PROJECT
 from tests.server.test_dbt import PROGRAM as DBT
 from tests.support.console import blocks
 from tests.support.daily_revenue import DailyRevenue
+from tests.support.dead_letters import SHOP
 from tests.support.postgres import INSTALLATION, SUPERUSER, PostgresServer, find_package
 
 Step = Callable[[Reader], None]
@@ -166,28 +167,6 @@ def all_have_told(reader: Reader) -> None:
 
 
 # -- the folder of somebody who has tried the examples on Spark -----------------------------------
-
-SHOP = """
-import headwater as hw
-from pyspark.sql import SparkSession
-
-RATES = {"EUR": 1.0}
-
-def price(row):
-    return row.order_id, RATES[row.currency]
-
-def pipeline():
-    p = hw.Pipeline("shop")
-    orders = p.source("orders", lambda spark: spark.read.json("orders.json"), key="order_id")
-    priced = p.map("priced", orders, price, schema="order_id long, rate double", on_error="dead_letter")
-    p.sink("report", priced, format="json", path="report")
-    return p
-
-if __name__ == "__main__":
-    spark = SparkSession.builder.getOrCreate()
-    print(pipeline().run(spark, options=hw.LineageOptions.complete()).run_id)
-    spark.stop()
-"""
 
 
 def store(file: str) -> str:

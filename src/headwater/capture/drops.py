@@ -76,7 +76,8 @@ class Drops:
     def met(self, places: Iterable[Place]) -> None:
         """Tables that the job read or wrote: by then it is known where they lie."""
         for place in places:
-            self._met[place.also or place.key] = place
+            if place.kind != "FILE":
+                self._met[place.also or place.key] = place
 
     def began(self, execution: Any, dropping: Dropping, tags: Iterable[str]) -> None:
         self._open[execution] = _Open(dropping, tuple(tags))
