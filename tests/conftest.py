@@ -5,25 +5,25 @@ What cannot run here is reported as not run, with its reason; it never just pass
 
 from __future__ import annotations
 
-import itertools
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from headwater.store.store import Store
 from tests.support import why_missing
 from tests.support.daily_revenue import DailyRevenue, run_daily_revenue
 from tests.support.postgres import PostgresServer, PostgresUnavailable
+from tests.support.postgres_pool import PostgresPool
+from tests.support.spark import activate, stop_application
+
+pytest_plugins = ["tests.harness.grouping", "tests.harness.summary"]
 
 ROOT = Path(__file__).parents[1]
 SHARED = "../shared/data/openlineage"
-TEMPLATE = "headwater_template"
-_numbers = itertools.count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,19 +33,25 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:distutils Version classes are deprecated:DeprecationWarning")
     if spark < (4, 3):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+    # A worker of xdist runs code and no file; capture names the program's file, which is pytest's without xdist.
+    main = sys.modules["__main__"]
+    main.__file__ = getattr(main, "__file__", None) or pytest.__file__
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What asks for a Spark session is marked `spark`: the tests that another version of Spark has to pass too."""
-    for item in items:
-        if isinstance(item, pytest.Function) and "spark" in item.fixturenames:
-            item.add_marker(pytest.mark.spark)
+@pytest.fixture(autouse=True)
+def _active_session(request: pytest.FixtureRequest) -> None:
+    """Each folder has a Spark session of its own, and its tests meet no other."""
+    if "spark" in request.fixturenames:
+        activate(request.getfixturevalue("spark"))
+
+
+def pytest_sessionfinish() -> None:
+    stop_application()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """One server for all tests, with a migrated store that fresh ones are copied from."""
+    """One server for all tests of a process."""
     server = PostgresServer()
     try:
         if (reason := why_missing("postgres")) is not None:
@@ -54,28 +60,32 @@ def postgres() -> Iterator[PostgresServer]:
     except PostgresUnavailable as unavailable:
         pytest.skip(f"not run: no PostgreSQL: {unavailable}")
     try:
-        server.create_database(TEMPLATE)
-        Store(server.plain_url(TEMPLATE)).close()
         yield server
     finally:
         server.stop()
 
 
+@pytest.fixture(scope="session")
+def postgres_pool(postgres: PostgresServer) -> PostgresPool:
+    return PostgresPool(postgres)
+
+
 @pytest.fixture
-def new_postgres_database(postgres: PostgresServer) -> Iterator[Callable[..., str]]:
-    """Makes a database and answers with its name: a store, or empty if ``template`` says so."""
+def new_postgres_database(postgres_pool: PostgresPool) -> Iterator[Callable[..., str]]:
+    """Lends a database and answers with its name: a store, or a copy of ``template``."""
+    lent: list[str] = []
     made: list[str] = []
 
-    def make(template: str = TEMPLATE) -> str:
-        made.append(f"test_{next(_numbers)}")
-        with psycopg.connect(postgres.plain_url("postgres"), autocommit=True) as connection:
-            names = [sql.Identifier(made[-1]), sql.Identifier(template)]
-            connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*names))
-        return made[-1]
+    def lend(template: str | None = None) -> str:
+        name = postgres_pool.lend() if template is None else postgres_pool.create(template)
+        (lent if template is None else made).append(name)
+        return name
 
-    yield make
+    yield lend
+    for name in lent:
+        postgres_pool.take_back(name)
     for name in made:
-        postgres.drop_database(name)
+        postgres_pool.server.drop_database(name)
 
 
 @pytest.fixture(scope="session")
@@ -97,10 +107,10 @@ def postgres_url(postgres: PostgresServer, new_postgres_database: Callable[..., 
     return postgres.plain_url(new_postgres_database())
 
 
-@pytest.fixture(params=["sqlite", "memory", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """Each kind of database. In memory every opening is another store."""
-    return "memory://" if request.param == "memory" else _durable(request)
+    """Each kind of database. `memory://` is SQLite's code without a file: tests/store/test_in_memory.py is about it."""
+    return _durable(request)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -24,8 +24,8 @@ PROBE = {
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+def spark() -> Iterator[SparkSession]:
+    with spark_session() as session:
         yield session
 
 

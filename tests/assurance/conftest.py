@@ -32,6 +32,6 @@ def one_store(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+def spark() -> Iterator[SparkSession]:
+    with spark_session() as session:
         yield session

@@ -78,18 +78,14 @@ def average() -> float:
 
 
 KNOWN = {shop for shop, _ in SHOPS}
-BY_HAND: list[tuple[str, Callable[[], dict[str, int]]]] = [
-    ("SELECT * FROM orders WHERE amount > 0", lambda: {"orders": sum(map(positive, ORDERS))}),
+Case = tuple[str, Callable[[], dict[str, int]]]
+BY_HAND: list[Case] = [
     (
         "SELECT o.id, s.name FROM orders o JOIN shops s ON o.shop = s.shop WHERE o.amount > 0",
         lambda: {
             "orders": sum(positive(order) and order[1] in KNOWN for order in ORDERS),
             "shops": len({order[1] for order in ORDERS if positive(order)} & KNOWN),
         },
-    ),
-    (
-        "SELECT o.id, s.name FROM orders o LEFT JOIN shops s ON o.shop = s.shop",
-        lambda: {"orders": len(ORDERS), "shops": len({order[1] for order in ORDERS} & KNOWN)},
     ),
     (
         "SELECT shop, sum(amount) AS amount FROM orders GROUP BY shop HAVING count(*) > 15",
@@ -102,19 +98,8 @@ BY_HAND: list[tuple[str, Callable[[], dict[str, int]]]] = [
         lambda: {"orders": len({id for id, _, _ in ORDERS if id >= 100} | {id for id, _, _ in ORDERS if id < 200})},
     ),
     (
-        "SELECT shop, count(*) AS n FROM orders WHERE amount > 0 GROUP BY shop ORDER BY n DESC, shop LIMIT 3",
-        lambda: {"orders": sum(count for _, count in most_orders(3))},
-    ),
-    (
         "SELECT id FROM orders WHERE amount > (SELECT avg(amount) FROM orders WHERE shop < 3)",
         lambda: {"orders": len({order[0] for order in ORDERS if order[1] < 3 or order[2] > average()})},
-    ),
-    (
-        "SELECT id FROM orders o WHERE EXISTS (SELECT 1 FROM shops s WHERE s.shop = o.shop)",
-        lambda: {
-            "orders": sum(order[1] in KNOWN for order in ORDERS),
-            "shops": len({order[1] for order in ORDERS} & KNOWN),
-        },
     ),
     (
         "SELECT shop FROM orders WHERE amount > 40 UNION ALL SELECT shop FROM shops WHERE name = 'shop 3'",
@@ -124,9 +109,29 @@ BY_HAND: list[tuple[str, Callable[[], dict[str, int]]]] = [
         },
     ),
 ]
+MORE_BY_HAND: list[Case] = [
+    ("SELECT * FROM orders WHERE amount > 0", lambda: {"orders": sum(map(positive, ORDERS))}),
+    (
+        "SELECT o.id, s.name FROM orders o LEFT JOIN shops s ON o.shop = s.shop",
+        lambda: {"orders": len(ORDERS), "shops": len({order[1] for order in ORDERS} & KNOWN)},
+    ),
+    (
+        "SELECT shop, count(*) AS n FROM orders WHERE amount > 0 GROUP BY shop ORDER BY n DESC, shop LIMIT 3",
+        lambda: {"orders": sum(count for _, count in most_orders(3))},
+    ),
+    (
+        "SELECT id FROM orders o WHERE EXISTS (SELECT 1 FROM shops s WHERE s.shop = o.shop)",
+        lambda: {
+            "orders": sum(order[1] in KNOWN for order in ORDERS),
+            "shops": len({order[1] for order in ORDERS} & KNOWN),
+        },
+    ),
+]
 
 
-@pytest.mark.parametrize(("query", "by_hand"), BY_HAND)
+@pytest.mark.parametrize(
+    ("query", "by_hand"), [*BY_HAND, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE_BY_HAND)]
+)
 def test_exact(
     spark: SparkSession, watch: Watch, tmp_path: Path, query: str, by_hand: Callable[[], dict[str, int]]
 ) -> None:
@@ -161,9 +166,11 @@ def test_rows_that_have_no_place(spark: SparkSession, watch: Watch, tmp_path: Pa
 @pytest.mark.parametrize(
     ("query", "processed", "exact"),
     [
-        ("SELECT n FROM lines WHERE shop > 4", 3, False),
+        pytest.param("SELECT n FROM lines WHERE shop > 4", 3, False, marks=pytest.mark.long),
         ("SELECT s.name FROM lines l JOIN shops s ON l.shop = s.shop", 4, False),
-        ("SELECT shop, sum(n) AS n FROM lines GROUP BY shop HAVING sum(n) > 1", 3, False),
+        pytest.param(
+            "SELECT shop, sum(n) AS n FROM lines GROUP BY shop HAVING sum(n) > 1", 3, False, marks=pytest.mark.long
+        ),
         ("SELECT s.name FROM once l JOIN shops s ON l.shop = s.shop", 3, True),
     ],
 )

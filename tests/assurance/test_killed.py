@@ -61,7 +61,7 @@ def append(url: str, keys: Path, anchored: Path, number: int, pipe: int) -> NoRe
         os._exit(1)
 
 
-@pytest.mark.parametrize("rounds", [20, pytest.param(1_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [8, pytest.param(1_000, marks=pytest.mark.long)])
 def test_nothing_is_lost_and_nothing_forks(durable_url: str, tmp_path: Path, rounds: int) -> None:
     url, keys, anchored = durable_url, tmp_path / "key.pem", tmp_path / "anchor"
     told = subprocess.run(

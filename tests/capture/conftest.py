@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+def spark() -> Iterator[SparkSession]:
+    with spark_session() as session:
         yield session
 
 

@@ -13,6 +13,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ SLOW = (
     + """
 @__import__("pyspark").sql.functions.udf("long")
 def slow(number):
-    time.sleep(60)
+    time.sleep(600)
     return number
 print("begun", flush=True)
 spark.range(3).select(slow("id")).write.parquet(sys.argv[1] + "-slow")
@@ -45,7 +46,7 @@ spark.range(3).select(slow("id")).write.parquet(sys.argv[1] + "-slow")
 )
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _java() -> None:
     if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
@@ -77,34 +78,29 @@ def execute(folder: Path, text: str, *arguments: str, options: Sequence[str] = (
     )
 
 
-def told(folder: Path) -> list[dict[str, Any]]:
+def read_events(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
 
 
+def states_by_job(events: list[dict[str, Any]]) -> dict[str, list[str]]:
+    states: dict[str, list[str]] = {}
+    for event in events:
+        states.setdefault(event["job"]["name"], []).append(event["eventType"])
+    return states
+
+
 def states(folder: Path) -> dict[str, list[str]]:
-    """Job → the states that its runs were told to be in."""
-    found: dict[str, list[str]] = {}
-    for event in told(folder):
-        found.setdefault(event["job"]["name"], []).append(event["eventType"])
-    return found
+    """Job → the states of its runs, in the order of their events."""
+    return states_by_job(read_events(folder))
 
 
-def test_exec_leaves_the_program_as_it_is(tmp_path: Path) -> None:
-    done = execute(tmp_path, JOB + "sys.exit(3)", "--day", "2026-11-15", "-v")
-    assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
-    write = f"job.{tmp_path.name}/x"
-    assert states(tmp_path) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
-    with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
-        assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
-    assert not [file for file in (tmp_path / "spool").rglob("*") if file.is_file()]
-
-
-def test_the_documented_example(tmp_path: Path) -> None:
+@pytest.mark.parametrize("runs", [1, pytest.param(2, marks=pytest.mark.long)])  # again, over what the first run left
+def test_the_documented_example(tmp_path: Path, runs: int) -> None:
     blocks = re.findall(r"```console\n\$ headwater exec (.+)\n((?s:.*?))```", (ROOT / "docs" / "cli.md").read_text())
     ((command, expected),) = blocks
     *options, path = command.split()
     text = (ROOT / path).read_text().replace("sys.argv[1]", f"{str(tmp_path)!r}")
-    for _ in range(2):  # and again, over what the first run left
+    for _ in range(runs):
         done = execute(tmp_path, text, options=options)
         assert (done.returncode, done.stdout) == (0, expected), done.stderr
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as lin:
@@ -120,7 +116,7 @@ def test_an_error_that_nobody_catches(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.rstrip().endswith("KeyError: 'lost'")
     assert states(tmp_path)["job"] == ["START", "FAIL"]
-    last = told(tmp_path)[-1]["run"]["facets"]["errorMessage"]
+    last = read_events(tmp_path)[-1]["run"]["facets"]["errorMessage"]
     assert (last["message"], last["programmingLanguage"]) == ("KeyError: 'lost'", "PYTHON")
 
 
@@ -178,7 +174,7 @@ def slow_job(folder: Path) -> Iterator[subprocess.Popen[str]]:
         try:
             assert job.stdout is not None
             assert any(line == "begun\n" for line in job.stdout)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 180
             while not re.search(r'"START".*x-slow|x-slow.*"START"', (folder / "events.jsonl").read_text()):
                 assert time.monotonic() < deadline, "the write was not told"
                 time.sleep(0.2)
@@ -187,28 +183,59 @@ def slow_job(folder: Path) -> Iterator[subprocess.Popen[str]]:
             os.killpg(job.pid, signal.SIGKILL)
 
 
-def test_a_program_that_is_killed(tmp_path: Path) -> None:
-    """The next one that uses the spool tells how it ended."""
-    with slow_job(tmp_path) as job:
+@dataclass(frozen=True)
+class Succession:
+    """A program that was killed, and the next one, by `headwater exec`, with the same spool."""
+
+    folder: Path
+    events_before: list[dict[str, Any]]
+    """When the killed program was gone and the next one had not begun."""
+    next_program: subprocess.CompletedProcess[str]
+
+    @property
+    def killed_runs(self) -> set[str]:
+        return {event["run"]["runId"] for event in self.events_before}
+
+
+@pytest.fixture(scope="module")
+def succession(tmp_path_factory: pytest.TempPathFactory) -> Succession:
+    folder = tmp_path_factory.mktemp("succession")
+    with slow_job(folder) as job:
         os.killpg(job.pid, signal.SIGKILL)
-        job.wait(30)
-    before = states(tmp_path)
+        job.wait(60)
+    events_before = read_events(folder)
+    text = JOB.replace("sys.argv[1]", "sys.argv[1] + '-next'") + "sys.exit(3)"
+    return Succession(folder, events_before, execute(folder, text, "--day", "2026-11-15", "-v"))
+
+
+def test_exec_leaves_the_program_as_it_is(succession: Succession) -> None:
+    folder, done = succession.folder, succession.next_program
+    assert (done.returncode, done.stdout) == (3, "written --day 2026-11-15 -v\n"), done.stderr
+    write = f"job.{folder.name}/x-next"
+    own_events = [event for event in read_events(folder) if event["run"]["runId"] not in succession.killed_runs]
+    assert states_by_job(own_events) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
+    with hw.connect(f"sqlite:///{folder}/lineage.db") as lin:
+        assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
+    assert not [file for file in (folder / "spool").rglob("*") if file.is_file()]
+
+
+def test_a_program_that_is_killed(succession: Succession) -> None:
+    """The next one that uses the spool tells how it ended."""
+    before = states_by_job(succession.events_before)
     slow = next(name for name in before if name.endswith("x-slow"))
     assert (before["job"], before[slow]) == (["START"], ["START"])
-    done = execute(tmp_path, JOB.replace("sys.argv[1]", "sys.argv[1] + '-next'"))
-    assert done.returncode == 0, done.stderr
-    after = states(tmp_path)
+    after, events = states(succession.folder), read_events(succession.folder)
     assert after[slow] == ["START", "FAIL"]
     assert sorted(after["job"]) == ["COMPLETE", "FAIL", "START", "START"]
-    assert all(run.states[0] == "START" and len(run.states) == 2 for run in runs_of(told(tmp_path), "none"))
-    failed = next(e for e in told(tmp_path) if e["eventType"] == "FAIL" and e["job"]["name"] == slow)
+    assert all(run.states[0] == "START" and len(run.states) == 2 for run in runs_of(events, "none"))
+    failed = next(e for e in events if e["eventType"] == "FAIL" and e["job"]["name"] == slow)
     assert "ended before the run did" in failed["run"]["facets"]["errorMessage"]["message"]
 
 
 def test_a_program_that_is_interrupted(tmp_path: Path) -> None:
     with slow_job(tmp_path) as job:
         os.kill(job.pid, signal.SIGINT)
-        job.wait(60)
+        job.wait(180)  # much less than its function sleeps
     found = states(tmp_path)
     slow = next(name for name in found if name.endswith("x-slow"))
     assert found[slow] == ["START", "FAIL"]

@@ -20,7 +20,7 @@ from tests.capture.watching import watched
 from tests.support.jars import jars_or_skip
 from tests.support.postgres import PostgresServer
 from tests.support.relay import relayed
-from tests.support.spark import spark_session
+from tests.support.spark import spark_application
 
 WITH_JARS = FOLDER / "with_jars"
 SETTINGS = {
@@ -75,7 +75,7 @@ def surroundings(name: str, folder: Path) -> Iterator[tuple[dict[str, str], dict
 
 def tell(name: str, folder: Path, more: Mapping[str, object], short: Mapping[str, str]) -> dict[str, list[str]]:
     told: dict[str, list[str]] = {}
-    with spark_session(folder) as spark:
+    with spark_application(folder) as spark:
         make_files(spark, folder / "shop")
         with watched(spark, folder / "watch") as watch:
             for place, case in enumerate(cases_of(name)):

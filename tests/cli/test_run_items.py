@@ -23,6 +23,8 @@ from tests.support.daily_revenue import DailyRevenue as Estate
 from tests.support.daily_revenue import python
 from tests.support.dead_letters import SHOP
 
+pytestmark = pytest.mark.xdist_group("daily_revenue")  # with all who look at it: the example runs once
+
 RUN_ID = "01a1e327-d127-74d2-af66-dc10f279f775"
 SIXTH = "06ef0cad-9ee6-0a43-696c-1c6e32c86970"
 

@@ -60,16 +60,28 @@ def do(folder: str, variables: dict[str, str], arguments: list[str], files: list
     os.environ.clear()
     os.environ.update(variables)
     try:
-        program, *rest = arguments
-        return run_headwater(rest) if program == "headwater" else run_python(rest)
-    except KeyboardInterrupt:
-        return 130
+        return do_with_new_streams(arguments)
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
         for number, file in enumerate(own):
             os.dup2(file, number)
             os.close(file)
+
+
+def do_with_new_streams(arguments: list[str]) -> int:
+    """Those that Python made at its start take a pipe for the file that they began with."""
+    before = sys.stdout, sys.stderr
+    with (
+        open(1, "w", encoding="utf-8", closefd=False) as out,
+        open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False) as err,
+    ):
+        sys.stdout, sys.stderr = out, err
+        try:
+            program, *rest = arguments
+            return run_headwater(rest) if program == "headwater" else run_python(rest)
+        except KeyboardInterrupt:
+            return 130
+        finally:
+            sys.stdout, sys.stderr = before
 
 
 def run_headwater(arguments: list[str]) -> int:
@@ -89,7 +101,8 @@ def run_python(arguments: list[str]) -> int:
     sys.argv, sys.path = arguments, [os.path.dirname(os.path.abspath(arguments[0])), *sys.path]
     try:
         runpy.run_path(arguments[0], run_name="__main__")
-        hw.flush(600)  # as a Python that ends does
+        hw.flush(600)
+        hw.disable()  # as a Python that ends does: the application's own run is over, too
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except Exception:

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.cli.running import bare_environment
-from tests.support.daily_revenue import QUICK_SPARK
+from tests.support.spark import short_job_environment
 
 DESK = Path(__file__).with_name("desk.py")
 
@@ -43,6 +43,41 @@ class Typed:
         return Answer(self.process.returncode, out, err)
 
 
+class Desk:
+    """The process of desk.py, and the line by which a program of a shell hands over to it."""
+
+    def __init__(self) -> None:
+        # The path of a socket has to be short, and that of a test's folder is not.
+        self._place = Path(tempfile.mkdtemp(prefix="headwater-desk-", dir="/tmp"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def handed(self, program: str) -> str:
+        return f'exec {sys.executable} -I -S {DESK} hand {self._place / "socket"} {program} "$@"'
+
+    def open(self, folder: Path, environment: dict[str, str]) -> None:
+        if self._process is not None:
+            return
+        self._process = subprocess.Popen(
+            [sys.executable, str(DESK), "open", str(self._place / "socket")],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 180
+        while not (self._place / "socket").exists():
+            assert self._process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()  # Spark's Java ends with it
+            self._process.wait()
+        shutil.rmtree(self._place)
+
+
 class Shell:
     """`bash`, a process a line; what one line exports the next one has.
 
@@ -57,23 +92,17 @@ class Shell:
         self.home = self._aside / "home"
         for new in (self.folder, self._tools, self.home):
             new.mkdir(parents=True)
-        (self._aside / "spark-defaults.conf").write_text(QUICK_SPARK)
         (self._aside / "exported").write_text("")
-        # The path of a socket has to be short, and that of a test's folder is not.
-        self._place = Path(tempfile.mkdtemp(prefix="headwater-desk-", dir="/tmp"))
-        self._desk: subprocess.Popen[bytes] | None = None
+        self._desk = Desk()
         for name, how in (("headwater", f"{sys.executable} -m headwater"), ("python", sys.executable)):
-            handed = f'exec {sys.executable} -I -S {DESK} hand {self._place / "socket"} {name} "$@"'
             real = f'exec {how} "$@"'
-            self.tool(name, f'case "$1" in serve | exec) {real} ;; esac\n{handed}' if name in at_hand else real)
+            handed = f'case "$1" in serve | exec) {real} ;; esac\n{self._desk.handed(name)}'
+            self.tool(name, handed if name in at_hand else real)
         self._environment = {
             **{name: value for name, value in bare_environment().items() if not name.startswith("HEADWATER_")},
-            "HEADWATER_SPARK_MASTER": "local[2]",
+            **short_job_environment(),
             "HOME": str(self.home),
             "PATH": f"{self._tools}{os.pathsep}{os.environ['PATH']}",
-            "PYSPARK_PYTHON": sys.executable,
-            "SPARK_CONF_DIR": str(self._aside),
-            "SPARK_LOCAL_IP": "127.0.0.1",
         }
         self._environment.pop("XDG_CONFIG_HOME", None)
 
@@ -83,10 +112,7 @@ class Shell:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._desk is not None:
-            self._desk.kill()  # Spark's Java ends with it
-            self._desk.wait()
-        shutil.rmtree(self._place)
+        self._desk.close()
 
     def tool(self, name: str, script: str) -> None:
         (self._tools / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -119,7 +145,7 @@ class Shell:
 
     @contextmanager
     def _typed(self, script: str) -> Iterator[Typed]:
-        self._open_desk()
+        self._desk.open(self.folder, self._environment)
         # Files, and not pipes: Spark's Java holds on to what it has inherited.
         said = Path(tempfile.mkdtemp(dir=self._aside))
         with (said / "out").open("wb") as out, (said / "err").open("wb") as err:
@@ -138,20 +164,3 @@ class Shell:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-
-    def _open_desk(self) -> None:
-        if self._desk is not None:
-            return
-        self._desk = subprocess.Popen(
-            [sys.executable, str(DESK), "open", str(self._place / "socket")],
-            cwd=self.folder,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 180
-        while not (self._place / "socket").exists():
-            assert self._desk.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.02)

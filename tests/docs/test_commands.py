@@ -51,6 +51,8 @@ from tests.support.console import blocks
 from tests.support.daily_revenue import DailyRevenue
 from tests.support.postgres import PostgresServer
 
+pytestmark = pytest.mark.xdist_group("daily_revenue")  # with all who look at it: the example runs once
+
 README, CLI, TUTORIAL = "README.md", "docs/cli.md", "docs/tutorial.md"
 
 NOT_RUN = {
@@ -59,6 +61,9 @@ NOT_RUN = {
     "./dev check": "CI runs it",
     "./dev test": "it is what runs this",
     "./dev test --all": "it is what runs this",
+    "./dev test --changed": "it is what runs this",
+    "./dev test --quick": "it is what runs this",
+    "./dev test --stress tests/store/test_runs.py::test_times": "it is what runs this",
     "./dev test --spark 3.5": "makes another venv from the network; CI runs it",
     "./dev bench graph": "a benchmark, which wants the machine for itself",
     "./dev lock": "asks the registry for versions",

@@ -1,4 +1,7 @@
-"""docs/tutorial.md is done as it says: its files written, its commands run one after the other, on real Spark."""
+"""docs/tutorial.md is done as it says: its files written, its commands run one after the other, on real Spark.
+
+One process does all its commands, so that Java starts once; `./dev test --all` starts one for each, as a person does.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import bare_environment
+from tests.docs.shell import Desk
 from tests.server.running import free_port
 from tests.support import why_missing
 from tests.support.console import agrees, blocks
+from tests.support.spark import short_job_environment
 
 pytestmark = pytest.mark.spark
 
@@ -33,17 +40,22 @@ def _java() -> None:
 class Reader:
     """Somebody who does what the page says, in one shell from beginning to end."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, desk: Desk | None) -> None:
+        """Whose programs are processes of their own, or done by the ``desk``."""
         self.folder = folder
         tools = folder / "tools"
         tools.mkdir()
         for name, what in (("headwater", "-m headwater "), ("python", "")):
-            (tools / name).write_text(f'#!/bin/sh\nexec {sys.executable} {what}"$@"\n')
+            real = f'exec {sys.executable} {what}"$@"'
+            (tools / name).write_text(f"#!/bin/sh\n{real if desk is None else desk.handed(name)}\n")
             (tools / name).chmod(0o755)
         (folder / "work").mkdir()
         self.work = folder / "work"
         ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "HOME": str(folder)}
         self.environment = {**bare_environment(), **ours, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+        if desk is not None:
+            self.environment |= short_job_environment()
+            desk.open(self.work, self.environment)
         with (folder / "stderr").open("wb") as aside:
             self.shell = subprocess.Popen(
                 ["bash"],
@@ -80,7 +92,7 @@ class Reader:
             assert "<html" in self._page(port).lower()
         finally:
             server.send_signal(signal.SIGINT)
-            server.wait(30)
+            server.wait(180)
 
     @staticmethod
     def _page(port: int) -> str:
@@ -102,12 +114,20 @@ class Reader:
         assert self.shell.stdin is not None
         assert self.shell.stdout is not None
         self.shell.stdin.close()
-        self.shell.wait(30)
+        self.shell.wait(180)
         self.shell.stdout.close()
 
 
-def test_the_tutorial(tmp_path: Path) -> None:
-    reader = Reader(tmp_path)
+@pytest.fixture(params=["one process", pytest.param("a process each", marks=pytest.mark.long)])
+def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reader]:
+    if request.param == "a process each":
+        yield Reader(tmp_path, None)
+        return
+    with closing(Desk()) as desk:
+        yield Reader(tmp_path, desk)
+
+
+def test_the_tutorial(reader: Reader, tmp_path: Path) -> None:
     wrong = []
     try:
         for block in blocks(TUTORIAL.read_text()):

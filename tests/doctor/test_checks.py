@@ -125,7 +125,7 @@ def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spark", "java", "sign"),
+    ("spark_version", "java", "sign"),
     [
         ("4.3.0", "1.8", "failed"),
         ("4.3.0", "17", "ok"),
@@ -136,9 +136,9 @@ def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path) -> None:
         ("3.5.6", "11", "failed"),
     ],
 )
-def test_a_java_for_each_spark(tmp_path: Path, spark: str, java: str, sign: str) -> None:
-    _, found = doctor(tmp_path, [a_pyspark(tmp_path, spark), PACKAGES], JAVA_HOME=str(a_java(tmp_path, java)))
-    assert (found["pyspark"]["sign"], found["pyspark"]["found"]) == ("ok", spark)
+def test_a_java_for_each_spark(tmp_path: Path, spark_version: str, java: str, sign: str) -> None:
+    _, found = doctor(tmp_path, [a_pyspark(tmp_path, spark_version), PACKAGES], JAVA_HOME=str(a_java(tmp_path, java)))
+    assert (found["pyspark"]["sign"], found["pyspark"]["found"]) == ("ok", spark_version)
     assert found["Java"]["sign"] == sign, found["Java"]
 
 

@@ -93,43 +93,43 @@ def check(lab: Lab, case: Case) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(90)
+@QUICK(30)
 @given(case=cases(COLLISIONS, 10))
 def test_every_arrival_of_a_history_gives_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(45)
+@QUICK(24)
 @given(case=cases(ALIASES, 9))
 def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(60)
+@QUICK(24)
 @given(case=cases(LIVES, 8))
 def test_runs_live_and_end_as_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(70)
+@QUICK(30)
 @given(case=cases(REWRITES, 9))
 def test_what_is_written_again_holds_as_long_as_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(70)
+@QUICK(30)
 @given(case=cases(CLAIMS, 6))
 def test_contested_names_go_to_whom_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(90)
+@QUICK(30)
 @given(case=cases(WORDS, 7))
 def test_a_dataset_under_two_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(30)
+@QUICK(18)
 @given(case=cases(ODD, 8))
 def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)

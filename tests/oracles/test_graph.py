@@ -64,13 +64,13 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(14)
+@QUICK(8)
 @given(case=cases(GRAPH, 14))
 def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(9)
+@QUICK(6)
 @given(case=cases(MOVING_GRAPH, 14))
 def test_answers_are_the_models_under_every_alias(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)

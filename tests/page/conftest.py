@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.conftest import ROOT
 from tests.page.browser import Watched, browsing, chromium
 from tests.server.running import ServerProcess
 from tests.support import why_missing
+from tests.support.spark import short_job_environment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -50,6 +52,15 @@ def look(browser: Browser) -> Iterator[Callable[..., Watched]]:
     assert complaints == []
 
 
+ONE_AFTER_THE_OTHER = """
+import json, sys
+from headwater.cli.app import app
+from headwater.cli.failures import run_app
+sys.exit(next((code for command in json.loads(sys.argv[1]) if (code := run_app(app, command))), 0))
+"""
+"""Commands of ours in one process: to start Python takes longer than each of them."""
+
+
 class Demo:
     """What `examples/carbon.py` left, served."""
 
@@ -72,16 +83,17 @@ def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     environment = {
         "HEADWATER_KEY": str(folder / "key"),
         "HEADWATER_SPOOL": str(folder / "spool"),
-        "HEADWATER_SPARK_MASTER": "local[1]",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
+        **short_job_environment("local[1]"),
     }
+    commands = [
+        ["records", "send", str(ROOT / "examples" / "carbon_records.jsonl"), "--store", made.store],
+        ["records", "work", "--until-empty", "--no-compaction", "--store", made.store],
+        ["keys", "new"],
+        ["checkpoint", "--store", made.store],
+    ]
     for command in (
         [str(ROOT / "examples" / "carbon.py"), str(made.lake), made.store, str(made.rows)],
-        ["-m", "headwater", "records", "send", str(ROOT / "examples" / "carbon_records.jsonl"), "--store", made.store],
-        ["-m", "headwater", "records", "work", "--until-empty", "--no-compaction", "--store", made.store],
-        ["-m", "headwater", "keys", "new"],
-        ["-m", "headwater", "checkpoint", "--store", made.store],
+        ["-c", ONE_AFTER_THE_OTHER, json.dumps(commands)],
     ):
         done = subprocess.run(
             [sys.executable, *command], cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+import pytest
+
 import headwater as hw
 from tests.page.browser import Watched
 from tests.page.conftest import Demo
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 Look = Callable[..., Watched]
+
+pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
 
 
 def explore(page: Page, demo: Demo, dataset: str, **more: str) -> None:

@@ -13,6 +13,8 @@ from tests.page.conftest import Demo
 from tests.server.running import ServerProcess
 
 Look = Callable[..., Watched]
+
+pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
 VIEWS = ["/", "/map", "/runs", "/records", "/audit", "/keys"]
 
 

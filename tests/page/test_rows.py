@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.page.browser import Watched
 from tests.page.conftest import Demo
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Look = Callable[..., Watched]
+
+pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
 
 
 def rows_of(page: Page, demo: Demo, dataset: str, **more: str) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.page.browser import Watched
 from tests.page.conftest import Demo
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
 Look = Callable[..., Watched]
+
+pytestmark = pytest.mark.xdist_group("demo")  # with all who look at it: it is made once
 
 
 def open_run(look: Look, demo: Demo, job: str) -> Page:

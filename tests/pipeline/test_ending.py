@@ -22,7 +22,7 @@ def slow(folder: Path) -> hw.Pipeline:
 
     def call(row: Any) -> dict[str, Any]:
         open(marker, "a").close()
-        time.sleep(60)
+        time.sleep(600)
         return {"id": row.id}
 
     p = hw.Pipeline("slow", namespace="tests")
@@ -45,16 +45,14 @@ class Reports(Kept):
 def test_cancelled_from_another_thread(spark: SparkSession, tmp_path: Path) -> None:
     sink = Reports()
     started = slow(tmp_path).start(spark, options=FULL.with_(location=str(tmp_path / "items")), sinks=[sink])
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 180
     while not (tmp_path / "called").exists():
         assert time.monotonic() < deadline
         assert not started.done
         time.sleep(0.1)
-    began = time.monotonic()
     started.cancel()
     with pytest.raises(PipelineCancelled, match="'slow' was cancelled at node 'slow'"):
-        started.wait(100)
-    assert time.monotonic() - began < 59  # it did not wait for the function
+        started.wait(180)  # it did not wait for the function
     assert (sink.closed, sink.states) == (1, ["ABORT"])
     assert sorted((each.node, each.reason) for each in sink.records) == [("some", "Emitted")] * 3 + [
         ("some", "FilteredOut")
@@ -105,7 +103,7 @@ def test_a_fault_of_ours_is_not_the_runs(
     p = hw.Pipeline("sound", namespace="tests")
     p.source("rows", lambda spark: spark.range(4), key="id")
     p.sink("out", "rows", format="parquet", path=str(tmp_path / "out"))
-    result = p.start(spark, options=FULL.with_(location=str(tmp_path / "items"))).wait(100)
+    result = p.start(spark, options=FULL.with_(location=str(tmp_path / "items"))).wait(180)
     assert spark.read.parquet(str(tmp_path / "out")).count() == 4
     assert str(result.report.state) == "COMPLETE"
     assert "could not be accounted for" in caplog.text

@@ -25,7 +25,7 @@ from headwater.pipeline.sinks import JsonFileSink, JsonlSink
 
 def slow(row):
     open("called", "a").close()
-    time.sleep(60)
+    time.sleep(600)
     return {"id": row.id}
 
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
@@ -59,10 +59,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
                 assert program.poll() is None, (tmp_path / "told").read_text()
                 assert time.monotonic() < deadline, "the function was never called"
                 time.sleep(0.1)
-            began = time.monotonic()
             os.kill(program.pid, signal.SIGINT)
-            assert program.wait(55) not in (0, None)
-            assert time.monotonic() - began < 55  # it did not wait for the function
+            assert program.wait(180) not in (0, None)  # it did not wait for the function
         finally:
             if program.poll() is None:
                 os.killpg(program.pid, signal.SIGKILL)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,16 +37,21 @@ def pipeline(folder: Path, shops: list[tuple[int, str]] = SHOPS, how: str = "inn
     """Rows are dropped by a filter, by a function, by a failure, by a join and by a filter before groups."""
     from pyspark.sql import functions as F
 
+    p = up_to_the_join(folder, shops, how)
+    p.transform("large", "named", lambda df: df.where("amount > 15").withColumn("twice", F.col("amount") * 2))
+    p.aggregate("daily", "large", by=["day"], total=F.sum("twice"))
+    p.transform("rounded", "daily", lambda df: df.withColumn("total", F.round("total")))
+    p.sink("out", "rounded", format="parquet", path=str(folder / "out"), mode="overwrite")
+    return p
+
+
+def up_to_the_join(folder: Path, shops: list[tuple[int, str]], how: str = "inner") -> hw.Pipeline:
     p = hw.Pipeline("lanes", namespace="tests")
     p.source("orders", _parquet(folder, "orders", ORDERS, "id long, shop long, day long, amount double"), key="id")
     p.source("shops", _parquet(folder, "shops", shops, "shop long, town string"), key="shop")
     p.transform("valid", "orders", lambda df: df.where("amount > 0").select("id", "shop", "day", "amount"))
     p.map("priced", "valid", priced, schema="id long, shop long, day long, amount double", on_error="skip")
     p.join("named", "priced", "shops", on="shop", how=how)
-    p.transform("large", "named", lambda df: df.where("amount > 15").withColumn("twice", F.col("amount") * 2))
-    p.aggregate("daily", "large", by=["day"], total=F.sum("twice"))
-    p.transform("rounded", "daily", lambda df: df.withColumn("total", F.round("total")))
-    p.sink("out", "rounded", format="parquet", path=str(folder / "out"), mode="overwrite")
     return p
 
 
@@ -57,8 +65,8 @@ def _parquet(folder: Path, name: str, rows: list[Any], schema: str) -> Callable[
     return read
 
 
-@pytest.fixture
-def lanes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+@contextmanager
+def lanes_watched() -> Iterator[list[str]]:
     """The sources whose items were written in lanes."""
     found: list[str] = []
     in_lane = Settlement._in_lane
@@ -68,8 +76,15 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.extend([way.source.name] if rows is not None else [])
         return rows
 
-    monkeypatch.setattr(Settlement, "_in_lane", watched)
-    return found
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Settlement, "_in_lane", watched)
+        yield found
+
+
+@pytest.fixture
+def lanes() -> Iterator[list[str]]:
+    with lanes_watched() as found:
+        yield found
 
 
 def run(spark: SparkSession, p: hw.Pipeline, folder: Path, options: hw.LineageOptions = FULL) -> Result:
@@ -81,15 +96,46 @@ def records(result: Result) -> dict[str, ItemRecord]:
     return {f"{each.source} {each.key}": each for each in found}
 
 
+@dataclass(frozen=True)
+class LaneRun:
+    """A run whose items could go in lanes, and those that did."""
+
+    folder: Path
+    result: Result
+    lanes: list[str]
+
+
+@pytest.fixture(scope="module")
+def lane_run(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, hw.LineageOptions], LaneRun]:
+    """The same run for all who ask for it."""
+
+    @cache
+    def once(how: str, options: hw.LineageOptions) -> LaneRun:
+        folder = tmp_path_factory.mktemp("lanes")
+        with lanes_watched() as lanes:
+            result = run(spark, pipeline(folder, how=how), folder, options)
+        return LaneRun(folder, result, lanes)
+
+    return once
+
+
 @pytest.mark.parametrize("how", ["inner", pytest.param("left", marks=pytest.mark.long)])
 def test_a_lane_says_what_is_said_without_it(
-    spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypatch: pytest.MonkeyPatch, how: str
+    spark: SparkSession,
+    lane_run: Callable[[str, hw.LineageOptions], LaneRun],
+    lanes: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
 ) -> None:
-    in_lanes = records(run(spark, pipeline(tmp_path, how=how), tmp_path))
-    assert lanes == ["orders"]
+    first = lane_run(how, FULL)
+    in_lanes = records(first.result)
+    assert first.lanes == ["orders"]
+    lanes.clear()  # the run may have been made just now
     monkeypatch.setattr(Account, "lane", lambda self, way: None)
-    together = records(run(spark, pipeline(tmp_path, how=how), tmp_path))
-    assert lanes == ["orders"]
+    together = records(run(spark, pipeline(first.folder, how=how), first.folder))
+    assert lanes == []
     assert in_lanes == together
     ended = {key: record.node for key, record in in_lanes.items() if record.source == "orders"}
     assert len(ended) == len(ORDERS)
@@ -110,9 +156,16 @@ def test_sampled(spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypa
     assert 0 < len(in_lanes) < len(ORDERS)
 
 
-def test_a_join_that_meets_two_is_found_by_counting(spark: SparkSession, tmp_path: Path, lanes: list[str]) -> None:
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_join_that_meets_two_is_found_by_counting(
+    spark: SparkSession, tmp_path: Path, lanes: list[str], whole: bool
+) -> None:
     """The key of the shops is declared, and wrong: two of them share it."""
-    result = run(spark, pipeline(tmp_path, [*SHOPS, (1, "Bern")]), tmp_path, FULL.with_(warn_on_mismatch=False))
+    shops = [*SHOPS, (1, "Bern")]
+    p = pipeline(tmp_path, shops) if whole else up_to_the_join(tmp_path, shops)
+    if not whole:
+        p.sink("out", "named", format="parquet", path=str(tmp_path / "out"))
+    result = run(spark, p, tmp_path, FULL.with_(warn_on_mismatch=False))
     assert lanes == []
     found = records(result)
     assert {hop.node: hop.emissions for hop in found['orders {"id":9}'].hops}["named"] == 2
@@ -128,13 +181,14 @@ def test_a_join_that_meets_two_is_found_by_counting(spark: SparkSession, tmp_pat
     ],
 )
 def test_records_are_the_same_however_they_are_read(
-    spark: SparkSession, tmp_path: Path, options: hw.LineageOptions
+    lane_run: Callable[[str, hw.LineageOptions], LaneRun], options: hw.LineageOptions
 ) -> None:
     """By Spark's columns, at hand in Python, and from the files without Spark."""
-    result = run(spark, pipeline(tmp_path), tmp_path, options)
+    shared = lane_run("inner", options)
+    result = shared.result
     by_spark = records(result)
     at_hand = {f"{each.source} {each.key}": each for each in result._collector.records}
-    with Items(tmp_path / "items" / result.run_id / "items") as items:
+    with Items(shared.folder / "items" / result.run_id / "items") as items:
         from_files = {f"{each.source} {each.key}": each for each in items.records()}
         assert items.counts() == result.counts
         assert items.unresolved() == ()

@@ -11,6 +11,7 @@ import headwater as hw
 from headwater.errors import PipelineError
 from headwater.pipeline import steps
 from headwater.pipeline.execution import Execution
+from headwater.pipeline.result import Result
 from headwater.pipeline.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,15 +89,14 @@ def _bare(text: str) -> str:
     return re.sub(r"plainly\(.*?\)(#\d+)?", "plainly", text)
 
 
-def test_off_follows_nothing(spark: SparkSession, folder: Path) -> None:
-    result = shop(folder, "nothing").start(spark, options=hw.LineageOptions.off()).wait()
+def check_nothing_followed(result: Result) -> None:
     assert result.counts == {}
     with pytest.raises(PipelineError, match="followed no items"):
         _ = result.items
     assert {node.name for node in result.report.nodes if node.seconds is not None} >= {"numbers", "twice", "out"}
 
 
-@pytest.mark.parametrize("mode", ["full", "sampled", "key", "off"])
+@pytest.mark.parametrize("mode", ["full", pytest.param("sampled", marks=pytest.mark.long), "key", "off"])
 def test_nobody_sees_a_column_of_ours(spark: SparkSession, folder: Path, mode: str) -> None:
     options = hw.LineageOptions(mode=mode, sample_every=3, location=str(folder / "items"))
     result = shop(folder, mode).start(spark, options=options).wait()
@@ -105,3 +105,10 @@ def test_nobody_sees_a_column_of_ours(spark: SparkSession, folder: Path, mode: s
     assert totals == {None: 120, "one": 138, "two": 110}
     assert set(spark.read.json(str(folder / f"{mode} all")).columns) == {"k", "id", "double", "name"}
     assert (mode in ("full", "sampled")) == bool(result.counts)
+    if mode == "off":
+        check_nothing_followed(result)
+
+
+@pytest.mark.long
+def test_off_needs_no_location(spark: SparkSession, folder: Path) -> None:
+    check_nothing_followed(shop(folder, "nothing").start(spark, options=hw.LineageOptions.off()).wait())

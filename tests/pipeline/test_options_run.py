@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,9 +52,45 @@ def records(result: Result) -> dict[int, ItemRecord]:
     return {json.loads(each.key)["id"]: each for each in found}
 
 
-def test_complete(spark: SparkSession, tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class SharedRun:
+    """A run that several tests look at: what one of its options changes is not what another one does."""
+
+    folder: Path
+    result: Result
+    sink: Kept
+    by_id: dict[int, ItemRecord]
+
+
+def shared_run(spark: SparkSession, folder: Path, options: hw.LineageOptions) -> SharedRun:
+    sink = Kept()
+    result = run(spark, folder, options, [sink])
+    return SharedRun(folder, result, sink, records(result))
+
+
+@pytest.fixture(scope="module")
+def complete(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
+    folder = tmp_path_factory.mktemp("complete")
+    return shared_run(spark, folder, COMPLETE.with_(location=str(folder / "elsewhere")))
+
+
+@pytest.fixture(scope="module")
+def materialized(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
+    """More records than the cap, all of them at hand, without snapshots."""
+    options = COMPLETE.with_(snapshots=False, intermediate_records=False, materialization_cap=2, overflow="materialize")
+    return shared_run(spark, tmp_path_factory.mktemp("materialized"), options)
+
+
+@pytest.fixture(scope="module")
+def degraded(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
+    """More records than the cap, the others in files only, with few hops."""
+    options = COMPLETE.with_(max_hops=3, materialization_cap=2, overflow="degrade")
+    return shared_run(spark, tmp_path_factory.mktemp("degraded"), options)
+
+
+def test_complete(complete: SharedRun) -> None:
     """snapshots, ancestry, contributors, times, decisions, cardinality and data, all at once."""
-    one = records(run(spark, tmp_path, COMPLETE))[5]
+    one = complete.by_id[5]
     assert [hop.node for hop in one.hops] == ["orders", "half", "some", "daily", "out"]
     assert [hop.ancestry for hop in one.hops] == [(), (0,), (0,), (0,), (0,)]
     assert [hop.input and json.loads(hop.input) for hop in one.hops][:3] == [
@@ -65,7 +102,7 @@ def test_complete(spark: SparkSession, tmp_path: Path) -> None:
     assert all(hop.at is not None and hop.cardinality == 2 and hop.outcome for hop in one.hops)
     assert len(one.contributors) == 1
     assert one.hops[3].contributors == 2
-    assert records(run(spark, tmp_path, COMPLETE))[3].error == "ValueError: unlucky 13"
+    assert complete.by_id[3].error == "ValueError: unlucky 13"
 
 
 def test_with_all_of_it_taken_away(spark: SparkSession, tmp_path: Path) -> None:
@@ -88,16 +125,16 @@ def test_with_all_of_it_taken_away(spark: SparkSession, tmp_path: Path) -> None:
     assert found[3].outcome.words == "FilteredOut"  # of the record itself it is always told
 
 
-def test_without_snapshots_the_data_is_as_it_came(spark: SparkSession, tmp_path: Path) -> None:
-    found = records(run(spark, tmp_path, COMPLETE.with_(snapshots=False, intermediate_records=False)))
+def test_without_snapshots_the_data_is_as_it_came(materialized: SharedRun) -> None:
+    found = materialized.by_id
     assert json.loads(found[5].data or "") == {"id": 5, "day": 1, "amount": 15}
     assert {(hop.input, hop.output) for each in found.values() for hop in each.hops} == {(None, None)}
     assert [[hop.node for hop in found[id].hops] for id in (0, 3, 5)] == [["some"], ["half"], ["out"]]
     assert len(found[5].path) == 5
 
 
-def test_max_hops(spark: SparkSession, tmp_path: Path) -> None:
-    found = records(run(spark, tmp_path, COMPLETE.with_(max_hops=3)))
+def test_max_hops(degraded: SharedRun) -> None:
+    found = degraded.by_id
     assert [hop.node for hop in found[5].hops] == ["orders", "half", "out"]
     assert [hop.truncated for hop in found[5].hops] == [False, False, True]
     assert (found[5].truncated, found[3].truncated) == (True, False)
@@ -124,17 +161,14 @@ def at_hand(result: Result) -> int:
     return len(result._collector.records)
 
 
-def test_overflow_materialize_and_degrade(spark: SparkSession, tmp_path: Path) -> None:
-    sinks = Kept(), Kept()
-    few = COMPLETE.with_(materialization_cap=2)
-    all_of_them = run(spark, tmp_path, few.with_(overflow="materialize"), [sinks[0]])
-    degraded = run(spark, tmp_path, few.with_(overflow="degrade"), [sinks[1]])
-    assert (at_hand(all_of_them), at_hand(degraded)) == (6, 2)
-    assert [len({each.correlation_id for each in sink.records}) for sink in sinks] == [6, 6]
-    assert all_of_them.items.count() == degraded.items.count() == 6
-    assert degraded.counts == all_of_them.counts
-    last = sinks[1].records[-1]
-    assert degraded.history(last.correlation_id) == last.hops  # from where it was written
+def test_overflow_materialize_and_degrade(materialized: SharedRun, degraded: SharedRun) -> None:
+    both = (materialized, degraded)
+    assert [at_hand(shared.result) for shared in both] == [6, 2]
+    assert [len({each.correlation_id for each in shared.sink.records}) for shared in both] == [6, 6]
+    assert [shared.result.items.count() for shared in both] == [6, 6]
+    assert degraded.result.counts == materialized.result.counts
+    last = degraded.sink.records[-1]
+    assert degraded.result.history(last.correlation_id) == last.hops  # from where it was written
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -201,7 +235,6 @@ def test_a_row_that_is_lost_on_the_way(spark: SparkSession, tmp_path: Path, ensu
         spark.conf.unset("spark.sql.files.ignoreMissingFiles")
 
 
-def test_location(spark: SparkSession, tmp_path: Path) -> None:
-    result = run(spark, tmp_path, COMPLETE.with_(location=str(tmp_path / "elsewhere")))
-    with Items(tmp_path / "elsewhere" / result.run_id / "items") as items:
+def test_location(complete: SharedRun) -> None:
+    with Items(complete.folder / "elsewhere" / complete.result.run_id / "items") as items:
         assert len(items.records()) == 6

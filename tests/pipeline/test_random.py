@@ -13,6 +13,7 @@ from tests.oracles.profiles import LONG, QUICK
 from tests.pipeline.by_hand import Step
 from tests.pipeline.drawing import declared, pipelines
 from tests.pipeline.judging import check
+from tests.support.selection import short_and_long
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,8 +66,8 @@ KNOWN = {
         Step("f", "filter", ("called",), ("k", "v"), how="even"),
         Step("out", "sink", ("f",), ("k", "v")),
     ],
-    "semi and anti": [
-        source("a", ((0, 1, 2), (1, 1, 3), (2, 2, 7))),
+    "semi, anti, full and distinct": [
+        source("a", ((0, 1, 2), (1, 1, 3), (2, 2, 7)), "lying"),
         source("b", ((0, 1, 2), (1, 1, 2), (2, 3, 7)), "memory"),
         Step("r", "project", ("b",), ("k", "w")),
         Step("semi", "join", ("a", "r"), ("k", "id", "v"), how="semi"),
@@ -74,16 +75,24 @@ KNOWN = {
         Step("called", "map", ("semi",), ("k", "v"), how="skip"),
         Step("one", "sink", ("called",), ("k", "v")),
         Step("two", "sink", ("anti",), ("k", "id", "v")),
+        Step("full", "join", ("a", "r"), ("k", "id", "v", "w"), how="full"),
+        Step("less", "project", ("full",), ("k", "w")),
+        Step("once", "distinct", ("less",), ("k", "w")),
+        Step("three", "sink", ("once",), ("k", "w")),
     ],
 }
 
 
-@pytest.mark.parametrize("name", KNOWN)
-def test_known_ones(spark: SparkSession, tmp_path: Path, name: str) -> None:
-    check(spark, KNOWN[name], declared(spark, KNOWN[name], tmp_path), tmp_path)
+# Each of their steps is in another one as well, or in a drawn pipeline.
+LONG_ONES = {"two groups that look alike", "joined with itself and called", "beside its own sum, called"}
 
 
-@QUICK(6)
+@pytest.mark.parametrize("steps", short_and_long(KNOWN, LONG_ONES))
+def test_known_ones(spark: SparkSession, tmp_path: Path, steps: list[Step]) -> None:
+    check(spark, steps, declared(spark, steps, tmp_path), tmp_path)
+
+
+@QUICK(2)
 @given(steps=pipelines())
 def test_every_item_ends_where_the_model_says(spark: SparkSession, steps: list[Step]) -> None:
     once(spark, steps)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import headwater as hw
 from headwater.pipeline.result import Result
 from tests.pipeline.judging import FULL, run
@@ -35,14 +37,18 @@ def of_path(folder: Path, path: Path, key: str | None = "id", name: str = "same"
     return p
 
 
-def test_the_sampled_ones_are_the_same_in_every_run_and_layout(spark: SparkSession, tmp_path: Path) -> None:
-    numbers(spark, tmp_path / "in", 3)
+@pytest.mark.parametrize("layouts", [(3, 7), pytest.param((3, 3, 7, 1), marks=pytest.mark.long)])
+def test_the_sampled_ones_are_the_same_in_every_run_and_layout(
+    spark: SparkSession, tmp_path: Path, layouts: tuple[int, ...]
+) -> None:
     pipeline = of_path(tmp_path, tmp_path / "in")
-    one, again = (ids(run(spark, pipeline, tmp_path, SAMPLED)) for _ in range(2))
-    assert one == again
+    runs = []
+    for partitions in layouts:
+        numbers(spark, tmp_path / "in", partitions)
+        runs.append(ids(run(spark, pipeline, tmp_path, SAMPLED)))
+    one = runs[0]
+    assert all(again == one for again in runs)
     assert 15 < len(one) < 80
-    numbers(spark, tmp_path / "in", 7)
-    assert ids(run(spark, pipeline, tmp_path, SAMPLED)) == one
     everyone = ids(run(spark, pipeline, tmp_path))
     assert one < everyone
     assert len(everyone) == 400
@@ -93,14 +99,15 @@ def test_two_sources_over_one_path(spark: SparkSession, tmp_path: Path) -> None:
     }
 
 
-def test_eight_at_once_mix_nothing(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_several_at_once_mix_nothing(spark: SparkSession, tmp_path: Path, count: int) -> None:
     numbers(spark, tmp_path / "in", 2, 40)
 
     def times(factor: int) -> Callable[[Any], Any]:
         return lambda row: {"id": row.id, "product": row.id * factor}
 
     started = []
-    for number in range(8):
+    for number in range(count):
         p = hw.Pipeline(f"p{number}", namespace="tests")
         p.source("numbers", lambda spark: spark.read.parquet(str(tmp_path / "in")), key="id")
         p.transform("some", "numbers", lambda df, number=number: df.where(f"id % 8 = {number}"))

@@ -22,8 +22,8 @@ TABLES = {
 
 
 @pytest.fixture(scope="session")
-def plain_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+def plain_spark() -> Iterator[SparkSession]:
+    with spark_session() as session:
         yield session
 
 

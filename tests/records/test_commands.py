@@ -84,7 +84,7 @@ def headwater(*arguments: str, cwd: Path, **options: Any) -> subprocess.Complete
         env=bare_environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         **options,
     )
@@ -192,8 +192,9 @@ def test_a_length_of_time_is_written_with_its_unit(run: Run, wrong: str) -> None
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_worker_between_two_batches(tmp_path: Path, number: signal.Signals) -> None:
-    (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(request(f"n{i}")) for i in range(300)))
-    headwater("records", "send", "r.jsonl", cwd=tmp_path)
+    url = f"sqlite:///{tmp_path}/.headwater/lineage.db"
+    with Lineage(url) as lineage:
+        lineage.records.send([request(f"n{i}") for i in range(300)])
     worker = subprocess.Popen(
         [sys.executable, "-m", "headwater", "records", "work", "--window", "1s", "--json"],
         cwd=tmp_path,
@@ -202,12 +203,12 @@ def test_a_signal_ends_a_worker_between_two_batches(tmp_path: Path, number: sign
         stderr=subprocess.PIPE,
         text=True,
     )
-    with Lineage(f"sqlite:///{tmp_path}/.headwater/lineage.db") as lineage:
-        deadline = time.monotonic() + 30
+    with Lineage(url) as lineage:
+        deadline = time.monotonic() + 120
         while lineage.records.status().hot < 300 and time.monotonic() < deadline:
             time.sleep(0.02)
     worker.send_signal(number)
-    out, err = worker.communicate(timeout=30)
+    out, err = worker.communicate(timeout=120)
     assert (worker.returncode, err, json.loads(out)["loaded"]) == (0, "", 300)
 
 
@@ -244,5 +245,5 @@ def on_a_terminal(*arguments: str, cwd: Path) -> str:
         except OSError:  # nobody is at the other end any more
             break
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     return shown.decode(errors="replace")

@@ -69,20 +69,21 @@ def ledgers(draw: st.DrawFn) -> list[Loaded]:
     return rows
 
 
-@settings(max_examples=200, deadline=None)
-@given(ledgers())
-def test_any_graph(loaded: list[Loaded]) -> None:
-    judge(loaded)
+def judge_any_graph(examples: int) -> None:
+    settings(max_examples=examples, deadline=None)(given(ledgers())(judge))()
 
 
-@settings(max_examples=80, deadline=None)
-@given(ledgers())
-def test_any_graph_by_hand_and_in_pieces(loaded: list[Loaded]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walks, "_DEEP", -1)
-        patch.setattr(walks, "_FEW", 10**9)
-        patch.setattr(walks, "_MOST_PAIRS", 3)
-        judge(loaded)
+@pytest.mark.parametrize("examples", [60, pytest.param(200, marks=pytest.mark.long)])
+def test_any_graph(examples: int) -> None:
+    judge_any_graph(examples)
+
+
+@pytest.mark.parametrize("examples", [25, pytest.param(80, marks=pytest.mark.long)])
+def test_any_graph_by_hand_and_in_pieces(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
+    monkeypatch.setattr(walks, "_DEEP", -1)
+    monkeypatch.setattr(walks, "_FEW", 10**9)
+    monkeypatch.setattr(walks, "_MOST_PAIRS", 3)
+    judge_any_graph(examples)
 
 
 def chain(length: int, root: str = "r") -> list[Loaded]:
@@ -116,17 +117,18 @@ def grown(seed: int, count: int, most_parents: int, root: str) -> list[Loaded]:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))])
 def test_wide_and_tall_ones_together(seed: int) -> None:
     """Small and middling roots, trees and joins, in one table: wide enough that every step is one of numpy's."""
     rows = [one for number in range(60) for one in grown(seed + number, 12, 1 + number % 3, f"s{number}-")]
     judge([*rows, *grown(seed, 90, 1, "tree"), *grown(seed, 60, 2, "dag"), *chain(80, "c")])
 
 
-def test_every_leaf_of_a_bush() -> None:
-    rows = [record(f"n{number}", f"n{(number - 1) // 3}" if number else "r", at=number) for number in range(10_000)]
+@pytest.mark.parametrize("count", [3_000, pytest.param(10_000, marks=pytest.mark.long)])
+def test_every_leaf_of_a_bush(count: int) -> None:
+    rows = [record(f"n{number}", f"n{(number - 1) // 3}" if number else "r", at=number) for number in range(count)]
     found = traced(rows)
-    assert len(found) == sum(3 * number + 1 >= 10_000 for number in range(10_000))
+    assert len(found) == sum(3 * number + 1 >= count for number in range(count))
     for (_, leaf), row in found.items():
         path = [int(leaf[1:])]
         while path[-1]:

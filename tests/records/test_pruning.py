@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
@@ -60,6 +60,7 @@ def test_only_what_may_hold_it_is_opened(records: Records, clock: Clock, opened:
 names = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=200)
 
 
+@settings(deadline=None)
 @given(names, names)
 def test_a_sieve_lets_through_all_that_it_is_of(some: list[str], others: list[str]) -> None:
     one, other = keys_of(some, others), keys_of(others, some)

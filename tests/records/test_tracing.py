@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from headwater.client import Lineage
 from headwater.errors import ArchiveMoved, ArchiveUnusable, QueryError, UnknownRoot
@@ -54,14 +54,22 @@ def told(trace: RootTrace) -> dict[str, tuple[list[str], list[str], list[str], l
     }
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(ledgers())
+@pytest.mark.parametrize("examples", [8, pytest.param(20, marks=pytest.mark.long)])
 def test_what_is_traced_is_what_the_oracle_says(
-    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, loaded: list[Loaded]
+    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path, examples: int
 ) -> None:
     """Hot, half archived and late, and all archived with nothing hot any more: the same answer."""
-    folder = tmp_path_factory.mktemp("archive")
-    shutil.copy(sqlite_template, folder / "store.db")
+
+    @settings(max_examples=examples, deadline=None)
+    @given(ledgers())
+    def check(loaded: list[Loaded]) -> None:
+        judge_turns(loaded, tmp_path_factory.mktemp("archive"), sqlite_template)
+
+    check()
+
+
+def judge_turns(loaded: list[Loaded], folder: Path, template: Path) -> None:
+    shutil.copy(template, folder / "store.db")
     with Lineage(f"sqlite:///{folder}/store.db") as lineage:
         records = lineage.records
         ordered = sorted(loaded, key=lambda one: one.load)

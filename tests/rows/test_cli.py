@@ -1,4 +1,8 @@
-"""`headwater trace` and `headwater why-not`, as a person calls them, on what `headwater exec` has captured."""
+"""`headwater trace` and `headwater why-not`, as a person calls them, on what `headwater exec` has captured.
+
+A mistake is looked at in this process as well, on the Spark that its tests share: only `./dev test --all` starts a
+process for each.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,23 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.cli.app import app
+from headwater.cli.failures import run_app
+from tests.cli.running import OUR_VARIABLES
 from tests.support import why_missing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# One group: the estate is made once.
+pytestmark = pytest.mark.xdist_group("spark-rows")
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +53,39 @@ def headwater(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     }
     command = [sys.executable, "-m", "headwater", *arguments]
     return subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def in_this_process(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    own = spark.newSession()
+    monkeypatch.setattr(own, "stop", lambda: None)  # the application is not the command's own
+    monkeypatch.setattr("headwater.rows.session.quiet_session", lambda master: own)
+    for name in OUR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    with suppress(ImportError):  # the command turns it off, for all who use it after it
+        from pyspark.logger import PySparkLogger
+
+        monkeypatch.setattr(PySparkLogger.getLogger("SQLQueryContextLogger"), "disabled", False)
+
+    def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("HEADWATER_STORE", f"sqlite:///{folder}/lineage.db")
+        capfd.readouterr()
+        code = run_app(app, list(arguments))
+        return subprocess.CompletedProcess(arguments, code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(params=["this process", pytest.param("a process", marks=pytest.mark.long)])
+def command(request: pytest.FixtureRequest) -> Command:
+    if request.param == "a process":
+        return headwater
+    here: Command = request.getfixturevalue("in_this_process")
+    return here
 
 
 def asked(folder: Path, *arguments: str) -> Any:
@@ -94,8 +142,8 @@ def test_why_not(estate: Path) -> None:
         (("why-not", "default.daily_revenue", "--source", "x", "--where", "true"), "'x' is not a source here."),
     ],
 )
-def test_a_mistake_is_one_line(estate: Path, arguments: tuple[str, ...], line: str) -> None:
-    done = headwater(estate, *arguments)
+def test_a_mistake_is_one_line(command: Command, estate: Path, arguments: tuple[str, ...], line: str) -> None:
+    done = command(estate, *arguments)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")

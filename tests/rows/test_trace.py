@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 Read = Callable[[str], "DataFrame"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def read(spark: SparkSession, shop: Path) -> Read:
+    schemas: dict[str, Any] = {}
+
     def table(name: str) -> DataFrame:
-        return spark.read.parquet(str(shop / name))
+        if name not in schemas:  # to read it from the files takes Spark a job
+            schemas[name] = spark.read.parquet(str(shop / name)).schema
+        return spark.read.schema(schemas[name]).parquet(str(shop / name))
 
     for name in ("orders", "customers"):
         table(name).createOrReplaceTempView(name)

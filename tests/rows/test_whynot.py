@@ -15,7 +15,7 @@ import headwater as hw
 from headwater.errors import RowsError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 TABLES: Mapping[str, tuple[str, list[tuple[Any, ...]]]] = {
     "orders": (
@@ -36,14 +36,12 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def query(spark: SparkSession, tables: Path) -> Any:
-    def run(sql: str) -> DataFrame:
-        for name in TABLES:
-            spark.read.parquet(f"{tables}/{name}").createOrReplaceTempView(name)
-        return spark.sql(sql)
-
-    return run
+    """A query over the tables. Their schemas are given: to read them from the files takes Spark a job each."""
+    for name, (schema, _) in TABLES.items():
+        spark.read.schema(schema).parquet(f"{tables}/{name}").createOrReplaceTempView(name)
+    return spark.sql
 
 
 @dataclass(frozen=True)

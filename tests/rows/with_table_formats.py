@@ -14,7 +14,7 @@ from typing import Any
 import headwater as hw
 from headwater.errors import InputsChanged
 from tests.capture.with_jars import surroundings
-from tests.support.spark import spark_session
+from tests.support.spark import spark_application
 
 ROWS = [(1, 10, 5.0), (2, 10, 7.0), (3, 11, 9.0)]
 LATER = [(4, 10, 100.0)]
@@ -22,7 +22,7 @@ LATER = [(4, 10, 100.0)]
 
 def tell(name: str, folder: Path) -> dict[str, Any]:
     """What a trace says before and after the table has a new version, and once the old one is gone."""
-    with spark_session(folder) as spark:
+    with spark_application(folder) as spark:
         table = "lake.db.orders" if name == "iceberg" else "orders"
         spark.sql("CREATE DATABASE IF NOT EXISTS lake.db") if name == "iceberg" else None
         rows = spark.createDataFrame(ROWS, "order_id long, customer_id long, amount double")

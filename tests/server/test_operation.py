@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import time
 from pathlib import Path
 
@@ -17,15 +16,6 @@ from headwater.store.engine import Database
 from tests.server.asking import API
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
-
-
-def test_it_starts_soon(served_url: str, tmp_path: Path) -> None:
-    """In seconds of the processor: those of the clock depend on who else is at work."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with ServerProcess(served_url, log=tmp_path / "log"):
-        pass
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 2.0
 
 
 def test_metrics_by_their_names(client: TestClient) -> None:

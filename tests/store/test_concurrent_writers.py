@@ -83,21 +83,22 @@ def test_eight_threads_with_a_store_each(durable_url: str, one_after_the_other: 
         store.close()
 
 
-def test_eight_processes(durable_url: str, one_after_the_other: Store) -> None:
+@pytest.mark.parametrize("count", [4, pytest.param(WORKERS, marks=pytest.mark.long)])
+def test_several_processes(durable_url: str, one_after_the_other: Store, count: int) -> None:
     Store(durable_url).close()
     start = time.time() + 3
     processes = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.store.writers", "share", durable_url, *map(str, (i, WORKERS, RUNS, start))],
+            [sys.executable, "-m", "tests.store.writers", "share", durable_url, *map(str, (i, count, RUNS, start))],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-        for i in range(WORKERS)
+        for i in range(count)
     ]
     outcomes = [process.communicate(timeout=300) for process in processes]
-    assert [error for _, error in outcomes] == [""] * WORKERS
+    assert [error for _, error in outcomes] == [""] * count
     fresh = [digest for told, _ in outcomes for digest in json.loads(told)["fresh"]]
     with Store(durable_url) as store:
         check(store, fresh, one_after_the_other)

@@ -26,7 +26,11 @@ def in_order(events: list[Json]) -> object:
         return state_of_store(store)
 
 
-@pytest.mark.parametrize("parts", [[None] * 4, ["p", "p", "q", "p"], ["p", None, "p", None]], ids=str)
+@pytest.mark.parametrize(
+    "parts",
+    [["p", None, "p", None], *(pytest.param(parts, marks=pytest.mark.long) for parts in ([None] * 4, [*"ppqp"]))],
+    ids=str,
+)
 def test_any_order_one_by_one_and_together(parts: list[str | None]) -> None:
     events = [told(minute, part) for minute, part in zip(RUNS, parts, strict=True)]
     expected = in_order(events)

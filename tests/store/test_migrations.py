@@ -105,7 +105,8 @@ def test_a_migration_that_fails_leaves_nothing(empty_url: str, at: str, monkeypa
         assert set(row_counts(store).values()) == {0}
 
 
-def test_eight_processes_open_an_empty_database_at_once(empty_url: str) -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
+def test_several_processes_open_an_empty_database_at_once(empty_url: str, count: int) -> None:
     at = time.time() + 3
     script = (
         "import sys, time; from headwater.store.store import Store; import headwater.store.upgrade, alembic.command;"
@@ -119,10 +120,10 @@ def test_eight_processes_open_an_empty_database_at_once(empty_url: str) -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
-        for _ in range(8)
+        for _ in range(count)
     ]
     outcomes = [process.communicate(timeout=120) for process in processes]
-    assert outcomes == [("opened\n", "")] * 8
+    assert outcomes == [("opened\n", "")] * count
     database = Database(empty_url, create=False)
     with database.read() as conn:
         assert conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]

@@ -104,8 +104,16 @@ def check(found: Neighbourhood, edges: dict[Pair, set[Job | None]], nodes: list[
     }
 
 
-@pytest.mark.parametrize("limit", [1, 2, 200])
-@pytest.mark.parametrize("minute", [None, 15, 40])
+@pytest.mark.parametrize(
+    ("limit", "minute"),
+    [
+        *((1, None), (2, 15), (200, 40)),
+        *(
+            pytest.param(limit, minute, marks=pytest.mark.long)
+            for limit, minute in ((1, 15), (1, 40), (2, None), (2, 40), (200, None), (200, 15))
+        ),
+    ],
+)
 def test_by_brute_force(busy: Store, limit: int, minute: int | None) -> None:
     as_of = None if minute is None else at(minute)
     edges = pairs(busy, as_of)

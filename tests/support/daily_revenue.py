@@ -8,15 +8,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.spark import short_job_environment
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "daily_revenue.py"
-QUICK_SPARK = """
-spark.master local[2]
-spark.driver.memory 1g
-spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1
-spark.ui.enabled false
-spark.ui.showConsoleProgress false
-"""
-"""Small jobs are over before Java's second compiler has begun to pay: with it they take half as much again."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +32,11 @@ class DailyRevenue:
 
 
 def run_daily_revenue(folder: Path) -> DailyRevenue:
-    (folder / "spark-defaults.conf").write_text(QUICK_SPARK)
     return DailyRevenue(folder, python(folder, str(EXAMPLE)))
 
 
 def python(folder: Path, *arguments: str) -> str:
-    env = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    env |= {"HEADWATER_SPARK_MASTER": "local[1]", "SPARK_CONF_DIR": str(folder)}
+    env = os.environ | short_job_environment("local[1]")
     command = [sys.executable, *arguments]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,13 +1,20 @@
-"""One small Spark for all tests that need one: local, without a page, its tables in a temporary folder."""
+"""One Spark application for all tests of a process that need one, and a session of its own for each folder of tests.
+
+A session has its own temporary views, current database and SQL settings, so no folder meets what another left behind.
+Catalog and JVM are shared: databases need names of their own, and the JVM starts once.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,28 +23,111 @@ from tests.support import why_missing
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# For tests whose answer, and not Spark's execution, is judged: without adaptive execution a query has a third fewer
+# jobs, and interpreted expressions cost tiny data half of what compiling them does. Shuffles have one partition, as
+# adaptive execution would give them.
+TINY_DATA: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "1",
+    }
+)
+
+# For programs of a process of their own: settings that a script does not make itself.
+SHORT_JOB: Mapping[str, str] = MappingProxyType(
+    {
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+)
+
+_application: list[SparkSession] = []
+
+
+def short_job_environment(master: str = "local[2]") -> dict[str, str]:
+    """For a program of PySpark, as properties of Java, which Spark reads too: see tests/harness/java.py."""
+    properties = [f"-D{name}={value}" for name, value in SHORT_JOB.items()]
+    return {
+        "HEADWATER_SPARK_MASTER": master,
+        "MASTER": master,
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_SUBMIT_OPTS": " ".join([os.environ.get("SPARK_SUBMIT_OPTS", ""), *properties]),
+    }
+
 
 @contextmanager
-def spark_session(folder: Path) -> Iterator[SparkSession]:
-    """Skips, with the reason, where there is no Java. A session that is already there is used and left running."""
-    reason = why_missing("java")
-    if reason is not None:
+def spark_session(settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[SparkSession]:
+    """A new session with these SQL settings. Skips, with the reason, where there is no Java."""
+    if (reason := why_missing("java")) is not None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
+    if not _application:
+        _application.append(_start_application(Path(tempfile.mkdtemp(prefix="headwater-spark-"))))
+    session = _application[0].newSession()
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    activate(session)
+    yield session
+
+
+def activate(session: SparkSession) -> None:
+    """Make it the session that `SparkSession.builder.getOrCreate()` and calls without a session use."""
+    from pyspark.sql import SparkSession
+
+    owner: Any = SparkSession
+    if owner._instantiatedSession is session:
+        return
+    owner._instantiatedSession = owner._activeSession = session
+    jvm: Any = session._jvm
+    # Spark 4 has two classes of this name; the one that is not Spark Connect's counts.
+    java_class = getattr(owner, "_get_j_spark_session_class", lambda jvm: jvm.SparkSession)(jvm)
+    java_class.setDefaultSession(session._jsparkSession)
+    java_class.setActiveSession(session._jsparkSession)
+
+
+def stop_application() -> None:
+    """At the end of a process of tests; nothing happens if none needed Spark."""
+    while _application:
+        session = _application.pop()
+        activate(session)
+        warehouse = str(session.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
+        session.stop()
+        shutil.rmtree(Path(warehouse).parent, ignore_errors=True)
+
+
+@contextmanager
+def spark_application(folder: Path) -> Iterator[SparkSession]:
+    """The whole application, for a script that is a process of its own; its tables are in ``folder``."""
+    session = _start_application(folder)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _start_application(folder: Path) -> SparkSession:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
-    found = SparkSession.getActiveSession()
-    session = found or (
+    return (
         SparkSession.builder.master("local[2]")
         .appName("headwater-tests")
         .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "1g")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.memory", "2g")
+        # Nobody looks at what has run: kept, it fills the heap, and the collector goes through it again and again.
+        .config("spark.sql.ui.retainedExecutions", "1")
+        .config("spark.ui.retainedJobs", "1")
+        .config("spark.ui.retainedStages", "1")
+        .config("spark.ui.retainedTasks", "1")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.catalogImplementation", "in-memory")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .getOrCreate()
     )
-    yield session
-    if found is None:
-        session.stop()

@@ -59,12 +59,12 @@ def test_runs_that_never_ended_fail(deliver: Deliver, killed: Killed) -> None:
     found = killed()
     sink = Recorder(batch=5)
     second = deliver(sink, at=found)
-    assert second.flush(5)
+    assert second.flush(60)
     assert sent(sink)[-2:] == [("FAIL", run_id("open")), ("FAIL", run_id("also open"))]
     assert len(sink.got) == 14
     second.close(5)
     third = Recorder()
-    assert deliver(third, at=found).flush(5)
+    assert deliver(third, at=found).flush(60)
     assert third.got == [], "only once"
 
 
@@ -90,7 +90,7 @@ def failure_of(deliver: Deliver, killed: Killed) -> Callable[[Json], Json]:
     def fail(start: Json) -> Json:
         deliver(Recorder(down=True)).send(start)
         sink = Recorder()
-        assert deliver(sink, at=killed()).flush(5)
+        assert deliver(sink, at=killed()).flush(60)
         failure: Json = json.loads(sink.got[-1])
         return failure
 
@@ -130,11 +130,11 @@ def test_what_was_delivered_still_has_an_end_to_come(deliver: Deliver, killed: K
     for number in range(1000):
         first.send(numbered(number, size=1000))
         if number % 50 == 0:
-            assert first.flush(10)
-    assert first.flush(10)
+            assert first.flush(60)
+    assert first.flush(60)
     found = killed()
     assert b"START" not in b"".join(log.read_bytes() for log in found.rglob("*.log"))
-    assert deliver(sink, at=found).flush(5)
+    assert deliver(sink, at=found).flush(60)
     assert sent(sink)[-1] == ("FAIL", run_id("open"))
     assert len(sink.got) == 1002
 
@@ -144,7 +144,7 @@ def test_a_delivery_that_was_closed_says_nothing_about_its_runs(deliver: Deliver
     first.send(run_event("START"))
     first.close(0)
     second = Recorder()
-    assert deliver(second).flush(5)
+    assert deliver(second).flush(60)
     assert sent(second) == [("START", run_id("run"))]
 
 
@@ -156,7 +156,7 @@ def test_the_end_of_a_process_can_be_told(deliver: Deliver) -> None:
     delivery.send(run_event("COMPLETE", run="a"))
     delivery.fail_open_runs()
     delivery.fail_open_runs()
-    assert delivery.flush(5)
+    assert delivery.flush(60)
     assert sent(sink)[3:] == [("FAIL", run_id("b"))]
 
 
@@ -168,7 +168,7 @@ def test_the_adopter_dies_in_turn(deliver: Deliver, killed: Killed) -> None:
     soon(lambda: down.attempts)
     second.send(numbered(1))
     sink = Recorder()
-    assert deliver(sink, at=killed(found)).flush(5)
+    assert deliver(sink, at=killed(found)).flush(60)
     assert [kind for kind, _ in sent(sink)] == ["START", "FAIL", "OTHER"]
 
 
@@ -180,7 +180,7 @@ def test_the_dead_go_first_and_in_their_order(deliver: Deliver, killed: Killed) 
     sink = Recorder(batch=4)
     last = deliver(sink, at=killed())
     last.send(numbered(15))
-    assert last.flush(5)
+    assert last.flush(60)
     assert sink.numbers == list(range(16))
 
 
@@ -189,7 +189,7 @@ def test_what_was_adopted_is_removed_while_we_go_on(deliver: Deliver, killed: Ki
     found = killed()
     sink = Recorder()
     second = deliver(sink, at=found)
-    assert second.flush(5)
+    assert second.flush(60)
     soon(lambda: len(list(found.iterdir())) == 1)
     assert second.counts["recorder"] == Counts(1, 0, 0, 0)
 
@@ -203,13 +203,13 @@ def test_each_sink_gets_what_it_still_lacks(deliver: Deliver, killed: Killed) ->
     found = killed()
     only_a, c = Recorder("a"), Recorder("c")
     second = deliver(only_a, c, at=found)
-    assert second.flush(5)
+    assert second.flush(60)
     assert only_a.got == c.got == []
     assert any(name.endswith(".log") for name in files_in(found)), "it waits for b"
     second.close(5)
     only_b = Recorder("b")
     third = deliver(only_b, at=found)
-    assert third.flush(5)
+    assert third.flush(60)
     assert only_b.numbers == list(range(5))
     third.close(5)
     assert list(found.iterdir()) == []
@@ -229,7 +229,7 @@ def test_a_torn_last_line_is_dropped(deliver: Deliver, spool: Path, killed: Kill
         os.truncate(torn, size)
         sink = Recorder()
         second = deliver(sink, at=found)
-        assert second.flush(5)
+        assert second.flush(60)
         assert [json.loads(event).get("number", "-") for event in sink.got] == ["-", 1, "-"]
         assert sent(sink)[-1] == ("FAIL", run_id("run"))
         second.close(5)
@@ -244,7 +244,7 @@ def test_a_line_that_a_power_cut_damaged(deliver: Deliver, killed: Killed, warni
     (log,) = found.rglob("*.log")
     log.write_bytes(log.read_bytes().replace(b'"number":1', bytes(10)))
     sink = Recorder()
-    assert deliver(sink, at=found).flush(5)
+    assert deliver(sink, at=found).flush(60)
     assert sink.numbers == [0, 2]
     assert any("1 damaged lines in" in warning for warning in warnings)
 
@@ -254,12 +254,12 @@ def test_a_cursor_that_a_power_cut_damaged(deliver: Deliver, killed: Killed) -> 
     sink = Recorder()
     first = deliver(sink)
     first.send(numbered(0))
-    assert first.flush(5)
+    assert first.flush(60)
     found = killed()
     (cursor,) = found.rglob("*.cursor")
     content = cursor.read_bytes()
     cursor.write_bytes(bytes(20) + content[20:])
-    assert deliver(sink, at=found).flush(5)
+    assert deliver(sink, at=found).flush(60)
     assert sink.numbers == [0, 0]
 
 
@@ -271,11 +271,11 @@ def test_no_room_for_the_failures(deliver: Deliver, killed: Killed, warnings: li
     sink = Recorder()
     with files_no_larger_than(log.stat().st_size + 10):
         second = deliver(sink, at=found)
-        assert second.flush(5)
+        assert second.flush(60)
         second.close(5)
     assert sink.got == []
     assert any("cannot be taken over: File too large" in warning for warning in warnings)
-    assert deliver(sink, at=found).flush(5)
+    assert deliver(sink, at=found).flush(60)
     assert [kind for kind, _ in sent(sink)] == ["START", "FAIL"]
 
 
@@ -295,7 +295,7 @@ def test_leftovers_of_all_kinds_do_not_disturb(deliver: Deliver, spool: Path, wa
     sink = Recorder()
     delivery = deliver(sink)
     delivery.send(numbered(0))
-    assert delivery.flush(5)
+    assert delivery.flush(60)
     delivery.close(5)
     assert sorted(path.name for path in spool.iterdir()) == ["file", "mine", "strange"]
     (told,) = warnings
@@ -310,7 +310,7 @@ def test_lines_of_a_later_version_are_left_out(deliver: Deliver, killed: Killed,
     content = b"Z\tnull\t{}"
     log.write_bytes(b"%08x\t%b\n" % (crc32(content), content) + log.read_bytes())
     sink = Recorder()
-    assert deliver(sink, at=found).flush(5)
+    assert deliver(sink, at=found).flush(60)
     assert sink.numbers == [0]
     assert any("1 damaged lines" in warning for warning in warnings)
 
@@ -324,6 +324,6 @@ def test_a_log_that_cannot_be_read_is_told_and_left(deliver: Deliver, killed: Ki
     sink = Recorder()
     second = deliver(sink, at=found)
     second.send(numbered(1))
-    assert second.flush(5)
+    assert second.flush(60)
     assert sink.numbers == [1]
     assert any("cannot be taken over: Is a directory" in warning for warning in warnings)

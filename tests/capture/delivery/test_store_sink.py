@@ -34,7 +34,7 @@ def test_events_become_lineage(durable_url: str, deliver: Deliver) -> None:
     for number in range(30):
         delivery.send(run_event("START", run=str(number)))
         delivery.send(run_event(run=str(number), inputs=["a"], outputs=[f"b{number}"], minute=1))
-    assert delivery.flush(30)
+    assert delivery.flush(60)
     with Store(durable_url) as store:
         assert len(store.downstream("a").nodes) == 30
         assert row_counts(store)["event"] == 60
@@ -56,7 +56,7 @@ def test_malformed_events_are_refused_one_by_one(file: Path, deliver: Deliver, w
     delivery = deliver(IngestSink(lambda: Store(f"sqlite:///{file}")))
     for number in range(10):
         delivery.send(numbered(number) if number % 4 else {"eventTime": "never", "number": number})
-    assert delivery.flush(20)
+    assert delivery.flush(60)
     counts = delivery.counts["store"]
     assert (counts.delivered, counts.refused) == (7, 3)
     assert events_in(file) == 7
@@ -76,7 +76,7 @@ def test_a_locked_database(file: Path, deliver: Deliver, warnings: list[str], mo
     assert not delivery.flush(0.5)
     holder.execute("ROLLBACK")
     holder.close()
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert events_in(file) == 2
     assert "locked" in warnings[0]
     assert warnings[1:] == ["store takes events again."]
@@ -89,7 +89,7 @@ def test_a_read_only_database(file: Path, deliver: Deliver, warnings: list[str])
     assert not delivery.flush(0.5)
     assert "takes no writes" in warnings[0]
     address[0] = f"sqlite:///{file}"
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert events_in(file) == 1
 
 
@@ -97,14 +97,14 @@ def test_a_database_that_goes_and_comes_back(file: Path, deliver: Deliver, warni
     sink = IngestSink(lambda: Store(f"sqlite:///{file}", create=False))
     delivery = deliver(sink)
     delivery.send(numbered(0))
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     away = file.with_name("away.db")
     file.rename(away)
     delivery.send(numbered(1))
     assert not delivery.flush(0.5)
     assert "is gone" in warnings[0]
     away.rename(file)
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert events_in(file) == 2
     assert len(warnings) == 2
 
@@ -117,7 +117,7 @@ def test_a_database_that_is_not_there_at_the_start(tmp_path: Path, deliver: Deli
     soon(lambda: warnings)
     assert warnings[0].startswith("sqlite store takes no events (Cannot make a store at")
     in_the_way.unlink()
-    assert delivery.flush(10)
+    assert delivery.flush(60)
     assert events_in(in_the_way / "store.db") == 1
 
 
@@ -129,7 +129,7 @@ def test_a_server_without_our_database(postgres: PostgresServer, deliver: Delive
     assert "There is no database" in warnings[0]
     postgres.create_database("made_later")
     try:
-        assert delivery.flush(20)
+        assert delivery.flush(60)
         with Store(url) as store:
             assert row_counts(store)["event"] == 1
     finally:
@@ -144,7 +144,7 @@ def test_a_server_that_stops(deliver: Deliver, warnings: list[str]) -> None:
         url = server.plain_url("store")
         delivery = deliver(IngestSink(lambda: Store(url)))
         delivery.send(numbered(0))
-        assert delivery.flush(20)
+        assert delivery.flush(60)
     delivery.send(numbered(1))
     assert not delivery.flush(1)
     assert "does not answer" in warnings[0]

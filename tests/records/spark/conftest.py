@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.spark import spark_session
+from tests.support.spark import TINY_DATA, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    with spark_session(tmp_path_factory.mktemp("spark")) as session:
+def spark() -> Iterator[SparkSession]:
+    with spark_session(TINY_DATA) as session:
         yield session

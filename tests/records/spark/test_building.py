@@ -76,15 +76,24 @@ def check(found: Traced, loaded: list[Loaded]) -> None:
     assert found == by_leaf(lineages(table(loaded), finished=FINISH))
 
 
-def test_small_roots_go_whole_to_the_kernel(spark: SparkSession, tmp_path: Path) -> None:
-    loaded = [*ledger(1, 150), *chain("deep", 300)]
+def sizes(quick: tuple[int, int], long: tuple[int, int]) -> pytest.MarkDecorator:
+    """How many roots there are, and how deep the deepest is: jobs and the oracle take longer with each step."""
+    return pytest.mark.parametrize(("roots", "depth"), [quick, pytest.param(*long, marks=pytest.mark.long)])
+
+
+@sizes((150, 80), (150, 300))
+def test_small_roots_go_whole_to_the_kernel(spark: SparkSession, tmp_path: Path, roots: int, depth: int) -> None:
+    loaded = [*ledger(1, roots), *chain("deep", depth)]
     check(made(spark, tmp_path, table(loaded), big=1_000), loaded)
 
 
-def test_large_roots_are_traced_by_joins(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the smallest count as large here: many graphs at once, with cycles, and a chain of 40."""
-    monkeypatch.setattr(distributed, "_DEEP", 3)  # the chain is then deep
-    loaded = [*ledger(2, 150), *chain("deep", 40)]
+@sizes((80, 10), (150, 40))
+def test_large_roots_are_traced_by_joins(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, roots: int, depth: int
+) -> None:
+    """All but the smallest count as large here: many graphs at once, with cycles, and a chain that is deep for that."""
+    monkeypatch.setattr(distributed, "_DEEP", 3)
+    loaded = [*ledger(2, roots), *chain("deep", depth)]
     check(made(spark, tmp_path, table(loaded), big=4), loaded)
 
 
@@ -93,26 +102,35 @@ def ladder(root: str, length: int) -> list[Loaded]:
     return [record(f"{i}", *([f"{j}" for j in (i - 1, i - 2) if j >= 0] or [root]), root=root) for i in range(length)]
 
 
-def lanes(root: str, count: int) -> list[Loaded]:
-    """A hundred side by side, and every tenth step of two of them."""
+def lanes(root: str, wide: int) -> list[Loaded]:
+    """So many side by side, 200 steps long, and every tenth step of two of them."""
 
     def parents(i: int) -> list[str]:
-        found = [i - 100, *([i - 99] if i // 100 % 10 == 9 else [])]
+        found = [i - wide, *([i - wide + 1] if i // wide % 10 == 9 else [])]
         return [f"{j}" for j in found if j >= 0] or [root]
 
-    return [record(f"{i}", *parents(i), root=root, at=i % 50) for i in range(count)]
+    return [record(f"{i}", *parents(i), root=root, at=i % 50) for i in range(200 * wide)]
 
 
-@pytest.mark.parametrize("by_levels", [False, True], ids=["by tasks", "by levels"])
+@pytest.mark.parametrize(
+    ("length", "other", "at_hand"),
+    [
+        (10, 6, 11),
+        pytest.param(14, 9, 20, marks=pytest.mark.long),
+        pytest.param(14, 9, 1_000, marks=pytest.mark.long),
+    ],
+    ids=["one by levels and one by tasks", "by levels", "by tasks"],
+)
 def test_ways_that_part_and_meet(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_levels: bool
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, other: int, at_hand: int
 ) -> None:
     """Powers of these grow, and are given up. With a cycle as well, and a leaf that is made of nothing."""
     monkeypatch.setattr(distributed, "_GROWN", 1)
-    monkeypatch.setattr(walking, "AT_HAND", 20 if by_levels else 1_000)
+    monkeypatch.setattr(walking, "AT_HAND", at_hand)
     monkeypatch.setattr(walking, "_MANY", 5)
-    circle = [record("x", "y", "3", root="ladder"), record("y", "x", root="ladder"), record("alone", root="ladder")]
-    loaded = [*ladder("ladder", 14), *circle, *ladder("other", 9)]
+    loaded = [*ladder("ladder", length), *ladder("other", other)]
+    for root in ("ladder", "other"):
+        loaded += [record("x", "y", "3", root=root), record("y", "x", root=root), record("alone", root=root)]
     walks = tmp_path / "walked"
     real = walking.walk
 
@@ -125,7 +143,14 @@ def test_ways_that_part_and_meet(
     assert walks.exists()
 
 
-@pytest.mark.parametrize("shape", [ladder("ladder", 3_000), lanes("lanes", 20_000)], ids=["ladder", "lanes"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(ladder("ladder", 3_000), id="ladder"),
+        pytest.param(lanes("lanes", 20), id="lanes"),
+        pytest.param(lanes("lanes", 100), id="many lanes", marks=pytest.mark.long),
+    ],
+)
 def test_a_large_root_with_joins(spark: SparkSession, tmp_path: Path, shape: list[Loaded]) -> None:
     rows = table(shape)
     assert made(spark, tmp_path, rows, big=1_000) == by_leaf(lineages(rows, finished=FINISH))

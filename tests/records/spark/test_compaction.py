@@ -32,6 +32,7 @@ def some(seed: int, roots: int) -> list[Record]:
     return list({(one.record.root_id, one.record.node_id): one.record for one in ledger(seed, roots)}.values())
 
 
+@pytest.mark.parametrize("durable_url", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"], indirect=True)
 def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
     records = some(1, 60)
     with Store(durable_url) as store:
@@ -122,6 +123,7 @@ def test_what_is_not_archived_never_expires(sqlite_url: str, spark: SparkSession
         assert compact(store, spark, day=date(2020, 1, 1), now=today).id is None
 
 
+@pytest.mark.parametrize("durable_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
     records = [record for root in range(30) for record in chain(f"root-{root}", 4)]
     with Store(durable_url) as store:

@@ -11,19 +11,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import cycle, islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 
 from headwater.model.records import Record
+from headwater.records import attempts
 from headwater.records.archive import Archive
 from headwater.records.attempts import CLEARING, COMMITTING
-from headwater.records.compaction import expire
+from headwater.records.compaction import compact, expire
+from headwater.records.putting_away import Manner
+from headwater.records.stream import stream
+from headwater.records.telling import Telling
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.records.spark.holding import archived, hot_count, hot_keys, judge, key, load, stray_files
@@ -31,6 +35,9 @@ from tests.records.spark.test_compaction import IN_48_HOURS, TOMORROW, chain
 from tests.records.spark.test_stream import land, request
 from tests.support import why_missing
 from tests.support.spark_driver import LOCAL
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -47,8 +54,8 @@ def say_when_committed() -> None:
     """And then stand still for a moment: nothing else is done between that and the next phase."""
     real = Archive.commit
 
-    def commit(self: Archive, *told: object, **more: object) -> None:
-        real(self, *told, **more)  # type: ignore[arg-type]
+    def commit(self: Archive, *arguments: object, **options: object) -> None:
+        real(self, *arguments, **options)  # type: ignore[arg-type]
         say(COMMITTED)
         time.sleep(0.3)
 
@@ -58,10 +65,6 @@ def say_when_committed() -> None:
 def drive(url: str, archive: str, landing: str, settings: str) -> None:
     """Compacts whenever it is told to by a line or, where there is a landing folder, streams what is there."""
     from pyspark.sql import SparkSession
-
-    from headwater.records.compaction import compact
-    from headwater.records.putting_away import Manner
-    from headwater.records.stream import stream
 
     builder = SparkSession.builder
     for setting in settings.split(";"):
@@ -80,7 +83,7 @@ def drive(url: str, archive: str, landing: str, settings: str) -> None:
 
 
 class Driver:
-    """A process that does it, with its Spark, and all of it killed at the end."""
+    """A process that does it, with a Spark of its own, and all of it killed at the end."""
 
     def __init__(self, url: str, archive: Path, landing: Path | None = None) -> None:
         settings = ";".join(f"{name}={value}" for name, value in LOCAL.items())
@@ -126,9 +129,9 @@ class Driver:
         """Python, the JVM it has started and the workers of that: they are one process group."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            assert stream is not None
-            stream.close()
+        for end in (self._process.stdin, self._process.stdout):
+            assert end is not None
+            end.close()
 
 
 def kills(phases: tuple[str, ...], count: int) -> Iterator[tuple[int, str, float]]:
@@ -141,42 +144,105 @@ def kills(phases: tuple[str, ...], count: int) -> Iterator[tuple[int, str, float
 
 
 def rounds(*quick: str) -> pytest.MarkDecorator:
-    """Each kill is a Spark of its own: ``quick`` are the phases that it strikes in where that has to be short."""
+    """Each kill is a Spark of its own: ``quick`` are the phases that it strikes in where that has to be short. What is
+    left over is then done by the Spark of the tests, which is another process too."""
     long = pytest.param(PHASES, 60, marks=pytest.mark.long)
     return pytest.mark.parametrize(("phases", "count"), [(quick, len(quick)), long], ids=["quick", "long"])
 
 
-@rounds("Writing the traces", COMMITTING)
-def test_every_record_is_archived_once(sqlite_url: str, tmp_path: Path, phases: tuple[str, ...], count: int) -> None:
+@rounds(COMMITTING)
+def test_every_record_is_archived_once(
+    sqlite_url: str, spark: SparkSession, tmp_path: Path, phases: tuple[str, ...], count: int
+) -> None:
     archive = tmp_path / "archive"
     records: list[Record] = []
     struck: set[str] = set()
     with Store(sqlite_url) as store:
         for number, phase, after in kills(phases, count):
-            more = [record for root in range(5) for record in chain(f"{number}-{root}", 4)]
-            # A root of before gets a late one, so that files are replaced too.
-            more += chain(f"{max(number - 1, 0)}-0", 6)[4:] if number else []
-            load(store, more)
-            records += more
+            records += load_more(store, number)
             with Driver(sqlite_url, archive) as driver:
                 driver.begin()
                 struck.add(driver.until(phase))
                 time.sleep(after)
-            expire(store, archive=str(archive), now=IN_48_HOURS)
-            # Not one more and not one less; what is archived and hot as well is the same record.
-            assert hot_keys(store) | in_archive(store) == {(r.root_id, r.node_id, r.digest) for r in records}
+            judge_none_lost(store, archive, records)
         assert struck == set(phases)
-        with Driver(sqlite_url, archive) as driver:
-            driver.begin()
-            assert driver.until(DONE) == DONE
-        judge(store, records)
-        assert stray_files(store) == []
-        expire(store, now=TOMORROW + timedelta(days=9))
-        assert hot_count(store) == 0
+        compact(store, spark, archive=str(archive), now=TOMORROW)
+        judge_end(store, records)
+
+
+class Death(BaseException):
+    """In the place of a kill."""
+
+
+def test_every_phase_may_be_the_last(
+    sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compaction that does nothing any more from the beginning of a phase on, as if it was killed there. It takes no
+    Spark of its own: so each phase has its turn whenever tests run."""
+    archive = tmp_path / "archive"
+    records: list[Record] = []
+    struck: list[str] = []
+    with Store(sqlite_url) as store:
+        for number, last in enumerate(PHASES):
+            records += load_more(store, number)
+            with monkeypatch.context() as patch:
+                die_at(last, patch, struck)
+                manner = Manner(say=dying(last, struck))
+                with pytest.raises(Death):
+                    compact(store, spark, archive=str(archive), now=TOMORROW, manner=manner)
+            judge_none_lost(store, archive, records)
+        assert struck == list(PHASES)
+        compact(store, spark, archive=str(archive), now=TOMORROW)
+        judge_end(store, records)
+
+
+def dying(last: str, struck: list[str]) -> Callable[[str], None]:
+    def say(phase: str) -> None:
+        if phase == last:
+            struck.append(phase)
+            raise Death
+
+    return say
+
+
+def die_at(last: str, patch: pytest.MonkeyPatch, struck: list[str]) -> None:
+    """Who is dead neither removes its files nor says that it failed; and one phase is not said."""
+    real, say = Archive.commit, dying(last, struck)
+
+    def commit(self: Archive, *arguments: object, **options: object) -> None:
+        real(self, *arguments, **options)  # type: ignore[arg-type]
+        say(COMMITTED)
+
+    patch.setattr(Archive, "commit", commit)
+    patch.setattr(attempts, "_discard", lambda *_: None)
+    patch.setattr(Telling, "failed", lambda *_: None)
+
+
+def load_more(store: Store, number: int) -> list[Record]:
+    more = [record for root in range(5) for record in chain(f"{number}-{root}", 4)]
+    # A root of before gets a late one, so that files are replaced too.
+    more += chain(f"{number - 1}-0", 6)[4:] if number else []
+    load(store, more)
+    return more
+
+
+def judge_none_lost(store: Store, archive: Path, records: list[Record]) -> None:
+    """Not one more and not one less; what is archived and hot as well is the same record."""
+    expire(store, archive=str(archive), now=IN_48_HOURS)
+    assert hot_keys(store) | in_archive(store) == {(r.root_id, r.node_id, r.digest) for r in records}
+
+
+def judge_end(store: Store, records: list[Record]) -> None:
+    judge(store, records)
+    assert stray_files(store) == []
+    expire(store, now=TOMORROW + timedelta(days=9))
+    assert hot_count(store) == 0
 
 
 @rounds("Writing the traces")
-def test_every_line_is_archived_once(sqlite_url: str, tmp_path: Path, phases: tuple[str, ...], count: int) -> None:
+def test_every_line_is_archived_once(
+    sqlite_url: str, spark: SparkSession, tmp_path: Path, phases: tuple[str, ...], count: int
+) -> None:
     """A batch that was killed is begun again under its id, by another process."""
     archive, landing = tmp_path / "archive", tmp_path / "landing"
     records: list[Record] = []
@@ -192,9 +258,7 @@ def test_every_line_is_archived_once(sqlite_url: str, tmp_path: Path, phases: tu
                 time.sleep(after)
             assert in_archive(store) <= {(r.root_id, r.node_id, r.digest) for r in records}
         assert struck == set(phases)
-        with Driver(sqlite_url, archive, landing) as driver:
-            driver.begin()
-            assert driver.until(DONE) == DONE
+        stream(store, spark, str(landing), archive=str(archive)).awaitTermination()
         judge(store, records)
         assert stray_files(store) == []
         assert len(letters(store)) == count  # a line that was refused is given up once

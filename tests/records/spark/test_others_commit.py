@@ -40,6 +40,7 @@ class Phases:
             other()
 
 
+@pytest.mark.parametrize("durable_url", [pytest.param("sqlite", marks=pytest.mark.long), "postgresql"], indirect=True)
 def test_commits_of_other_roots_do_not_make_it_begin_again(
     durable_url: str, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -70,7 +71,9 @@ def test_commits_of_other_roots_do_not_make_it_begin_again(
         assert kinds == ["compaction", "root", "root", "root", "root", "compaction"]
 
 
-@pytest.mark.parametrize("when", ["tracing", "writing", "committing"])
+@pytest.mark.parametrize(
+    "when", ["tracing", *(pytest.param(when, marks=pytest.mark.long) for when in ("writing", "committing"))]
+)
 def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, when: str
 ) -> None:

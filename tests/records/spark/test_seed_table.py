@@ -12,10 +12,10 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.records.compaction import compact
-from headwater.records.query import Rows, query, query_by_spark
+from headwater.records.query import Rows
 from tests.conftest import ROOT
 from tests.records.conftest import load_all
-from tests.records.spark.test_query import at
+from tests.records.spark.test_query import at, engines
 from tests.records.test_documentation import blocks
 
 if TYPE_CHECKING:
@@ -57,13 +57,6 @@ def archived(sqlite_url: str, spark: SparkSession, tmp_path: Path) -> Any:
         yield lineage
 
 
-@pytest.fixture(params=["duckdb", "spark"])
-def ask(request: pytest.FixtureRequest, spark: SparkSession) -> Callable[..., Rows]:
-    if request.param == "duckdb":
-        return query
-    return lambda store, text, **options: query_by_spark(store, spark, text, **options)
-
-
 def expected(location: str) -> dict[str, list[tuple[str, int, str]]]:
     """Step by step, for each leaf: two calculations, and the file that a check has rejected."""
     end = ("DATA_COMPACTION", int(COMPACTED.timestamp()), location)
@@ -81,7 +74,12 @@ def expected(location: str) -> dict[str, list[tuple[str, int, str]]]:
     return {**calculated, "activity-rejected": rejected}
 
 
-def test_the_seeds_query_gives_the_seeds_table(archived: Lineage, ask: Callable[..., Rows], tmp_path: Path) -> None:
+def test_the_seeds_query_gives_the_seeds_table(archived: Lineage, spark: SparkSession, tmp_path: Path) -> None:
+    for ask in engines(spark).values():
+        judge_table(archived, ask, str(tmp_path / "archive"))
+
+
+def judge_table(archived: Lineage, ask: Callable[..., Rows], location: str) -> None:
     (documented,) = blocks("sql")
     asked = SEED.replace(TABLE, '"lake"."archive"')
     assert documented.strip() == SEED.replace(TABLE, "archive")
@@ -89,7 +87,7 @@ def test_the_seeds_query_gives_the_seeds_table(archived: Lineage, ask: Callable[
         answer = ask(archived, text, dialect=dialect)
         assert answer.columns == COLUMNS
         found: dict[str, list[tuple[str, int, str]]] = {}
-        for record_id, root_id, action, moment, location in answer.rows:  # in the order in which they come
+        for record_id, root_id, action, moment, where in answer.rows:  # in the order in which they come
             assert root_id == FILE
-            found.setdefault(record_id, []).append((action, int(at(moment).timestamp()), location))
-        assert found == expected(str(tmp_path / "archive"))
+            found.setdefault(record_id, []).append((action, int(at(moment).timestamp()), where))
+        assert found == expected(location)

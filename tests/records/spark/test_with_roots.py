@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from headwater.client import Lineage
 from headwater.model.records import Record
 from headwater.records.archiving import archive_root
@@ -27,6 +29,7 @@ def late(record: Record, node: str) -> Record:
     return Record(record.root_id, node, (record.node_id,), "LATE", "s3://late", record.recorded_at)
 
 
+@pytest.mark.parametrize("durable_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> None:
     sent = some(3, 12)
     first, second = sent[0], next(record for record in sent if record.root_id != sent[0].root_id)

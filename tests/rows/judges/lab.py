@@ -53,9 +53,11 @@ class Lab:
         return self._spark.sql(named.shared)
 
     def _read(self, table: str, folder: Path) -> DataFrame:
-        """The files are asked for their columns once a table: it takes Spark a job."""
+        """With the schema given: to find it in the files takes Spark a job."""
         if table not in self._schemas:
-            self._schemas[table] = self._spark.read.parquet(str(folder)).schema
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            self._schemas[table] = from_arrow_schema(pq.read_schema(next(folder.iterdir())))
         return self._spark.read.schema(self._schemas[table]).parquet(str(folder))
 
 

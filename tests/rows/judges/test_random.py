@@ -40,17 +40,17 @@ class Judge:
         with lab.duck as duck:
             duck.open(named.tables)
             frame = lab.frame(named)
-            if not same_rows([tuple(row) for row in frame.collect()], duck.run(named.duck)):
-                self.tally["the engines differ"] += 1
-                return
             try:
                 traced = trace(frame, named.tables)
             except RowsRefused as refusal:
                 self.tally["refused"] += 1
                 note(f"refused: {refusal}")
                 return
-            self.tally["traced"] += 1
             found = faults(duck, named, traced)
+            if found and not same_rows([tuple(row) for row in frame.collect()], duck.run(named.duck)):
+                self.tally["the engines differ"] += 1
+                return
+            self.tally["traced"] += 1
             if found and met_by_others(query, traced):
                 self.tally["met by others"] += 1
                 return
@@ -107,7 +107,7 @@ def run(judge: Judge, profile: Callable[[Any], Any]) -> None:
 
 
 def test_every_row_comes_back(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run(Judge(spark, tmp_path_factory), QUICK(20))
+    run(Judge(spark, tmp_path_factory), QUICK(12))
 
 
 @pytest.mark.long

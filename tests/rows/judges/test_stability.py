@@ -43,6 +43,13 @@ WAYS = [
     {"spark.sql.files.maxPartitionBytes": "500"},  # files in several splits
 ]
 
+# Each of them at once with others, where there is less time.
+TOGETHER = [
+    {**WAYS[0], **WAYS[2], **WAYS[5]},
+    {**WAYS[1], **WAYS[3], **WAYS[6]},
+    WAYS[4],
+]
+
 
 def told(traced: Traced) -> tuple[object, ...]:
     """Without the values, of which floating sums may differ."""
@@ -60,14 +67,14 @@ def trace_under(spark: SparkSession, settings: dict[str, str], lab: Lab, named: 
             spark.conf.set(name, str(old))
 
 
+@pytest.mark.parametrize("ways", [TOGETHER, pytest.param(WAYS, marks=pytest.mark.long)], ids=["together", "each"])
 @pytest.mark.parametrize("sql", QUERIES.values(), ids=QUERIES.keys())
-def test_however_spark_runs(spark: SparkSession, tmp_path: Path, sql: str) -> None:
+def test_however_spark_runs(spark: SparkSession, tmp_path: Path, sql: str, ways: list[dict[str, str]]) -> None:
     lab = Lab.of(spark, tmp_path, small_tables(SEED))
     named = occurrence_names(sql, SCHEMAS)
     first = trace(lab.frame(named), named.tables)
     assert first.rows
-    assert told(trace(lab.frame(named), named.tables)) == told(first), "traced again"
-    for settings in WAYS:
+    for settings in [{}, *ways]:
         assert told(trace_under(spark, settings, lab, named)) == told(first), settings
 
 

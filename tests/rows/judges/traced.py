@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ from tests.support.duck import Place, Values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from headwater.rows.answer import Trace
 
 Pairs = Mapping[str, frozenset[Place]]  # by out_id
 
@@ -39,16 +42,28 @@ def trace(frame: DataFrame, names: Collection[str], where: str | None = None) ->
     rows = [(_plain(tuple(row)[:-1]), _id(row[-1])) for row in found.rows.collect()]
     pairs: dict[str, dict[str, set[Place]]] = {name: defaultdict(set) for name in names}
     grains = dict.fromkeys(names, "exact")
-    for occurrence in found.occurrences:
+    collected = _collect_pairs(found)
+    for occurrence, triples in zip(found.occurrences, collected, strict=True):
         name = name_of(occurrence.paths, names)
         grains[name] = max(grains[name], occurrence.grain, key=GRAINS.index)
-        collected = [(_id(out_id), file, row) for out_id, file, row in occurrence.pairs.collect()]
-        assert len(collected) == len(set(collected)), f"pairs of {name} are not distinct"
-        for out_id, file, row in collected:
+        assert len(triples) == len(set(triples)), f"pairs of {name} are not distinct"
+        for out_id, file, row in triples:
             pairs[name][out_id].add((file_name(file), row))
     found.release()
     frozen = {name: {key: frozenset(places) for key, places in said.items()} for name, said in pairs.items()}
     return Traced(rows, frozen, grains)
+
+
+def _collect_pairs(found: Trace) -> list[list[tuple[str, str, int]]]:
+    """Of each occurrence, by one execution for all of them."""
+    from pyspark.sql import DataFrame
+    from pyspark.sql import functions as F
+
+    frames = [occurrence.pairs.withColumn("place", F.lit(place)) for place, occurrence in enumerate(found.occurrences)]
+    collected: list[list[tuple[str, str, int]]] = [[] for _ in frames]
+    for out_id, file, row, place in functools.reduce(DataFrame.unionAll, frames).collect() if frames else ():
+        collected[place].append((_id(out_id), file, row))
+    return collected
 
 
 def name_of(paths: Sequence[str], names: Collection[str]) -> str:
