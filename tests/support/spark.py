@@ -35,9 +35,14 @@ TINY_DATA: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Every hash table and every sort takes a page. Spark's own size for them, 64 MB here, fills the heap in a moment.
+PAGE_SIZE = "1m"
+
 # For programs of a process of their own: settings that a script does not make itself.
 SHORT_JOB: Mapping[str, str] = MappingProxyType(
     {
+        "spark.buffer.pageSize": PAGE_SIZE,
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "2",
@@ -121,6 +126,8 @@ def _start_application(folder: Path) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "2g")
+        .config("spark.buffer.pageSize", PAGE_SIZE)
+        .config("spark.python.sql.dataFrameDebugging.enabled", "false")  # five calls of Java for each column function
         # Nobody looks at what has run: kept, it fills the heap, and the collector goes through it again and again.
         .config("spark.sql.ui.retainedExecutions", "1")
         .config("spark.ui.retainedJobs", "1")

@@ -18,6 +18,7 @@ import pytest
 from tests.support import why_missing
 
 LOCAL = {
+    "spark.buffer.pageSize": "1m",
     "spark.driver.memory": "1g",
     "spark.master": "local[2]",
     "spark.sql.shuffle.partitions": "2",
