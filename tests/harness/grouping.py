@@ -20,13 +20,14 @@ SECONDS_FILE = Path(__file__).with_name("seconds.json")
 SPARK_GROUP = "spark-"
 SPARK_WORKER = "gw0"
 
-# What `--quick` does without. A test asks for these through its fixtures.
-NOT_QUICK = {"browser", "daily_revenue", "postgres", "spark"}
+# What `--quick` does without. A test asks for these through its fixtures, or has the database as a parameter.
+NOT_QUICK = {"browser", "daily_revenue", "plain_spark", "postgres", "postgresql", "spark"}
 
 
-def recorded_seconds() -> dict[str, dict[str, float]]:
-    """What groups and slow tests took when that was last recorded: a hint for their order, and for `--quick`."""
-    recorded: dict[str, dict[str, float]] = json.loads(SECONDS_FILE.read_text())
+def recorded_seconds() -> dict[str, Any]:
+    """What groups took when that was last recorded, and which functions have slow tests: a hint for the order, and for
+    `--quick`. `HEADWATER_RECORD_SECONDS=1 ./dev test` records it."""
+    recorded: dict[str, Any] = json.loads(SECONDS_FILE.read_text())
     return recorded
 
 
@@ -36,6 +37,11 @@ _groups: dict[str, str] = {}  # by file, where it is not the file itself
 def group_of(nodeid: str) -> str:
     file = nodeid.split("::", 1)[0]
     return _groups.get(file, file)
+
+
+def function_of(nodeid: str) -> str:
+    """Without its parameters."""
+    return nodeid.split("[", 1)[0]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -68,11 +74,18 @@ def _fixtures(item: pytest.Item) -> set[str]:
     return set(item.fixturenames) if isinstance(item, pytest.Function) else set()
 
 
+def _parameters(item: pytest.Item) -> set[str]:
+    values = item.callspec.params.values() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+    return {value for value in values if isinstance(value, str)}
+
+
 def _mark(item: pytest.Item) -> None:
     """What asks for a Spark session is marked `spark`; its file is grouped with the others of its folder that do."""
     file = item.nodeid.split("::", 1)[0]
-    if "spark" in _fixtures(item):
+    fixtures = _fixtures(item)
+    if "spark" in fixtures:
         item.add_marker(pytest.mark.spark)
+    if fixtures & {"plain_spark", "spark"}:
         folders = file.split("/")[1:-1]
         _groups.setdefault(file, f"{SPARK_GROUP}{folders[0] if folders else 'set-up'}")
     mark = item.get_closest_marker("xdist_group")
@@ -81,12 +94,14 @@ def _mark(item: pytest.Item) -> None:
 
 
 def _leave_out_slow(config: pytest.Config, items: list[pytest.Item]) -> None:
-    slow = recorded_seconds()["tests"]
-    left_out = [
-        item
-        for item in items
-        if _fixtures(item) & NOT_QUICK or item.get_closest_marker("spark") is not None or item.nodeid in slow
-    ]
+    slow = set(recorded_seconds()["slow_functions"])
+
+    def is_slow(item: pytest.Item) -> bool:
+        needs = _fixtures(item) | _parameters(item)
+        on_spark = item.get_closest_marker("spark") is not None
+        return on_spark or bool(needs & NOT_QUICK) or function_of(item.nodeid) in slow
+
+    left_out = [item for item in items if is_slow(item)]
     config.hook.pytest_deselected(items=left_out)
     kept = set(left_out)
     items[:] = [item for item in items if item not in kept]

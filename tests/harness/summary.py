@@ -10,10 +10,10 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from tests.harness.grouping import SECONDS_FILE, group_of
+from tests.harness.grouping import SECONDS_FILE, SPARK_GROUP, function_of, group_of
 
 SLOWEST = 10
-SLOW_TEST = 1.0  # seconds; left out of `--quick`
+SLOW = 0.5  # seconds of one test, beside two other worker processes; left out of `--quick`
 
 _seconds: defaultdict[str, float] = defaultdict(float)
 _not_run: Counter[str] = Counter()
@@ -58,11 +58,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def record() -> None:
     """For the order of groups in later runs, and for what `--quick` leaves out."""
     groups: defaultdict[str, float] = defaultdict(float)
+    functions: defaultdict[str, float] = defaultdict(float)
     for nodeid, taken in _seconds.items():
         groups[group_of(nodeid)] += taken
-    slow = {nodeid: round(taken, 1) for nodeid, taken in _seconds.items() if taken >= SLOW_TEST}
+        if not group_of(nodeid).startswith(SPARK_GROUP):  # left out for its fixture
+            functions[function_of(nodeid)] = max(functions[function_of(nodeid)], taken)
     recorded = {
-        "groups": {group: round(taken, 1) for group, taken in sorted(groups.items()) if taken >= SLOW_TEST},
-        "tests": dict(sorted(slow.items())),
+        "groups": {group: round(taken, 1) for group, taken in sorted(groups.items()) if taken >= SLOW},
+        "slow_functions": sorted(function for function, taken in functions.items() if taken >= SLOW),
     }
-    SECONDS_FILE.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n")
+    SECONDS_FILE.write_text(json.dumps(recorded, indent=1) + "\n")

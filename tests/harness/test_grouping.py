@@ -52,10 +52,12 @@ def test_one_worker_owns_spark_and_others_take_the_rest(tmp_path: Path) -> None:
 
 def test_quick_leaves_out_what_needs_spark_or_a_database(tmp_path: Path) -> None:
     text = "def test_plain(): pass\ndef test_on_spark(spark): pass\ndef test_stored(postgres): pass\n"
+    text += "import pytest\n@pytest.mark.parametrize('on', ['sqlite', 'postgresql'])\ndef test_both(on): pass\n"
     output = run_tests(tmp_path, {"test_x.py": text, "test_y.py": "def test_z(): pass\n"}, "--quick")
     assert "test_plain PASSED" in output
     assert "test_z PASSED" in output
-    assert "2 deselected" in output
+    assert "test_both[sqlite] PASSED" in output
+    assert "3 deselected" in output
 
 
 def test_what_did_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
