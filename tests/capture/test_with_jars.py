@@ -31,7 +31,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Told]:
         folder = tmp_path_factory.mktemp(name)
         answer = folder / "told.json"
         command = [sys.executable, "-m", "tests.capture.with_jars", name, str(folder), str(answer)]
-        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
         assert answer.exists(), ended.stdout[-2000:] + ended.stderr[-4000:]
         found: Told = json.loads(answer.read_text())
         return found

@@ -21,6 +21,7 @@ from tests.harness.java import java_options
 
 ROOT = Path(__file__).parents[2]
 WORKERS = 3
+WORKERS_ON_SPARK = 2  # where every worker has a Spark of its own
 MEMORY_FOLDER = Path("/dev/shm")
 MEMORY_NEEDED = 6 << 30  # bytes that must be free there
 BUSY_PROCESSES = 4
@@ -45,7 +46,8 @@ def main(arguments: list[str]) -> int:
         command.append("--quick")
     if options.stress:
         with busy_processes():
-            return run_pytest([*command, f"--repeat={STRESS_REPETITIONS}", options.stress, *rest])
+            repeated = [f"--repeat={STRESS_REPETITIONS}", f"--only={options.stress}", options.stress.split("[")[0]]
+            return run_pytest([*command, *repeated, *rest])
     if options.changed:
         reached = affected_tests(ROOT)
         if not reached:
@@ -56,7 +58,8 @@ def main(arguments: list[str]) -> int:
     paths = [argument for argument in rest if (ROOT / argument.split("::")[0]).exists()]
     alone = len(paths) == 1 and paths[0].split("::")[0].endswith(".py")
     if not alone and not any(argument.startswith("-n") for argument in rest):
-        command += ["-n", str(WORKERS), "--dist", "loadgroup", "--no-loadscope-reorder"]
+        workers = WORKERS_ON_SPARK if options.only_spark else WORKERS
+        command += ["-n", str(workers), "--dist", "loadgroup", "--no-loadscope-reorder"]
     return run_pytest([*command, *rest])
 
 

@@ -47,6 +47,7 @@ def function_of(nodeid: str) -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     options = parser.getgroup("headwater")
     options.addoption("--quick", action="store_true", help="No Spark, no browser, no PostgreSQL, nothing slow.")
+    options.addoption("--only", metavar="TEST", help="Of a function's tests the one with these parameters, repeated.")
     options.addoption("--repeat", type=int, default=1, metavar="N", help="Run every selected test N times.")
 
 
@@ -66,12 +67,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         Path(worker["groups_file"]).write_text(json.dumps(_groups))
     if config.getoption("--quick"):
         _leave_out_slow(config, items)
+    if "[" in (only := config.getoption("--only") or ""):
+        items[:] = [item for item in items if only in _ids_without_repetition(item)]
     seconds = recorded_seconds()["groups"]
     items.sort(key=lambda item: -seconds.get(group_of(item.nodeid), 0.0))  # stable: files stay whole, in their order
 
 
 def _fixtures(item: pytest.Item) -> set[str]:
     return set(item.fixturenames) if isinstance(item, pytest.Function) else set()
+
+
+def _ids_without_repetition(item: pytest.Item) -> set[str]:
+    number = item.callspec.params["repetition"] if isinstance(item, pytest.Function) else ""
+    return {item.nodeid.replace(f"[{number}-", "[", 1), item.nodeid.removesuffix(f"-{number}]") + "]"}
 
 
 def _parameters(item: pytest.Item) -> set[str]:

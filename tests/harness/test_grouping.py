@@ -66,7 +66,12 @@ def test_what_did_not_run_is_said_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_test_is_repeated(tmp_path: Path) -> None:
-    assert "5 passed" in run_tests(tmp_path, {"test_x.py": "def test_a(): pass\n"}, "--repeat=5")
+    text = "import pytest\n@pytest.mark.parametrize('n', ['a b', 'c'])\ndef test_a(n): pass\n"
+    only = "--only=tests/test_x.py::test_a[a b]"
+    output = run_tests(tmp_path, {"test_x.py": text}, "--repeat=5", only, "tests/test_x.py::test_a")
+    assert "5 passed" in output
+    assert "a b" in output
+    assert "[c" not in output
 
 
 def test_a_worker_without_work_of_its_own_takes_other_work() -> None:

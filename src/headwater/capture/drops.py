@@ -30,6 +30,11 @@ class Dropping:
     url: str | None = None
     """Of a database, where the catalog is one."""
 
+    def names(self, gone: Name) -> bool:
+        """Whether it is about this table of Spark's own catalog."""
+        same = [part.casefold() for part in self.name[-2:]] == [part.casefold() for part in gone]
+        return self.catalog == SESSION_CATALOG and same
+
     def place(self, name: Name, catalogs: Catalogs) -> Place:
         if self.url is not None:
             return database(self.url).table(".".join(f'"{part}"' for part in name))
@@ -71,6 +76,8 @@ class Drops:
     def __init__(self, catalogs: Catalogs) -> None:
         self._catalogs = catalogs
         self._open: dict[Any, _Open] = {}
+        self._unmatched: list[Name] = []
+        """Gone within an execution that we have not heard the beginning of yet."""
         self._met: dict[tuple[str, str], Place] = {}
 
     def met(self, places: Iterable[Place]) -> None:
@@ -80,15 +87,25 @@ class Drops:
                 self._met[place.also or place.key] = place
 
     def began(self, execution: Any, dropping: Dropping, tags: Iterable[str]) -> None:
-        self._open[execution] = _Open(dropping, tuple(tags))
+        """It may be over by now: of a command that ends before Spark's listeners hear of its start, all that it did
+        comes first."""
+        opened = self._open[execution] = _Open(dropping, tuple(tags))
+        for name in self._unmatched:
+            if dropping.names(name):
+                opened.gone = name
 
     def gone(self, database: str, table: str) -> None:
         """Spark's own catalog has it no more."""
-        for each in self._open.values():
-            asked = each.dropping
-            same = [part.casefold() for part in asked.name[-2:]] == [database.casefold(), table.casefold()]
-            if asked.catalog == SESSION_CATALOG and same:
-                each.gone = (database, table)
+        name = (database, table)
+        commands = [each for each in self._open.values() if each.dropping.names(name)]
+        for each in commands:
+            each.gone = name
+        if not commands:
+            self._unmatched.append(name)
+
+    def execution_ended(self) -> None:
+        """Any execution: what was gone before its end is not what a later command has dropped."""
+        self._unmatched.clear()
 
     def ended(self, execution: Any, *, failed: bool) -> Dropped | None:
         """What the command has dropped; None: nothing, as far as anybody can tell."""

@@ -204,6 +204,12 @@ class Observer:
         self._executions[id] = Execution(at, written, named, identity, stream, said.get("settings") or {})
 
     def _on_end(self, said: dict[str, Any], execution: Any) -> None:
+        try:
+            self._end(said, execution)
+        finally:
+            self._reader.drops.execution_ended()
+
+    def _end(self, said: dict[str, Any], execution: Any) -> None:
         id = said["id"]
         if said["checkpoint"]:
             self._reader.remember(execution)
