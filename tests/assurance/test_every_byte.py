@@ -62,8 +62,7 @@ NUMBERED_BY = {"audit": "seq", "checkpoint": "size", "certificate": "seq", "even
 
 
 def flips(connection: sqlite3.Connection, table: str, column: str, step: int = 1) -> Generator[tuple[int, int]]:
-    """Each flip made, told as row and byte, and taken back; each byte in another bit than the one before it. Of what is
-    long, one byte in each ``step``."""
+    """Flip one bit of a byte, yield the row and the byte's position, restore it. Long values: one byte in ``step``."""
     key = NUMBERED_BY[table]
     for row, value in connection.execute(f"SELECT {key}, {column} FROM {table}").fetchall():
         # SQLite would store bytes as bytes; what was text has to stay text, whatever is in it now.

@@ -77,7 +77,7 @@ class Drops:
         self._catalogs = catalogs
         self._open: dict[Any, _Open] = {}
         self._unmatched: list[Name] = []
-        """Gone within an execution that we have not heard the beginning of yet."""
+        """Dropped tables that match no open command: the start of theirs has not been read yet."""
         self._met: dict[tuple[str, str], Place] = {}
 
     def met(self, places: Iterable[Place]) -> None:
@@ -87,8 +87,7 @@ class Drops:
                 self._met[place.also or place.key] = place
 
     def began(self, execution: Any, dropping: Dropping, tags: Iterable[str]) -> None:
-        """It may be over by now: of a command that ends before Spark's listeners hear of its start, all that it did
-        comes first."""
+        """A command may end before the listener reads its start; its catalog events then come before this call."""
         opened = self._open[execution] = _Open(dropping, tuple(tags))
         for name in self._unmatched:
             if dropping.names(name):
@@ -104,7 +103,7 @@ class Drops:
             self._unmatched.append(name)
 
     def execution_ended(self) -> None:
-        """Any execution: what was gone before its end is not what a later command has dropped."""
+        """Called at the end of every execution: tables dropped before it do not belong to a later command."""
         self._unmatched.clear()
 
     def ended(self, execution: Any, *, failed: bool) -> Dropped | None:

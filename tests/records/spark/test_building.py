@@ -103,7 +103,7 @@ def ladder(root: str, length: int) -> list[Loaded]:
 
 
 def lanes(root: str, wide: int) -> list[Loaded]:
-    """So many side by side, 200 steps long, and every tenth step of two of them."""
+    """``wide`` chains of 200 records; every tenth record has a parent in the next chain as well."""
 
     def parents(i: int) -> list[str]:
         found = [i - wide, *([i - wide + 1] if i // wide % 10 == 9 else [])]
