@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
-import networkx
 import pytest
 
 import headwater as hw
@@ -36,6 +35,8 @@ def exported(tmp_path: Path, graph: Document) -> Path:
 
 
 def test_networkx_reads_graphml_with_its_types(exported: Path) -> None:
+    import networkx
+
     read = networkx.read_graphml(exported / "graph.graphml")
     assert read.is_directed()
     assert set(read.nodes) == {RAW, CLEAN}
@@ -48,6 +49,8 @@ def test_networkx_reads_graphml_with_its_types(exported: Path) -> None:
 
 
 def test_networkx_reads_names_that_xml_cannot_hold(tmp_path: Path) -> None:
+    import networkx
+
     with hw.connect("memory://") as lineage:
         lineage.ingest(run_event(inputs=[used("a\x01b<&>\"'\r\n")], outputs=["ü]]>"]))
         lineage.export(tmp_path / "graph.graphml", format="graphml")

@@ -11,23 +11,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.schemas import APIOperation, BaseSchema
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from headwater.store.store import Store
 from tests.server.estate import OPEN, build, run_id
@@ -35,13 +24,10 @@ from tests.server.running import ServerProcess
 from tests.server.test_access_matrix import ADMIN, RECORD, TABLE, filled, names_in
 from tests.server.test_records import load
 
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-]
+if TYPE_CHECKING:
+    from schemathesis import Case
+    from schemathesis.schemas import APIOperation, BaseSchema
+
 ENDLESS = "GET /api/v1/stream"
 """Its answer has no end; what it tells is for tests/server/test_live.py."""
 ROUTES = [route for route in TABLE if route != ENDLESS]
@@ -69,7 +55,20 @@ NEVER_WRONG = {
 }
 """They take nothing, or names alone, and any text may be one: what is not there is not found."""
 STRICT = [route for route in ROUTES if route not in NEVER_WRONG and route not in TAKEN_IN_PART]
-Case = schemathesis.Case[Any]
+
+
+def answer_checks() -> list[Any]:
+    """Imported where a test runs: schemathesis takes seconds to import, and every worker collects this file."""
+    from schemathesis.checks import not_a_server_error
+    from schemathesis.specs.openapi import checks
+
+    return [
+        not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_headers_conformance,
+        checks.response_schema_conformance,
+    ]
 
 
 @dataclass
@@ -86,10 +85,10 @@ class Described:
         method, _, path = route.partition(" ")
         return self.schema[path][method]
 
-    def ask(self, route: str, case: Case, *more: Any) -> int:
+    def ask(self, route: str, case: Case[Any], *more: Any) -> int:
         headers = self.keys[ADMIN in TABLE[route].needs]
         answer = case.call(headers=headers, timeout=30)
-        case.validate_response(answer, checks=[*CHECKS, *more])
+        case.validate_response(answer, checks=[*answer_checks(), *more])
         return int(answer.status_code)
 
     def real(self, route: str) -> dict[str, Any]:
@@ -104,6 +103,8 @@ class Described:
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Described]:
+    import schemathesis
+
     folder = tmp_path_factory.mktemp("described")
     url = f"sqlite:///{folder}/store.db"
     shutil.copy(sqlite_template, folder / "store.db")
@@ -153,18 +154,21 @@ def check(described: Described, route: str, how: settings) -> None:
 
     @how
     @given(case=st.one_of(operation.as_strategy(**real), operation.as_strategy()))
-    def checked(case: Case) -> None:
+    def checked(case: Case[Any]) -> None:
         described.ask(route, case)
 
     checked()
 
 
 def check_refusals(described: Described, route: str, how: settings) -> None:
+    from schemathesis import GenerationMode
+    from schemathesis.specs.openapi.checks import negative_data_rejection
+
     operation = described.operation(route)
 
     @how
     @given(case=operation.as_strategy(GenerationMode.NEGATIVE))
-    def checked(case: Case) -> None:
+    def checked(case: Case[Any]) -> None:
         described.ask(route, case, negative_data_rejection)
 
     checked()

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from headwater.errors import ArchiveUnusable
 from headwater.model.records import EPOCH, FoundRecord, Record, key_of_id
@@ -127,6 +126,8 @@ def _scan(
 ) -> pa.Table:
     if not files:
         return RECORDS.empty_table()
+    import pyarrow.dataset as ds  # it imports pandas where that is installed: a second that few commands need
+
     there = archive.files()
     try:
         found = ds.dataset(
