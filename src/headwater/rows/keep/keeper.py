@@ -38,16 +38,22 @@ class PlanKeeper:
     """For one Spark application."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
+        """Takes from the session what `spark.stop()` makes PySpark forget: a program often stops Spark right after its
+        last write, and that write is read afterwards, while the JVM still runs."""
+        context: Any = spark.sparkContext
+        self._spark_version = spark.version
+        self._python_version = context.pythonVer
+        self._gateway = context._gateway
+        self._hadoop_configuration = context._jsc.hadoopConfiguration()
 
     @cached_property
     def _classes(self) -> JavaClasses:
-        return plan_classes(self._spark.sparkContext._gateway)
+        return plan_classes(self._gateway)
 
     def keep(self, execution: Any, written: Written, asked: RowsAsked, started: datetime) -> dict[str, Any] | None:
         if asked.mode == "off" or written.kind in _NO_ROWS:
             return None
-        kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark.version}
+        kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
         if written.kind in _IN_PLACE:
             needs = [f"a {written.kind.upper()} changes rows in place; only a query's result can be made again"]
         else:
@@ -64,7 +70,7 @@ class PlanKeeper:
             return [said["problem"]]
         kept["plan"] = {"format": FORMAT, **{key: said[key] for key in ("digest", "bytes", "text", "python")}}
         if said["python"]:
-            kept["plan"]["pythonVersion"] = self._spark.sparkContext.pythonVer
+            kept["plan"]["pythonVersion"] = self._python_version
         names = [column.name for column in written.columns]
         kept["columns"] = names if len(names) == len(said["columns"]) else said["columns"]
         pins = self._classes.new("Pins", execution.executedPlan(), MOST_FILES)
@@ -81,8 +87,7 @@ class PlanKeeper:
         if target.format not in _IN_FILES or target.uri is None:
             return {"unknown": f"{target.name} is not a folder of files"}
         since = int(started.timestamp() * 1000)
-        context: Any = self._spark.sparkContext._jsc
-        files_now = self._classes.new("Files", context.hadoopConfiguration())
+        files_now = self._classes.new("Files", self._hadoop_configuration)
         listing = files_now.since(target.uri, since, _MOST_SEEN, _PATIENCE)
         if listing is None or listing.count() > MOST_FILES:
             return {"unknown": "the folder is gone, or holds too many files to find those that were written"}
