@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -107,24 +108,27 @@ def check_closure(store: Store, model: Model, question: Question, direction: str
         nearest_first=(sorted(node.depth for node in answer.nodes), [node.depth for node in answer.nodes]),
     )
     tied = strengths(arcs, start, direction, question.max_depth) if question.grain == "column" else {}
+    last_hops: dict[Ref, list[tuple[Ref, Arc]]] = defaultdict(list)
+    for arc in arcs:
+        near, far = near_and_far(arc, direction)
+        last_hops[far].append((near, arc))
     for node in answer.nodes:
         agree(f"{asked}: {node.label}", dependency=(tied.get(_ref(node)), node.dependency))
-        _check_path(asked, arcs, start, direction, node)
+        _check_path(asked, last_hops[_ref(node)], start, node)
 
 
-def _check_path(asked: str, arcs: list[Arc], start: Ref, direction: str, node: Node) -> None:
-    """The path is one of exactly its depth, and its last hop is an edge that somebody really wrote."""
+def _check_path(asked: str, last_hops: list[tuple[Ref, Arc]], start: Ref, node: Node) -> None:
+    """The path is one of exactly its depth, and its last hop is an edge that somebody really wrote.
+
+    ``last_hops`` are all edges that lead to the node, each with the end they come from.
+    """
     path = node.path
     assert len(path) == node.depth, f"{asked}: the path to {node.label} is {[step.label for step in path]}"
     assert [step.depth for step in path] == list(range(1, node.depth + 1)), (
         f"{asked}: depths on the way to {node.label}"
     )
     before = _ref(path[-2]) if len(path) > 1 else start
-    hops = []
-    for arc in arcs:
-        near, far = near_and_far(arc, direction)
-        if far == _ref(node) and touches(near, before):
-            hops.append(arc)
+    hops = [arc for near, arc in last_hops if touches(near, before)]
     assert hops, f"{asked}: no edge leads from {before} to {node.label}"
     how = _how(node.via, node.grain)
     behind = [arc for arc in hops if arc.how == how]
@@ -165,7 +169,7 @@ def check_impact(store: Store, model: Model, question: Question) -> None:
         truncated=(truncated, answer.truncated),
         readers=([endpoint(name) for name in sorted(readers)], list(answer.readers)),
     )
-    arcs = model.arcs(question.grain, question.as_of)
+    ways = Ways(model.arcs(question.grain, question.as_of))
     for one in answer.affected:
         expected = affected[name_of(one.endpoint)]
         latest = one.latest_run
@@ -180,19 +184,27 @@ def check_impact(store: Store, model: Model, question: Question) -> None:
         assert (run in expected.latest_runs) if expected.latest_runs else run is None, (
             f"{asked}: the latest run for {one.endpoint} is said to be {run}, not {_sorted(expected.latest_runs)}"
         )
-        _check_labels(asked, arcs, (start, question.column), one.path, one.endpoint)
+        assert ways.lead((start, question.column), one.path, name_of(one.endpoint)), (
+            f"{asked}: {list(one.path)} is no way to {one.endpoint}"
+        )
 
 
-def _check_labels(asked: str, arcs: list[Arc], start: Ref, labels: Sequence[str], target: Endpoint) -> None:
-    """There is a way through nodes with these labels."""
-    at, mark = {start}, "#" if any(ref[1] is not None for arc in arcs for ref in (arc.upstream, arc.downstream)) else ""
-    for label in labels:
-        at = {
-            arc.downstream
-            for arc in arcs
-            if any(touches(arc.upstream, node) for node in at) and _label(arc.downstream, mark) == label
-        }
-    assert any(name_of(target) == name for name, _ in at), f"{asked}: {list(labels)} is no way to {target}"
+class Ways:
+    """Edges by the label of where they lead."""
+
+    def __init__(self, arcs: list[Arc]) -> None:
+        mark = "#" if any(ref[1] is not None for arc in arcs for ref in (arc.upstream, arc.downstream)) else ""
+        self._arcs: dict[str, list[Arc]] = defaultdict(list)
+        for arc in arcs:
+            self._arcs[_label(arc.downstream, mark)].append(arc)
+
+    def lead(self, start: Ref, labels: Sequence[str], target: Name) -> bool:
+        """Whether there is a way to ``target`` through nodes with these labels."""
+        at = {start}
+        for label in labels:
+            arcs = self._arcs.get(label, ())
+            at = {arc.downstream for arc in arcs if any(touches(arc.upstream, node) for node in at)}
+        return any(target == name for name, _ in at)
 
 
 def _label(ref: Ref, mark: str) -> str:

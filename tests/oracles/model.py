@@ -455,9 +455,10 @@ class Model:
             if affected != name:
                 depths[affected] = min(depth, depths.get(affected, depth))
         writers: dict[Name, set[Name]] = defaultdict(set)
+        carriers = {name, *depths}
         for arc in self.arcs("dataset", as_of):
             (upstream, _), (downstream, _) = arc.upstream, arc.downstream
-            carries_on = upstream != downstream and upstream in {name, *depths}
+            carries_on = upstream != downstream and upstream in carriers
             if downstream in depths and carries_on and arc.how[0] is not None:
                 writers[downstream].add(arc.how[0])
         answer = {

@@ -80,9 +80,10 @@ def check(lab: Lab, case: Case) -> None:
                 model = Model(case.events[number] for number in key)
                 known[key] = model, state_of_model(model)
             model, expected = known[key]
-            wrong = differences(expected, without_endings(state_of_store(store), model))
+            state = state_of_store(store)
+            wrong = differences(expected, without_endings(state, expected))
             assert not wrong, f"{title}: after events {numbers} the state is not the model's:\n{wrong}"
-        ends.append((title, state_of_store(store)))
+        ends.append((title, state))
         if len(ends) == 1:
             check_catalog(store, model)
             check_runs(store, model)
@@ -93,43 +94,43 @@ def check(lab: Lab, case: Case) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(30)
+@QUICK(14)
 @given(case=cases(COLLISIONS, 10))
 def test_every_arrival_of_a_history_gives_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(24)
+@QUICK(12)
 @given(case=cases(ALIASES, 9))
 def test_names_that_move_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(24)
+@QUICK(12)
 @given(case=cases(LIVES, 8))
 def test_runs_live_and_end_as_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(30)
+@QUICK(14)
 @given(case=cases(REWRITES, 9))
 def test_what_is_written_again_holds_as_long_as_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(30)
+@QUICK(14)
 @given(case=cases(CLAIMS, 6))
 def test_contested_names_go_to_whom_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(30)
+@QUICK(14)
 @given(case=cases(WORDS, 7))
 def test_a_dataset_under_two_names_is_what_the_model_says(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(18)
+@QUICK(10)
 @given(case=cases(ODD, 8))
 def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
@@ -138,25 +139,25 @@ def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: 
 # -- on disk and on PostgreSQL ----------------------------------------------------------------------------------------
 
 
-@QUICK(10)
+@QUICK(5)
 @given(case=cases(COLLISIONS, 9))
 def test_the_state_on_disk_is_that_of_the_model(file_lab: Lab, case: Case) -> None:
     check(file_lab, case)
 
 
-@QUICK(12)
+@QUICK(6)
 @given(case=cases(COLLISIONS, 9))
 def test_the_state_on_postgresql_is_that_of_the_model(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
 
 
-@QUICK(8)
+@QUICK(4)
 @given(case=cases(ALIASES, 9))
 def test_names_that_move_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
 
 
-@QUICK(5)
+@QUICK(3)
 @given(case=cases(ODD, 8))
 def test_odd_names_and_times_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)

@@ -64,19 +64,19 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
 # -- in memory --------------------------------------------------------------------------------------------------------
 
 
-@QUICK(8)
+@QUICK(3)
 @given(case=cases(GRAPH, 14))
 def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(6)
+@QUICK(3)
 @given(case=cases(MOVING_GRAPH, 14))
 def test_answers_are_the_models_under_every_alias(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(4)
+@QUICK(3)
 @given(case=cases(ODD, 8))
 def test_answers_are_the_models_for_odd_names(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
@@ -108,19 +108,19 @@ def test_an_unlimited_question_says_where_it_stopped(memory_lab: Lab, length: in
 # -- on disk and on PostgreSQL ----------------------------------------------------------------------------------------
 
 
-@QUICK(4)
+@QUICK(2)
 @given(case=cases(MOVING_GRAPH, 12))
 def test_answers_are_the_models_on_disk(file_lab: Lab, case: Case) -> None:
     check(file_lab, case)
 
 
-@QUICK(4)
+@QUICK(2)
 @given(case=cases(MOVING_GRAPH, 12))
 def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
 
 
-@QUICK(3)
+@QUICK(2)
 @given(case=cases(ODD, 8))
 def test_answers_are_the_models_for_odd_names_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)

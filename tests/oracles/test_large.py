@@ -60,7 +60,8 @@ def test_long_lists_give_the_state_of_the_model(memory_lab: Lab, parts: int) -> 
     for part in range(parts):
         store.ingest_many(events[::-1][part::parts])
     model = Model(events)
-    wrong = differences(state_of_model(model), without_endings(state_of_store(store), model))
+    expected = state_of_model(model)
+    wrong = differences(expected, without_endings(state_of_store(store), expected))
     assert not wrong, wrong[:5000]
     for asked in ("hub", "wide", "alias-3", "7"):
         question = Question(("dataset", "db", asked))

@@ -128,19 +128,19 @@ def everything_told(seen: Store, model: VeiledModel, *, log: bool = True) -> Ite
             yield json.dumps(str(refused).replace(f"'{question}'", ""))
 
 
-@QUICK(8)
+@QUICK(4)
 @given(case=cases(MIXED, 10))
 def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(5)
+@QUICK(3)
 @given(case=cases(RENAMED, 8))
 def test_answers_are_the_models_where_names_cross_the_veil(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
-@QUICK(3)
+@QUICK(2)
 @given(case=cases(RENAMED, 8))
 def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
@@ -198,7 +198,7 @@ def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
     ]
 
 
-@QUICK(8)
+@QUICK(3)
 @given(case=cases(MIXED, 10))
 def test_as_if_the_store_had_only_been_given_what_is_seen(memory_lab: Lab, case: Case) -> None:
     veil = Veil.of(case.patterns)
