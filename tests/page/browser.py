@@ -43,11 +43,11 @@ def browsing(executable: str) -> Iterator[Browser]:
 class Watched:
     """A page whose complaints are kept."""
 
-    def __init__(self, browser: Browser, url: str, *, dark: bool = False, width: int = 1400, height: int = 900) -> None:
+    def __init__(self, browser: Browser, url: str) -> None:
         self.context = browser.new_context(
             base_url=url,
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
+            viewport={"width": 1400, "height": 900},
+            color_scheme="light",
             reduced_motion="reduce",
         )
         self.context.set_default_timeout(PATIENCE)
@@ -70,6 +70,16 @@ class Watched:
             ".map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 120)).slice(0, 3).join(' | ')}`)"
         )
         return list(found)
+
+    @contextmanager
+    def in_the_dark(self) -> Iterator[None]:
+        """The same page for somebody whose system has dark colours."""
+        self.page.emulate_media(color_scheme="dark")
+        try:
+            self.page.reload()
+            yield
+        finally:
+            self.page.emulate_media(color_scheme="light")
 
     def close(self) -> None:
         self.context.close()

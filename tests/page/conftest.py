@@ -36,18 +36,37 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture
-def look(browser: Browser) -> Iterator[Callable[..., Watched]]:
-    """Opens a page on a server; at the end it must have had nothing to complain of."""
-    opened: list[Watched] = []
+@pytest.fixture(scope="module")
+def shared_pages(browser: Browser) -> Iterator[dict[str, Watched]]:
+    """By the server that they look at. To start a page and to compile its program takes longer than most tests."""
+    pages: dict[str, Watched] = {}
+    yield pages
+    for page in pages.values():
+        page.close()
 
-    def make(url: str, *, dark: bool = False, width: int = 1400) -> Watched:
-        opened.append(Watched(browser, url, dark=dark, width=width))
+
+@pytest.fixture
+def look(browser: Browser, shared_pages: dict[str, Watched]) -> Iterator[Callable[..., Watched]]:
+    """Opens a page on a server; at the end it must have had nothing to complain of.
+
+    It is a new one with ``alone=True``, for a test that leaves something behind: in its storage, or listening to it.
+    """
+    opened: list[Watched] = []
+    own: list[Watched] = []
+
+    def make(url: str, *, alone: bool = False) -> Watched:
+        if alone:
+            own.append(Watched(browser, url))
+            opened.append(own[-1])
+        else:
+            opened.append(shared_pages.get(url) or Watched(browser, url))
+            shared_pages[url] = opened[-1]
+            opened[-1].complaints.clear()
         return opened[-1]
 
     yield make
     complaints = [complaint for one in opened for complaint in one.complaints]
-    for one in opened:
+    for one in own:
         one.close()
     assert complaints == []
 

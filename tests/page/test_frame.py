@@ -70,7 +70,7 @@ def test_the_log_is_verified_from_the_page(look: Look, demo: Demo) -> None:
 def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> None:
     """The first key closes the server, for whoever made it too."""
     with ServerProcess(f"sqlite:///{tmp_path}/lineage.db", log=tmp_path / "log") as server:
-        page = look(server.url).page
+        page = look(server.url, alone=True).page
         page.goto("/keys")
         page.get_by_text("It is the first").wait_for()
         page.get_by_label("Whose it is").fill("<b>ada</b>")
@@ -92,7 +92,7 @@ def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> N
 
 
 def test_help_and_colours(look: Look, demo: Demo) -> None:
-    page = look(demo.url).page
+    page = look(demo.url, alone=True).page
     page.goto("/")
     page.get_by_role("heading", name="What do you want to know").wait_for()
     page.keyboard.press("?")
@@ -103,14 +103,19 @@ def test_help_and_colours(look: Look, demo: Demo) -> None:
     page.get_by_role("button", name="Light colours").wait_for()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_nobody_stumbles(look: Look, demo: Demo, view: str, dark: bool) -> None:
-    watched = look(demo.url, dark=dark)
+def test_nobody_stumbles(look: Look, demo: Demo, view: str) -> None:
+    watched = look(demo.url)
     watched.page.goto(view)
+    assert faults(watched, view) == []
+    with watched.in_the_dark():
+        assert faults(watched, view) == []
+
+
+def faults(watched: Watched, view: str) -> list[str]:
     watched.page.get_by_role("heading", level=1).first.wait_for()
     watched.page.wait_for_load_state("networkidle") if view != "/map" else watched.page.wait_for_timeout(500)
-    assert watched.faults_by_axe() == []
+    return watched.faults_by_axe()
 
 
 def test_there_is_nothing_elsewhere(look: Look, demo: Demo) -> None:

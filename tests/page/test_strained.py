@@ -96,7 +96,7 @@ def test_a_large_map_is_moved_as_it_was_drawn_and_drawn_anew_at_rest(look: Look,
 
 
 def test_three_hundred_cards_with_all_columns_are_one_question(look: Look, url: str) -> None:
-    page = look(url).page
+    page = look(url, alone=True).page
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(explore("centre", hops="3"))
