@@ -11,7 +11,7 @@ import pytest
 
 from headwater.proof.keys import KeyRing
 from headwater.store.store import Store
-from tests.support.spark import spark_session
+from tests.support.spark import TINY_DATA, spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,5 +33,5 @@ def one_store(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    with spark_session() as session:
+    with spark_session(TINY_DATA) as session:
         yield session

@@ -96,7 +96,7 @@ def test_events_are_there_as_they_were_received(one_store: Store, ring: KeyRing)
 # -- every byte ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.long)])
 def test_every_flipped_byte_of_the_file_shows(content: bytes, step: int) -> None:
     """Each byte in another bit than the one before it."""
     verify_bundle(content)
@@ -107,14 +107,15 @@ def test_every_flipped_byte_of_the_file_shows(content: bytes, step: int) -> None
             verify_bundle(bytes(changed))
 
 
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", ["events", "upstream"])
-def test_an_event_cannot_be_changed_with_its_hash(content: bytes, place: str) -> None:
+def test_an_event_cannot_be_changed_with_its_hash(content: bytes, place: str, step: int) -> None:
     """By somebody who writes the hash beside it anew: only the spelling of what stays the same event."""
     told = document(content)
     event = told[place][-1] if place == "events" else told[place][-1]["event"]
     body = base64.b64decode(event["body"])
     digest = read_event(body).digest
-    for position in range(len(body)):
+    for position in range(0, len(body), step):
         changed = bytearray(body)
         changed[position] ^= 1 << position % 8
         event["body"], event["sha256"] = base64.b64encode(changed).decode(), sha256(changed).hexdigest()

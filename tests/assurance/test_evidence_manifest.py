@@ -20,6 +20,7 @@ from headwater.evidence.steps import Steps
 from headwater.formats.openlineage.claims.preimages import PREIMAGES, is_hash_of, wrong_hashes
 from tests.assurance.proving import differing, ended, facets_of, label, manifest, proving, put
 from tests.capture.watching import Watch
+from tests.support.spark import TINY_DATA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,7 +127,7 @@ def test_what_was_hashed_stands_beside_it(
 def test_what_does_not_change_results_is_not_configuration(spark: SparkSession, folder: Path, script: Path) -> None:
     with proving(spark, folder / "watch") as watch:
         config = ended(watch, orders_job(spark, folder))["cdme.runManifest"]["config"]
-    assert config["settings"]["spark.sql.shuffle.partitions"] == "2"
+    assert config["settings"]["spark.sql.shuffle.partitions"] == TINY_DATA["spark.sql.shuffle.partitions"]
     assert "spark.sql.session.timeZone" in config["settings"]
     assert not [name for name in config["settings"] if "warehouse" in name or not name.startswith("spark.sql.")]
     assert not [value for value in config["settings"].values() if str(folder) in value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,14 +42,20 @@ def same(orders: DataFrame) -> DataFrame:
     return orders
 
 
-@pytest.fixture
-def folder(spark: SparkSession, tmp_path: Path) -> Path:
-    spark.createDataFrame(ORDERS, "id int, country string, amount int").repartition(2).write.parquet(
-        f"{tmp_path}/orders"
-    )
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`orders` and `taxes`, to be copied."""
+    folder = tmp_path_factory.mktemp("tables")
+    spark.createDataFrame(ORDERS, "id int, country string, amount int").repartition(2).write.parquet(f"{folder}/orders")
     spark.createDataFrame([("ch", 8), ("de", 19), ("fr", 20)], "country string, tax int").write.parquet(
-        f"{tmp_path}/taxes"
+        f"{folder}/taxes"
     )
+    return folder
+
+
+@pytest.fixture
+def folder(tables: Path, tmp_path: Path) -> Path:
+    shutil.copytree(tables, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

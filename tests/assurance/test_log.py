@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -232,10 +233,19 @@ def test_a_long_log_is_verified_in_stretches(durable_url: str, in_stretches: Non
         assert told[0][1] == 1_100
 
 
-@pytest.mark.parametrize("seq", [1, 512, 768, 769, 1_100])
-def test_in_whichever_stretch_it_is_broken(sqlite_url: str, in_stretches: None, seq: int) -> None:
-    with Store(sqlite_url) as store:
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with 1,100 entries, to be copied."""
+    file = tmp_path_factory.mktemp("long") / "store.db"
+    with Store(f"sqlite:///{file}") as store:
         grown(store, 1_100)
+    return file
+
+
+@pytest.mark.parametrize("seq", [1, pytest.param(512, marks=pytest.mark.long), 768, 769, 1_100])
+def test_in_whichever_stretch_it_is_broken(long_log: Path, sqlite_url: str, in_stretches: None, seq: int) -> None:
+    shutil.copy(long_log, sqlite_url.removeprefix("sqlite:///"))
+    with Store(sqlite_url) as store:
         tamper(store, f"UPDATE audit SET actor_id = 'nobody' WHERE seq = {seq}")
         with pytest.raises(HeadwaterError, match=f"^The audit log does not hold at entry {seq}: its content"):
             store.verify()

@@ -22,6 +22,7 @@ import pytest
 import headwater as hw
 from tests.capture.telling import runs_of
 from tests.support import why_missing
+from tests.support.spark import short_job_environment
 
 pytestmark = pytest.mark.spark
 
@@ -53,7 +54,8 @@ def _java() -> None:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    java = short_job_environment()["SPARK_SUBMIT_OPTS"]
+    ours = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_SUBMIT_OPTS": java}
     ours |= {"HEADWATER_SPOOL": str(folder / "spool"), "HEADWATER_SINK": (folder / "events.jsonl").as_uri()}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEADWATER", "SPARK_TESTING"))}
     return {**kept, **ours, **more}

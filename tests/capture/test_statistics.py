@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,16 @@ from tests.capture.watching import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled_stages(spark: SparkSession) -> Iterator[None]:
+    """As Spark runs by itself: what is counted is then counted inside of stages that were compiled as a whole."""
+    name = "spark.sql.codegen.wholeStage"
+    before = str(spark.conf.get(name))
+    spark.conf.set(name, "true")
+    yield
+    spark.conf.set(name, before)
 
 
 @pytest.fixture

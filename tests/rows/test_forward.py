@@ -98,7 +98,7 @@ def run(judge: Judge, profile: Callable[[Any], Any]) -> None:
 
 
 def test_forward_is_backward_mirrored(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run(Judge(spark, tmp_path_factory), QUICK(5))
+    run(Judge(spark, tmp_path_factory), QUICK(3))
 
 
 @pytest.mark.long

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pytest
 
 import headwater as hw
@@ -27,6 +26,8 @@ def traced(frame: DataFrame, where: str, source: str = "orders", column: str = "
 
 
 def total(rows: Any) -> Any:
+    import pandas as pd
+
     return pd.DataFrame({"n": [len(rows)], "total": [float(rows["amount"].sum())]})
 
 
@@ -45,6 +46,8 @@ def test_what_is_above_and_below_it(orders: DataFrame) -> None:
 
 def test_a_function_that_wants_the_key_and_one_that_gives_back_what_it_got(orders: DataFrame) -> None:
     def named(key: Any, rows: Any) -> Any:
+        import pandas as pd
+
         return pd.DataFrame({"who": [key[0]]})
 
     assert traced(orders.groupBy("customer").applyInPandas(named, "who string"), "who = 'a'") == [1, 2]
@@ -54,6 +57,8 @@ def test_a_function_that_wants_the_key_and_one_that_gives_back_what_it_got(order
 
 def test_columns_by_their_places_and_groups_that_give_nothing(orders: DataFrame) -> None:
     def some(rows: Any) -> Any:
+        import pandas as pd
+
         return pd.DataFrame() if len(rows) == 1 else pd.DataFrame([[len(rows), "x"]])
 
     pairs = orders.groupBy("customer").applyInPandas(some, "n long, word string")
@@ -65,6 +70,8 @@ def test_two_groups_side_by_side(spark: SparkSession, shop: Path, orders: DataFr
     customers = spark.read.parquet(str(shop / "customers"))
 
     def sizes(left: Any, right: Any) -> Any:
+        import pandas as pd
+
         who = left["customer"] if len(left) else right["customer"]
         return pd.DataFrame({"who": [who.iloc[0]], "n": [len(left)], "m": [len(right)]})
 
@@ -94,6 +101,8 @@ def test_what_cannot_say_its_group_is_labelled(orders: DataFrame) -> None:
     ballast = bytes(range(256)) * 8_000
 
     def heavy(rows: Any) -> Any:
+        import pandas as pd
+
         return pd.DataFrame({"n": [len(rows) + 0 * len(ballast)]})
 
     found = hw.trace(orders.groupBy("customer").applyInPandas(heavy, "n long"), "n = 1")

@@ -139,9 +139,11 @@ QUERIES = {
 
 # What a trace finds is judged elsewhere, for every operator; pair tables are written from the same blocks.
 LONG_ONES = {
-    *("right join", "cross join", "semi join", "semi join by a condition alone", "in", "join below a group"),
-    *("group by", "group by an expression", "group by a struct", "having", "global", "union all", "union", "intersect"),
-    *("window", "scalar subquery", "scalar subquery in having", "partitions", "range"),
+    *("filter and project", "inner join", "left join", "right join", "cross join", "self join", "anti join"),
+    *("semi join", "semi join with a condition", "semi join by a condition alone", "in", "join below a group"),
+    *("group by", "group by two, null keys", "group by an expression", "group by a struct", "having", "global"),
+    *("group below a group", "group in a join", "distinct", "union all", "union", "intersect", "cte twice"),
+    *("window", "scalar subquery", "scalar subquery in having", "scalar subquery in one branch", "partitions", "range"),
 }
 
 
@@ -169,7 +171,10 @@ def assert_forward(tables: PairTables, expected: dict[int, Triples]) -> None:
 BIG = ["left join", "self join", "semi join with a condition", "group in a join", "in or", "window over groups"]
 
 
-@pytest.mark.parametrize("query", short_and_long({name: name for name in BIG}, {"left join", "in or"}))
+LONG_BIG = {"left join", "group in a join", "in or"}
+
+
+@pytest.mark.parametrize("query", short_and_long({name: name for name in BIG}, LONG_BIG))
 def test_when_the_plan_is_run_again_as_a_whole(
     spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
@@ -195,7 +200,8 @@ def test_a_limit_among_equals(spark: SparkSession, tables: Path, tmp_path: Path)
     assert [row["id"] for row in found.source_rows(found.sources([out.id])[0])] == [4]
 
 
-@pytest.mark.parametrize("restricted", ["by values", "by hashes", "not at all"])
+# By values is how it is done in the cases above.
+@pytest.mark.parametrize("restricted", [pytest.param("by values", marks=pytest.mark.long), "by hashes", "not at all"])
 def test_however_many_rows_lead_down(
     spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restricted: str
 ) -> None:

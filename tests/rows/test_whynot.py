@@ -13,6 +13,7 @@ import pytest
 
 import headwater as hw
 from headwater.errors import RowsError
+from tests.support.selection import short_and_long
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -313,9 +314,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_culprit(name: str, query: Any) -> None:
-    case = CASES[name]
+# A limit and a group, each alone; a condition that is false and one that is null; the first of three reasons.
+LONG_ONES = {"the rank of a group", "two conditions at once", "a key that nothing has"}
+
+
+@pytest.mark.parametrize("case", short_and_long(CASES, LONG_ONES))
+def test_the_culprit(case: Case, query: Any) -> None:
     answer = hw.why_not(query(case.sql), source=case.source, where=case.where)
     assert answer.exists
     assert not answer.reached

@@ -31,7 +31,7 @@ def judge(spark: SparkSession, folders: pytest.TempPathFactory, query: Monotone,
         assert leave_one_out.faults(duck, query, traced) == []
 
 
-@QUICK(8)
+@QUICK(3)
 @given(query=monotone_queries(), seed=SEEDS)
 def test_exactly_the_rows_that_matter(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, query: Monotone, seed: int

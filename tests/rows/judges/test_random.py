@@ -107,7 +107,7 @@ def run(judge: Judge, profile: Callable[[Any], Any]) -> None:
 
 
 def test_every_row_comes_back(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run(Judge(spark, tmp_path_factory), QUICK(12))
+    run(Judge(spark, tmp_path_factory), QUICK(6))
 
 
 @pytest.mark.long
