@@ -122,7 +122,9 @@ def test_starting_twice_is_refused(server: PostgresServer) -> None:
     assert ask(server, "select 1") == [(1,)]
 
 
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "ending", [signal.SIGKILL, signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)]
+)
 def test_does_not_outlive_the_process_that_started_it(package: Path, ending: signal.Signals) -> None:
     script = (
         "import time; from tests.support.postgres import PostgresServer; server = PostgresServer();"

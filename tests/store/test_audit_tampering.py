@@ -86,7 +86,7 @@ def tamper(store: Store, *statements: Any) -> None:
 
 def disarm(conn: Connection) -> None:
     if conn.dialect.name == "postgresql":
-        conn.execute(text("ALTER TABLE audit DISABLE TRIGGER USER"))
+        conn.execute(text("SET LOCAL session_replication_role = replica"))  # for this transaction no trigger fires
         return
     for (name,) in conn.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
         conn.execute(text(f"DROP TRIGGER {name}"))
@@ -113,7 +113,20 @@ def others(value: Any) -> Iterator[Any]:
         yield from (f"{value} ", value[:-1], value.swapcase(), "")
 
 
-@pytest.mark.parametrize("column", [name for name in COLUMNS if name != "seq"])
+ON_POSTGRESQL = {"recorded_at", "actor_id", "details", "client_ip", "hash"}
+"""A column of each type in the short run; how entries are verified does not depend on the database."""
+
+
+@pytest.mark.parametrize(
+    ("store_url", "column"),
+    [
+        pytest.param(database, name, marks=[] if name in short else [pytest.mark.long])
+        for database, short in (("sqlite", {*COLUMNS}), ("postgresql", ON_POSTGRESQL))
+        for name in COLUMNS
+        if name != "seq"
+    ],
+    indirect=["store_url"],
+)
 def test_a_changed_field_shows(log: Store, column: str) -> None:
     """Every column of every entry, changed to each of several values; put back, the log holds again."""
     for row in rows(log):

@@ -34,7 +34,14 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(server.plain_url(make("template0")))
 
 
-@pytest.mark.parametrize("target", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize(
+    ("durable_url", "target"),
+    [
+        *(("sqlite", "postgresql"), ("postgresql", "sqlite")),
+        *(pytest.param(kind, kind, marks=pytest.mark.long) for kind in ("sqlite", "postgresql")),
+    ],
+    indirect=True,
+)
 def test_there_and_back(durable_url: str, target: str, tmp_path: Path) -> None:
     file = tmp_path / "backups" / "store.db"
     with Store(durable_url) as store:
@@ -58,11 +65,11 @@ def test_there_and_back(durable_url: str, target: str, tmp_path: Path) -> None:
 
 def test_while_others_write(durable_url: str, tmp_path: Path) -> None:
     with Store(durable_url) as store:
-        store.ingest_many(run_event(run=str(number), outputs=[f"d{number}"]) for number in range(200))
+        store.ingest_many(run_event(run=str(number), outputs=[f"d{number}"]) for number in range(50))
         over = threading.Event()
 
         def write() -> None:
-            number = 200
+            number = 50
             while not over.is_set():
                 store.ingest(run_event(run=str(number), inputs=["d0"], outputs=[f"d{number}"]))
                 number += 1
@@ -80,8 +87,8 @@ def test_while_others_write(durable_url: str, tmp_path: Path) -> None:
             with Store(f"sqlite:///{tmp_path}/{number}.db", create=False) as copy:
                 counts.append(copy.verify().entries)
                 assert row_counts(copy)["event"] == counts[-1]
-        assert 200 <= counts[0] <= counts[1] <= counts[2] <= store.verify().entries
-        assert store.verify().entries > 200
+        assert 50 <= counts[0] <= counts[1] <= counts[2] <= store.verify().entries
+        assert store.verify().entries > 50
 
 
 def test_nothing_is_overwritten(durable_url: str, tmp_path: Path) -> None:

@@ -27,6 +27,13 @@ from tests.support.events import (
     used,
 )
 
+MOMENTS = [
+    *(("sqlite", minute) for minute in (None, 15, 40)),
+    ("postgresql", 15),
+    *(pytest.param("postgresql", minute, marks=pytest.mark.long) for minute in (None, 40)),
+]
+"""PostgreSQL, whose queries are the same, with one of them."""
+
 Ends = tuple[Endpoint, str | None, Endpoint, str | None, Job | None, str, str | None, bool, str | None]
 
 
@@ -71,7 +78,7 @@ def paged(store: Store, dataset: Dataset, limit: int, minute: float | None = Non
         cursor = page.next
 
 
-@pytest.mark.parametrize("minute", [None, 15, 40])
+@pytest.mark.parametrize(("store_url", "minute"), MOMENTS, indirect=["store_url"])
 def test_by_brute_force_whole_and_in_pages(store: Store, minute: float | None) -> None:
     store.ingest_many(busy_day(20))
     edges = every(store, minute)
@@ -158,7 +165,7 @@ def test_a_cursor_of_another_list_is_refused(store: Store) -> None:
 # -- between the datasets of a neighbourhood ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("minute", [None, 15, 40])
+@pytest.mark.parametrize(("store_url", "minute"), MOMENTS, indirect=["store_url"])
 def test_every_one_between_two_that_are_shown(store: Store, minute: float | None) -> None:
     store.ingest_many(busy_day(20))
     edges = every(store, minute)

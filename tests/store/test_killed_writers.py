@@ -17,7 +17,7 @@ from tests.store.reading import row_counts
 from tests.support.events import run_event
 
 
-@pytest.mark.parametrize("rounds", [25, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [8, pytest.param(200, marks=pytest.mark.long)])
 def test_what_was_acknowledged_is_there_once(durable_url: str, rounds: int) -> None:
     killed = subprocess.run(
         [sys.executable, "-m", "tests.store.writers", "killed", durable_url, str(rounds), str(rounds)],

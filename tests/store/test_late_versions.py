@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import permutations
 
 import pytest
 
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
+from tests.oracles.labs import MemoryLab
 from tests.support.events import Json, run_event, written_in_part
 
 RUNS = {10: "a", 20: "a", 30: "b", 40: "a"}
@@ -34,13 +36,15 @@ def in_order(events: list[Json]) -> object:
 def test_any_order_one_by_one_and_together(parts: list[str | None]) -> None:
     events = [told(minute, part) for minute, part in zip(RUNS, parts, strict=True)]
     expected = in_order(events)
-    for order in permutations(events):
-        with Store("memory://") as one_by_one, Store("memory://") as together:
+    with closing(MemoryLab()) as lab:
+        for order in permutations(events):
+            one_by_one = lab.fresh()
             for one in order:
                 one_by_one.ingest(one)
+            assert state_of_store(one_by_one) == expected
+            together = lab.fresh()
             together.ingest_many(order[:2])
             together.ingest_many(order[2:])
-            assert state_of_store(one_by_one) == expected
             assert state_of_store(together) == expected
 
 

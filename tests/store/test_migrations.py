@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.operations import Operations
-from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, select, text
 
 from headwater.store import migrations
@@ -24,8 +19,15 @@ from headwater.store.upgrade import upgrade
 from tests.conftest import ROOT
 from tests.store.reading import row_counts
 
+if TYPE_CHECKING:  # not imported by every run that collects this file
+    from alembic.operations import Operations
+    from alembic.script import ScriptDirectory
+
 
 def scripts() -> ScriptDirectory:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     return ScriptDirectory.from_config(config)
@@ -39,6 +41,9 @@ def test_the_revisions_are_those_in_the_folder() -> None:
 
 
 def test_the_migrated_schema_is_the_one_in_the_code(store: Store) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
     options = {"compare_type": True, "compare_server_default": True, "version_table": VERSION_TABLE}
     with store._database.read() as conn:
         context = MigrationContext.configure(conn, opts=options)
@@ -80,6 +85,8 @@ def test_the_version_is_recorded(empty_url: str) -> None:
 @pytest.mark.parametrize("at", ["at the beginning", "in the middle", "at the end"])
 def test_a_migration_that_fails_leaves_nothing(empty_url: str, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One transaction: tables, triggers and the record of the version come together or not at all."""
+    from alembic.operations import Operations
+
     real = Operations.create_table
     tables = ["audit", "run", "lineage"]
     failing = tables[["at the beginning", "in the middle", "at the end"].index(at)]
@@ -107,23 +114,16 @@ def test_a_migration_that_fails_leaves_nothing(empty_url: str, at: str, monkeypa
 
 @pytest.mark.parametrize("count", [3, pytest.param(8, marks=pytest.mark.long)])
 def test_several_processes_open_an_empty_database_at_once(empty_url: str, count: int) -> None:
-    at = time.time() + 3
-    script = (
-        "import sys, time; from headwater.store.store import Store; import headwater.store.upgrade, alembic.command;"
-        "time.sleep(max(0, float(sys.argv[2]) - time.time())); Store(sys.argv[1]).close(); print('opened')"
+    outcome = subprocess.run(
+        [sys.executable, "-m", "tests.store.writers", "open", empty_url, str(count)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", script, empty_url, str(at)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(count)
-    ]
-    outcomes = [process.communicate(timeout=120) for process in processes]
-    assert outcomes == [("opened\n", "")] * count
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+    assert outcome.stdout == '"opened"\n' * count
     database = Database(empty_url, create=False)
     with database.read() as conn:
         assert conn.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [HEAD]

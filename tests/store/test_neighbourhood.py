@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import product
 from typing import Any
 
 import pytest
@@ -104,15 +105,17 @@ def check(found: Neighbourhood, edges: dict[Pair, set[Job | None]], nodes: list[
     }
 
 
+SHORT = {("sqlite", 1, None), ("sqlite", 2, 15), ("sqlite", 200, 40), ("postgresql", 2, 15)}
+"""Each limit and each moment; PostgreSQL, whose queries are the same, with one of them."""
+
+
 @pytest.mark.parametrize(
-    ("limit", "minute"),
+    ("store_url", "limit", "minute"),
     [
-        *((1, None), (2, 15), (200, 40)),
-        *(
-            pytest.param(limit, minute, marks=pytest.mark.long)
-            for limit, minute in ((1, 15), (1, 40), (2, None), (2, 40), (200, None), (200, 15))
-        ),
+        pytest.param(*case, marks=[] if case in SHORT else [pytest.mark.long])
+        for case in product(("sqlite", "postgresql"), (1, 2, 200), (None, 15, 40))
     ],
+    indirect=["store_url"],
 )
 def test_by_brute_force(busy: Store, limit: int, minute: int | None) -> None:
     as_of = None if minute is None else at(minute)
@@ -185,7 +188,7 @@ def test_a_job_may_be_a_node(store: Store) -> None:
 
 
 def test_a_hub_is_counted_and_cut_by_the_database(store: Store) -> None:
-    many = 3000
+    many = 1000
     store.ingest(run_event(run="in", job="in", inputs=[f"s{number:05}" for number in range(many)], outputs=["hub"]))
     store.ingest_many(
         run_event(run=f"out {number}", job=f"out {number}", inputs=["hub"], outputs=[f"t{number:05}"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import QueryError, UnknownDataset, UnknownEvent, UnknownJob
@@ -89,13 +89,14 @@ def through_from(listing: Listing, cursor: str | None) -> list[Any]:
 NO_CURSORS = ["", "!", "x", "e30", "W10", "WzFd", "WyJhIixudWxsXQ", "WyIAIiwiIl0", "💥", "A" * 9999]
 
 
-@pytest.mark.parametrize("cursor", NO_CURSORS)
-def test_a_cursor_of_no_list_is_refused(busy: Store, cursor: str) -> None:
-    for listing in (busy.pages.datasets, busy.pages.jobs, busy.pages.runs, busy.pages.coverage):
-        with pytest.raises(QueryError, match="cursor"):
-            listing(cursor=cursor)
+def test_a_cursor_of_no_list_is_refused(busy: Store) -> None:
+    for cursor in NO_CURSORS:
+        for listing in (busy.pages.datasets, busy.pages.jobs, busy.pages.runs, busy.pages.coverage):
+            with pytest.raises(QueryError, match="cursor"):
+                listing(cursor=cursor)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.text("ab", max_size=2)), unique=True), st.data())
 def test_beyond_is_what_the_order_says(rows: list[tuple[int, str]], data: st.DataObject) -> None:
     """Judged in memory by SQLite itself."""
@@ -250,7 +251,15 @@ def test_what_contains_it_is_found_whatever_the_order(named: Store, wanted: str)
 # -- all around -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("depth", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("store_url", "depth"),
+    [
+        *(("sqlite", depth) for depth in (1, 2, 100)),
+        ("postgresql", 100),
+        *(pytest.param("postgresql", depth, marks=pytest.mark.long) for depth in (1, 2)),
+    ],
+    indirect=["store_url"],
+)
 def test_all_edges_between_what_lies_around(busy: Store, depth: int) -> None:
     """Brute force: what upstream and downstream answer, and every edge between two of these."""
     with busy._database.read() as conn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headwater.model.answers import Grain
 from headwater.store.store import Store
 from tests.store.reading import links, names
@@ -107,6 +109,9 @@ def test_partitions_of_a_dataset_are_listed(store: Store) -> None:
     assert store.dataset("a").partitions == ("q1", "q2")
 
 
+@pytest.mark.parametrize(
+    "store_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)  # which pairs are made is decided before the database
 def test_ten_thousand_pairs_are_paired_and_more_count_as_the_whole(store: Store) -> None:
     """100 times 100 partitions are kept as pairs; 100 times 101 would be mostly noise."""
     for run, inputs in (("few", 100), ("many", 101)):

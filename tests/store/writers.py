@@ -1,19 +1,23 @@
 """Writers to run as processes of their own, which can be killed.
 
-    python -m tests.store.writers share URL WORKER WORKERS RUNS START   ingest a worker's share of a busy day
-    python -m tests.store.writers killed URL ROUNDS SEED                fork writers and kill each one mid-stream
+    python -m tests.store.writers open URL PROCESSES           open a database from several processes at once
+    python -m tests.store.writers share URL PROCESSES RUNS     ingest a busy day, a share in each process
+    python -m tests.store.writers killed URL ROUNDS SEED       fork writers and kill each one mid-stream
 
-Each prints what it did as JSON lines.
+Each prints what it did as JSON lines. Processes are forked, so that only one has to import what all need.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
 import signal
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from typing import NoReturn
 
 from headwater.formats.openlineage import facets
@@ -22,13 +26,74 @@ from tests.store.workload import busy_day, share
 from tests.support.events import Json, column_lineage, run_event, used, written_in_part
 
 
-def ingest_share(url: str, worker: int, workers: int, runs: int, start: float) -> None:
-    events = share(busy_day(runs), worker, workers)
-    with Store(url) as store:
-        time.sleep(max(0.0, start - time.time()))
-        fresh = [receipt.digest for receipt in map(store.ingest, events) if not receipt.duplicate]
-        store.verify()
-    print(json.dumps({"sent": len(events), "fresh": fresh}))
+def open_at_once(url: str, processes: int) -> None:
+    for module in ("alembic.command", "headwater.store.upgrade"):
+        importlib.import_module(module)
+
+    def open_and_close() -> str:
+        Store(url).close()
+        return json.dumps("opened")
+
+    _at_once(processes, lambda _: open_and_close)
+
+
+def ingest_shares(url: str, processes: int, runs: int) -> None:
+    facets._class_checker("column_lineage_dataset.ColumnLineageDatasetFacet")  # imported once, before the forks
+
+    def prepare(worker: int) -> Callable[[], str]:
+        events = share(busy_day(runs), worker, processes)
+        store = Store(url)
+
+        def ingest() -> str:
+            with store:
+                fresh = [receipt.digest for receipt in map(store.ingest, events) if not receipt.duplicate]
+                store.verify()
+            return json.dumps({"sent": len(events), "fresh": fresh})
+
+        return ingest
+
+    _at_once(processes, prepare)
+
+
+def _at_once(processes: int, prepare: Callable[[int], Callable[[], str]]) -> None:
+    """Fork processes, have each prepare, and when all have, have all act; what they answer is printed."""
+    reading_ready, writing_ready = os.pipe()
+    reading_go, writing_go = os.pipe()
+    children = []
+    for number in range(processes):
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(writing_go)  # all wait for its last end to be closed
+            _act(number, prepare, writing_ready, reading_go, writing)
+        os.close(writing)
+        children.append((pid, reading))
+    ready = 0
+    while ready < processes:
+        ready += len(os.read(reading_ready, processes))
+    os.close(writing_go)
+    for pid, reading in children:
+        with os.fdopen(reading) as answer:
+            print(answer.read())
+        _, status = os.waitpid(pid, 0)
+        assert status == 0, f"process {pid} ended with {status}"
+
+
+def _act(number: int, prepare: Callable[[int], Callable[[], str]], ready: int, go: int, answer: int) -> NoReturn:
+    status = 1
+    try:
+        try:
+            act = prepare(number)
+        finally:
+            os.write(ready, b".")
+        os.read(go, 1)
+        with os.fdopen(answer, "w") as pipe:
+            pipe.write(act())
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
 
 
 def kill_writers(url: str, rounds: int, seed: int) -> None:
@@ -89,8 +154,5 @@ def _event(number: int, step: int) -> Json:
 
 if __name__ == "__main__":
     command, address, *numbers = sys.argv[1:]
-    if command == "share":
-        worker, workers, runs = map(int, numbers[:3])
-        ingest_share(address, worker, workers, runs, float(numbers[3]))
-    else:
-        kill_writers(address, int(numbers[0]), int(numbers[1]))
+    commands: dict[str, Callable[..., None]] = {"open": open_at_once, "share": ingest_shares, "killed": kill_writers}
+    commands[command](address, *map(int, numbers))
