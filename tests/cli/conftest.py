@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 import headwater as hw
-from headwater.cli.app import app
-from headwater.cli.failures import run_app
 from headwater.examples import orders_events
-from tests.cli.running import OUR_VARIABLES, Result, Run
+from tests.cli.running import OUR_VARIABLES, Result, Run, run_here
 
 
 @pytest.fixture
@@ -22,7 +20,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
     def run_command(*arguments: str) -> Result:
         capsys.readouterr()
-        code = run_app(app, list(arguments))
+        code = run_here(list(arguments))
         return Result(code, *capsys.readouterr())
 
     return run_command

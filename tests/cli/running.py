@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -10,11 +11,12 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import typer.main
 
 from headwater.cli.app import app
+from headwater.cli.failures import run_app
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,17 @@ def process(*arguments: str, cwd: Path, **options: Any) -> subprocess.CompletedP
     )
 
 
+@functools.cache
+def command_tree() -> Any:
+    """All commands. `app` makes them anew for each call, which takes longer than most commands do."""
+    return typer.main.get_command(app)
+
+
+def run_here(arguments: list[str]) -> int:
+    """Run a command in this process; its exit code."""
+    return run_app(cast("typer.Typer", command_tree()), arguments)
+
+
 def commands() -> list[tuple[str, Any]]:
     """Every command by its full name: `upstream`, `db upgrade`."""
 
@@ -67,7 +80,7 @@ def commands() -> list[tuple[str, Any]]:
             else:
                 yield prefix + name, command
 
-    return list(walk(typer.main.get_command(app), ""))
+    return list(walk(command_tree(), ""))
 
 
 def top_level_commands() -> list[str]:

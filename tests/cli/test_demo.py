@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 import headwater as hw
-from headwater.cli.app import app
-from headwater.cli.failures import run_app
 from headwater.examples import make_orders, orders_events
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.runs import RunState
+from tests.cli.running import run_here
 
 SPEC = Path(__file__).parents[3] / "shared" / "data" / "openlineage" / "spec"
 REPORT = "shop.daily_revenue"
@@ -33,7 +32,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
     def run_command(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = run_app(app, list(arguments))
+        code = run_here(list(arguments))
         return code, *capsys.readouterr()
 
     return run_command

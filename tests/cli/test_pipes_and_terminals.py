@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -10,12 +11,36 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import bare_environment, process
+from tests.cli.running import bare_environment
 from tests.cli.stores import FAILED_RUN, REPORT, RUN_A, RUN_B, event, lines, store_with
+
+NEXT = "--- the next command ---"
+ONE_AFTER_THE_OTHER = f"""
+import json, sys
+from headwater.cli.app import app
+from headwater.cli.failures import run_app
+for command in json.loads(sys.argv[1]):
+    print(run_app(app, command))
+    print("{NEXT}", flush=True)
+"""
+"""Commands in one process, for tests that look at what they show: to start it takes longer than each of them."""
+
+
+def in_one_process(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """As arguments of Python; names come as they are."""
+    return ("-c", ONE_AFTER_THE_OTHER, json.dumps(commands, ensure_ascii=False))
+
+
+def parts(shown: str) -> list[tuple[int, str]]:
+    """Of each command its exit code, and what it showed."""
+    *found, rest = shown.replace("\r\n", "\n").split(f"{NEXT}\n")
+    assert rest == ""
+    return [(int(code), out) for out, _, code in (part.rstrip("\n").rpartition("\n") for part in found)]
 
 
 def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
@@ -62,13 +87,30 @@ def test_a_closed_stdout_is_survived(demo_url: str) -> None:
 @pytest.mark.parametrize("environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}])
 def test_a_terminal_without_unicode(tmp_path: Path, environment: dict[str, str]) -> None:
     url = store_with(tmp_path, [event(1, ["źródło 🌊"], ["日本語"])])
-    result = process("upstream", "日本語", "--store", url, cwd=tmp_path, env=environment)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert process("upstream", "日本", "--store", url, cwd=tmp_path, env=environment).stderr.count("\n") == 1
+    commands = [["upstream", name, "--store", url] for name in ("日本語", "日本")]
+    result = subprocess.run(
+        [sys.executable, *in_one_process(commands)],
+        cwd=tmp_path,
+        env=bare_environment() | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    (known, shown), (unknown, nothing) = parts(result.stdout)
+    assert (known, unknown, nothing) == (0, 1, "")
+    assert shown
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
 
 
 def on_a_terminal(*arguments: str, cwd: Path, columns: int = 80) -> tuple[int, str]:
     """Run a command on a terminal of its own; its exit code and all that it showed."""
+    return python_on_a_terminal("-m", "headwater", *arguments, cwd=cwd, columns=columns)
+
+
+def python_on_a_terminal(*arguments: str, cwd: Path, columns: int) -> tuple[int, str]:
     import fcntl
     import struct
     import termios
@@ -76,7 +118,7 @@ def on_a_terminal(*arguments: str, cwd: Path, columns: int = 80) -> tuple[int, s
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = bare_environment() | {"TERM": "xterm-256color"}
-    command = [sys.executable, "-m", "headwater", *arguments]
+    command = [sys.executable, *arguments]
     with subprocess.Popen(command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as child:
         os.close(theirs)
         shown = b""
@@ -103,25 +145,33 @@ def test_a_narrow_terminal(tmp_path: Path, demo_url: str) -> None:
     assert any(line.endswith("by shop/clean_orders, run 01a1d2a2-ff60-71ae-924a-fd5e7234cd21") for line in bare)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "names"),
-    [
-        (("datasets",), ["s3://shop-lake/silver/orders_enriched", "hive://metastore:9083/shop.orders_enriched"]),
-        (("runs",), [FAILED_RUN, "shop/enrich_orders"]),
-        (("run", FAILED_RUN), ["s3://shop-lake/silver/orders_enriched", "s3://shop-lake/raw/customers#email"]),
-        (("diff", RUN_A, RUN_B), [RUN_A, RUN_B, "s3://shop-lake/gold/daily_revenue#revenue"]),
-        (("impact", "raw/orders"), ["01a1d2bd-8c40-7f3d-878d-ae407b71b44f", "bi/revenue_dashboard"]),
-    ],
-    ids=lambda value: value[0],
-)
+NAMES_SHOWN: dict[tuple[str, ...], list[str]] = {
+    ("datasets",): ["s3://shop-lake/silver/orders_enriched", "hive://metastore:9083/shop.orders_enriched"],
+    ("runs",): [FAILED_RUN, "shop/enrich_orders"],
+    ("run", FAILED_RUN): ["s3://shop-lake/silver/orders_enriched", "s3://shop-lake/raw/customers#email"],
+    ("diff", RUN_A, RUN_B): [RUN_A, RUN_B, "s3://shop-lake/gold/daily_revenue#revenue"],
+    ("impact", "raw/orders"): ["01a1d2bd-8c40-7f3d-878d-ae407b71b44f", "bi/revenue_dashboard"],
+}
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory, demo_url: str) -> dict[tuple[str, ...], tuple[int, str]]:
+    """What these commands show on a terminal of 80 columns."""
+    commands = [[*arguments, "--store", demo_url] for arguments in NAMES_SHOWN]
+    code, shown = python_on_a_terminal(*in_one_process(commands), cwd=tmp_path_factory.mktemp("narrow"), columns=80)
+    assert code == 0
+    return dict(zip(NAMES_SHOWN, parts(shown), strict=True))
+
+
+@pytest.mark.parametrize("arguments", NAMES_SHOWN, ids=lambda arguments: arguments[0])
 def test_names_are_not_broken_on_a_narrow_terminal(
-    tmp_path: Path, demo_url: str, arguments: tuple[str, ...], names: list[str]
+    narrow: dict[tuple[str, ...], tuple[int, str]], arguments: tuple[str, ...]
 ) -> None:
-    code, shown = on_a_terminal(*arguments, "--store", demo_url, cwd=tmp_path, columns=80)
+    code, shown = narrow[arguments]
     assert code == 0
     bare = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert max(map(len, bare.splitlines())) <= 80
-    for name in names:
+    for name in NAMES_SHOWN[arguments]:
         assert name in bare
 
 

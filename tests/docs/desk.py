@@ -8,6 +8,7 @@ The shell's folder, variables and files are those of the one who hands over. Ctr
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -85,10 +86,19 @@ def do_with_new_streams(arguments: list[str]) -> int:
 
 
 def run_headwater(arguments: list[str]) -> int:
-    from headwater.cli.app import app
     from headwater.cli.failures import run_app
 
-    return run_app(app, arguments)
+    return run_app(command_tree(), arguments)
+
+
+@functools.cache
+def command_tree() -> Any:
+    """All commands, made once: `app` makes them anew for each call."""
+    import typer.main
+
+    from headwater.cli.app import app
+
+    return typer.main.get_command(app)
 
 
 def run_python(arguments: list[str]) -> int:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
-from headwater.cli.app import app
+from tests.cli.running import command_tree
 from tests.support.console import blocks, prose
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +50,7 @@ def words(command: str) -> list[str]:
 
 def resolved(given: list[str]) -> tuple[Any, list[str]]:
     """The command, and what follows its name."""
-    command: Any = typer.main.get_command(app)
+    command: Any = command_tree()
     while given and hasattr(command, "commands") and given[0] in command.commands:
         command, given = command.commands[given[0]], given[1:]
     return command, given

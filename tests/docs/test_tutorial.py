@@ -1,6 +1,6 @@
 """docs/tutorial.md is done as it says: its files written, its commands run one after the other, on real Spark.
 
-Each command is a process, as a person starts it; `./dev test --all` has one process do them all as well.
+One process does all its commands, so that Java starts once; `./dev test --all` starts one for each, as a person does.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Reader:
         self.shell.stdout.close()
 
 
-@pytest.fixture(params=["a process each", pytest.param("one process", marks=pytest.mark.long)])
+@pytest.fixture(params=["one process", pytest.param("a process each", marks=pytest.mark.long)])
 def reader(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Reader]:
     if request.param == "a process each":
         yield Reader(tmp_path, None)

@@ -9,7 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from headwater.doctor.spool import spool
 from headwater.doctor.store import store
 from headwater.proof.keys import KeyRing
 from headwater.store.migrations import HEAD, VERSION_TABLE
-from tests.cli.running import bare_environment
+from tests.cli.running import OUR_VARIABLES, bare_environment, run_here
 from tests.support.events import DAWN, run_event
 
 SOURCES = Path(hw.__file__).parents[1]
@@ -53,6 +54,38 @@ def filled(folder: Path, from_now: timedelta = timedelta(hours=-1)) -> str:
     return url
 
 
+Examine = Callable[..., tuple[int, dict[str, dict[str, str]]]]
+
+
+@pytest.fixture
+def doctor_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Examine:
+    """`headwater doctor --json` in this process, for what it finds by the environment and by the first path."""
+    monkeypatch.chdir(tmp_path)
+    for name in OUR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+    def examine(first: Path | None = None, **environment: str | None) -> tuple[int, dict[str, dict[str, str]]]:
+        for name, value in environment.items():
+            monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+        if first is not None:
+            monkeypatch.delitem(sys.modules, "pyspark", raising=False)  # which other tests have imported
+            monkeypatch.syspath_prepend(str(first))
+        capsys.readouterr()
+        code = run_here(["doctor", "--json"])
+        return in_order(code, *capsys.readouterr())
+
+    return examine
+
+
+def in_order(code: int, out: str, err: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """The exit code and the checks by their names, in a form that is as it should be."""
+    assert err == ""
+    told = json.loads(out)
+    assert told["ok"] is (code == 0)
+    assert [each for each in told["checks"] if (each["sign"] == "ok") is not (each["remedy"] is None)] == []
+    return code, {each["check"]: each for each in told["checks"]}
+
+
 def doctor(folder: Path, path: list[Path], **environment: str | None) -> tuple[int, dict[str, dict[str, str]]]:
     """`headwater doctor --json` as a process that finds its packages in ``path`` alone."""
     variables = {**bare_environment(), **environment, "PYTHONPATH": os.pathsep.join(map(str, [*path, SOURCES]))}
@@ -65,11 +98,7 @@ def doctor(folder: Path, path: list[Path], **environment: str | None) -> tuple[i
         timeout=60,
         check=False,
     )
-    assert answer.stderr == ""
-    told = json.loads(answer.stdout)
-    assert told["ok"] is (answer.returncode == 0)
-    assert [each for each in told["checks"] if (each["sign"] == "ok") is not (each["remedy"] is None)] == []
-    return answer.returncode, {each["check"]: each for each in told["checks"]}
+    return in_order(answer.returncode, answer.stdout, answer.stderr)
 
 
 def packages_without(folder: Path, *names: str) -> Path:
@@ -115,12 +144,12 @@ def test_no_java(tmp_path: Path) -> None:
     assert "set JAVA_HOME" in found["Java"]["remedy"]
 
 
-def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path) -> None:
+def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path, doctor_here: Examine) -> None:
     java = a_java(tmp_path, "17")
-    code, found = doctor(tmp_path, [PACKAGES], PATH=str(java / "bin"), JAVA_HOME=str(tmp_path / "nowhere"))
+    code, found = doctor_here(PATH=str(java / "bin"), JAVA_HOME=str(tmp_path / "nowhere"))
     assert (code, found["Java"]["sign"]) == (1, "failed")
     assert "nowhere, and there is no bin/java" in found["Java"]["found"]
-    _, found = doctor(tmp_path, [PACKAGES], PATH=str(java / "bin"), JAVA_HOME=None)
+    _, found = doctor_here(PATH=str(java / "bin"), JAVA_HOME=None)
     assert found["Java"]["sign"] == "ok"
 
 
@@ -136,23 +165,23 @@ def test_a_java_home_that_is_none_counts_more_than_path(tmp_path: Path) -> None:
         ("3.5.6", "11", "failed"),
     ],
 )
-def test_a_java_for_each_spark(tmp_path: Path, spark_version: str, java: str, sign: str) -> None:
-    _, found = doctor(tmp_path, [a_pyspark(tmp_path, spark_version), PACKAGES], JAVA_HOME=str(a_java(tmp_path, java)))
+def test_a_java_for_each_spark(tmp_path: Path, doctor_here: Examine, spark_version: str, java: str, sign: str) -> None:
+    _, found = doctor_here(a_pyspark(tmp_path, spark_version), JAVA_HOME=str(a_java(tmp_path, java)))
     assert (found["pyspark"]["sign"], found["pyspark"]["found"]) == ("ok", spark_version)
     assert found["Java"]["sign"] == sign, found["Java"]
 
 
-def test_a_java_that_does_not_start(tmp_path: Path) -> None:
+def test_a_java_that_does_not_start(tmp_path: Path, doctor_here: Examine) -> None:
     home = a_java(tmp_path, "17")
     (home / "bin" / "java").write_text("#!/bin/sh\nexit 3\n")
-    _, found = doctor(tmp_path, [PACKAGES], JAVA_HOME=str(home))
+    _, found = doctor_here(JAVA_HOME=str(home))
     assert found["Java"]["sign"] == "failed"
     assert "does not tell its version" in found["Java"]["found"]
 
 
 @pytest.mark.parametrize(("version", "sign"), [("3.3.2", "failed"), ("4.0.1", "warning"), ("5.0.0", "warning")])
-def test_other_sparks(tmp_path: Path, version: str, sign: str) -> None:
-    code, found = doctor(tmp_path, [a_pyspark(tmp_path, version), PACKAGES], JAVA_HOME=str(a_java(tmp_path, "17")))
+def test_other_sparks(tmp_path: Path, doctor_here: Examine, version: str, sign: str) -> None:
+    code, found = doctor_here(a_pyspark(tmp_path, version), JAVA_HOME=str(a_java(tmp_path, "17")))
     assert found["pyspark"]["sign"] == sign
     assert code == (sign == "failed")
     assert "3.5, 4.1, 4.3" in found["pyspark"]["remedy"]
@@ -339,10 +368,25 @@ def test_the_clock_of_the_database_server(tmp_path: Path, postgres_url: str, hou
     assert how in finding.found
 
 
-def test_the_zone_does_not_matter(tmp_path: Path) -> None:
+@pytest.fixture
+def in_zone() -> Iterator[Callable[[str], None]]:
+    """Sets the time zone of this process."""
+    with pytest.MonkeyPatch.context() as patch:
+
+        def move(zone: str) -> None:
+            patch.setenv("TZ", zone)
+            time.tzset()
+
+        yield move
+    time.tzset()
+
+
+def test_the_zone_does_not_matter(tmp_path: Path, doctor_here: Examine, in_zone: Callable[[str], None]) -> None:
     filled(tmp_path)
-    for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Pago_Pago"):
-        _, found = doctor(tmp_path, [PACKAGES], TZ=zone, HEADWATER_STORE="sqlite:///lineage.db")
+    for zone, hours in {"UTC": 0, "Pacific/Kiritimati": 14, "Pacific/Pago_Pago": -11}.items():
+        in_zone(zone)
+        assert datetime.now().astimezone().utcoffset() == timedelta(hours=hours)
+        _, found = doctor_here(HEADWATER_STORE="sqlite:///lineage.db")
         assert found["clock"]["sign"] == "ok", found["clock"]
 
 
@@ -413,10 +457,10 @@ def test_a_key_that_is_none(tmp_path: Path, key_file: Path, spoil: Callable[[Pat
     assert "HEADWATER_KEY" in (finding.remedy or "")
 
 
-def test_nothing_of_the_key_is_shown(tmp_path: Path, key_file: Path) -> None:
+def test_nothing_of_the_key_is_shown(doctor_here: Examine, key_file: Path) -> None:
     KeyRing.create(key_file)
     secret = key_file.read_text().splitlines()[1]
     for mode in (0o600, 0o644):
         key_file.chmod(mode)
-        _, found = doctor(tmp_path, [PACKAGES], HEADWATER_KEY=str(key_file))
+        _, found = doctor_here(HEADWATER_KEY=str(key_file))
         assert secret[:20] not in json.dumps(found)

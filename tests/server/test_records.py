@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fastapi.testclient import TestClient
 
-from headwater.cli.app import app
-from headwater.cli.failures import run_app
+from tests.cli.running import run_here
 from tests.server.asking import API, ask
 
 FIRST = {"root_id": "r", "node_id": "a", "parent_id": "r", "action_taken": "read", "storage_location": "s3://b/a"}
@@ -13,7 +12,7 @@ SECOND = {"root_id": "r", "node_id": "b", "parent_id": "a", "action_taken": "cle
 
 
 def load(url: str) -> None:
-    assert run_app(app, ["records", "work", "--until-empty", "--window", "0s", "--store", url, "--json"]) == 0
+    assert run_here(["records", "work", "--until-empty", "--window", "0s", "--store", url, "--json"]) == 0
 
 
 def test_from_the_request_to_the_trace(client: TestClient, served_url: str) -> None:

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
 
 from headwater.server.app import create_app
 from headwater.server.settings import Settings
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask
+from tests.server.asking import API, LOCAL, ask, document
 from tests.support import why_missing
 from tests.support.events import run_event, run_id
+from tests.support.spark import short_job_environment
 
 pytestmark = pytest.mark.spark
 
@@ -59,10 +59,9 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "job.py").write_text(SCRIPT)
     env = {
         **os.environ,
+        **short_job_environment("local[1]"),
         "HEADWATER_STORE": f"sqlite:///{folder}/lineage.db",
         "HEADWATER_SPOOL": str(folder / "spool"),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
     }
     done = subprocess.run(
         [sys.executable, "-m", "headwater", "exec", "job.py", str(folder)],
@@ -74,7 +73,8 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def asking(estate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    for name, value in short_job_environment("local[1]").items():
+        monkeypatch.setenv(name, value)
     settings = Settings(rows_location=str(estate / "rows"), spark_master="local[1]", workspace=str(estate / "work"))
     with TestClient(create_app(f"sqlite:///{estate}/lineage.db", settings), base_url=LOCAL) as client:
         yield client
@@ -179,9 +179,8 @@ def done(client: TestClient, started: Any) -> Any:
     return task
 
 
-def is_described(client: TestClient, result: Any, name: str) -> None:
-    assert isinstance(client.app, FastAPI)
-    components = client.app.openapi()["components"]
+def is_described(result: Any, name: str) -> None:
+    components = document()["components"]
     Draft202012Validator({**components["schemas"][name], "components": components}).validate(result)
 
 
@@ -191,7 +190,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     assert started.status_code == 202, started.text
     task = done(asking, started.json())
     assert task["kind"] == "rows.forward"
-    is_described(asking, task["result"], "ForwardRows")
+    is_described(task["result"], "ForwardRows")
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     reached = {step["dataset"].rpartition("/")[2]: step["rows"] for step in task["result"]["reached"]}
     assert [row["id"] for row in reached["large"]] == [77]
@@ -203,7 +202,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     task = done(asking, started.json())
     assert task["kind"] == "rows.why_not"
     result = task["result"]
-    is_described(asking, result, "WhyNotRows")
+    is_described(result, "WhyNotRows")
     [culprit] = result["culprits"]
     assert (culprit["operator"], culprit["text"]) == ("Filter", "WHERE amount > 100")
     assert culprit["values"] == {"amount": 14}
@@ -212,7 +211,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
 
 def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:
     task = done(asking, traced(asking, 202, dataset=f"{estate}/large", where={"id": 77}))
-    is_described(asking, task["result"], "TracedRows")
+    is_described(task["result"], "TracedRows")
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     [source] = task["result"]["sources"]
     assert [row["id"] for row in source["rows"]] == [77]

@@ -137,13 +137,14 @@ def described(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -
 
 _PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 QUICK = settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=_PATIENT,
 )
+QUICK_REFUSALS = settings(QUICK, max_examples=2)
 LONG = settings(max_examples=300, deadline=None, database=None, suppress_health_check=_PATIENT)
 
 
@@ -201,7 +202,7 @@ def test_which_routes_say_that_they_cannot_be_asked_wrongly(described: Described
 
 @pytest.mark.parametrize("route", STRICT)
 def test_what_is_not_described_is_refused(described: Described, route: str) -> None:
-    check_refusals(described, route, QUICK)
+    check_refusals(described, route, QUICK_REFUSALS)
 
 
 @pytest.mark.long
