@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,10 +64,15 @@ def rooms() -> Iterator[tuple[str, Path]]:
         yield file.relative_to(PACKAGE).parts[0].removesuffix(".py"), file
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
 def imported(file: Path, *, at_import_time: bool = False) -> set[str]:
     """The rooms that a module imports, anywhere in it or only when it is itself imported."""
     found = set()
-    for node in walk(ast.parse(file.read_text()), at_import_time):
+    for node in walk(parsed(file), at_import_time):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file.name}: a relative import hides where it goes"
             names = (
@@ -81,13 +87,16 @@ def imported(file: Path, *, at_import_time: bool = False) -> set[str]:
 
 
 def walk(node: ast.AST, at_import_time: bool) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        if at_import_time and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if at_import_time and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            continue
-        yield child
-        yield from walk(child, at_import_time)
+    waiting = [node]
+    while waiting:
+        for child in ast.iter_child_nodes(waiting.pop()):
+            if at_import_time and isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                continue
+            if at_import_time and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+                continue
+            yield child
+            if not isinstance(child, ast.expr):  # which holds no import
+                waiting.append(child)
 
 
 def test_every_room_has_its_place() -> None:
@@ -121,7 +130,7 @@ def test_sql_stays_in_the_store() -> None:
     """Nobody else builds statements, so names can only reach a database as bound parameters."""
     astray = []
     for room, file in rooms():
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in walk(parsed(file), at_import_time=False):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if room != "store" and any(name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg") for name in names):
@@ -133,7 +142,7 @@ def test_what_is_shipped_to_executors_takes_nothing_of_ours_along() -> None:
     """Headwater is not installed there."""
     own = "headwater.pipeline.worker"
     for file in sorted((PACKAGE / "pipeline" / "worker").glob("*.py")):
-        for node in walk(ast.parse(file.read_text()), at_import_time=False):
+        for node in walk(parsed(file), at_import_time=False):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("headwater"):
                 assert (node.module or "").startswith(own), f"{file.name} imports {node.module}"
             if isinstance(node, ast.Import):
@@ -148,21 +157,32 @@ HEAVY = (
 
 def loaded(script: str, *arguments: str) -> set[str]:
     """Which heavy packages a fresh Python has loaded after running ``script``."""
+    return loaded_after_each([script], *arguments)[0]
+
+
+def loaded_after_each(scripts: list[str], *arguments: str) -> list[set[str]]:
+    """The same, after each of several scripts that one Python runs one after another."""
     tell = f"import sys\nprint([name for name in {HEAVY} if name in sys.modules])"
-    answer = subprocess.run(
-        [sys.executable, "-c", f"{script}\n{tell}", *arguments], capture_output=True, text=True, check=True
-    )
-    return set(ast.literal_eval(answer.stdout.splitlines()[-1]))
+    whole = "\n".join(f"{script}\n{tell}" for script in scripts)
+    answer = subprocess.run([sys.executable, "-c", whole, *arguments], capture_output=True, text=True, check=True)
+    return [set(ast.literal_eval(line)) for line in answer.stdout.splitlines() if line.startswith("[")]
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        *("headwater", "headwater.store.store", "headwater.cli", "headwater.formats.openlineage.event"),
-        *("headwater.client", "headwater.records.ledger", "headwater.records.intake", "headwater.cli.records.group"),
-        *("headwater.pipeline.declared", "headwater.pipeline.options", "headwater.pipeline.sinks"),
-    ],
+LIGHT = (
+    *("headwater", "headwater.store.store", "headwater.cli", "headwater.formats.openlineage.event"),
+    *("headwater.client", "headwater.records.ledger", "headwater.records.intake", "headwater.cli.records.group"),
+    *("headwater.pipeline.declared", "headwater.pipeline.options", "headwater.pipeline.sinks"),
 )
+
+
+def test_they_start_without_what_they_may_never_need() -> None:
+    """All in one Python: what one of them alone would load is loaded then as well."""
+    after = loaded_after_each([f"import {module}" for module in LIGHT])
+    assert dict(zip(LIGHT, after, strict=True)) == {module: set() for module in LIGHT}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("module", LIGHT)
 def test_starts_without_what_it_may_never_need(module: str) -> None:
     assert loaded(f"import {module}") == set()
 
@@ -187,12 +207,13 @@ def test_a_store_that_is_up_to_date_needs_none_of_it(sqlite_url: str) -> None:
 
 def test_facets_are_looked_at_with_openlineages_own_classes_and_no_sooner(sqlite_url: str) -> None:
     Store(sqlite_url).close()
-    script = (
+    without = (
         "import sys, headwater\n"
         "from tests.support.events import run_event, ownership, used\n"
-        "with headwater.connect(sys.argv[1]) as lin:\n"
-        "    lin.ingest(run_event(inputs=['a'], outputs=['x']))\n"
+        "lin = headwater.connect(sys.argv[1])\n"
+        "lin.ingest(run_event(inputs=['a'], outputs=['x']))\n"
     )
-    assert loaded(script, sqlite_url) == set()
-    script += "    lin.ingest(run_event(run='2', inputs=[used('a', facets={'ownership': ownership('team')})]))\n"
-    assert loaded(script, sqlite_url) == {"openlineage"}
+    with_facet = (
+        "lin.ingest(run_event(run='2', inputs=[used('a', facets={'ownership': ownership('team')})]))\nlin.close()"
+    )
+    assert loaded_after_each([without, with_facet], sqlite_url) == [set(), {"openlineage"}]

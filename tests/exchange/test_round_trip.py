@@ -31,7 +31,7 @@ from tests.exchange.graphs import (
 )
 from tests.support.events import run_event
 
-SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("graph", [example(), whole()], ids=["the format's own example", "every structure"])
@@ -71,6 +71,17 @@ def test_what_was_imported_answers_questions(tmp_path: Path) -> None:
 @SLOW
 @given(graph=graphs())
 def test_every_graph_comes_back_from_every_format(graph: Document) -> None:
+    check_every_format(graph)
+
+
+@pytest.mark.long
+@settings(SLOW, max_examples=100)
+@given(graph=graphs())
+def test_many_graphs_come_back_from_every_format(graph: Document) -> None:
+    check_every_format(graph)
+
+
+def check_every_format(graph: Document) -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         file = written(graph, folder / "given.json")

@@ -32,7 +32,9 @@ def run_tests(folder: Path, files: dict[str, str], *arguments: str) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--import-mode=importlib", *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder)}
+    # Of the installed plugins xdist alone: to load the others takes most of such a run.
+    command += ["-p", "xdist"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=False).stdout
 
 
