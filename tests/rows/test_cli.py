@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # One group: the estate is made once.
-pytestmark = pytest.mark.xdist_group("spark-rows")
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-rows")]
 
 ROOT = Path(__file__).parents[2]
 
