@@ -10,20 +10,16 @@ import pytest
 
 from tests.capture.shop import make_shop
 from tests.capture.watching import Watch, watched
-from tests.support.spark import TINY_DATA, spark_session
+from tests.support.spark import spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-# Plans are those of Spark's own settings, adaptive ones among them; only what they are run with costs less. That
-# compiled stages are looked into as well is for tests/capture/test_statistics.py.
-INTERPRETED = {name: value for name, value in TINY_DATA.items() if "codegen" in name}
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    with spark_session(INTERPRETED) as session:
+    """Plans are those of Spark's own settings, adaptive ones among them."""
+    with spark_session() as session:
         yield session
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import headwater as hw
 from tests.support.cluster import ClusterUnavailable, SparkCluster
-from tests.support.spark import TINY_DATA
 
 pytestmark = pytest.mark.spark
 
@@ -33,8 +32,6 @@ def where_am_i(number):
     return os.environ["SPARK_EXECUTOR_DIRS"], os.getppid(), importlib.util.find_spec("headwater") is None
 
 spark = SparkSession.builder.getOrCreate()
-for name, value in json.loads(sys.argv[2]).items():
-    spark.conf.set(name, value)
 deadline = time.monotonic() + 180
 while spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < 3:  # the driver and two executors
     assert time.monotonic() < deadline, "an executor did not start"
@@ -82,8 +79,7 @@ def cluster() -> Iterator[SparkCluster]:
 
 @pytest.fixture(scope="module")
 def answer(cluster: SparkCluster) -> dict[str, Any]:
-    interpreted = {name: value for name, value in TINY_DATA.items() if "codegen" in name}
-    done = cluster.run(JOB, str(cluster.folder), json.dumps(interpreted))
+    done = cluster.run(JOB, str(cluster.folder))
     assert done.returncode == 0, done.stderr[-3000:]
     answer: dict[str, Any] = json.loads(done.stdout)  # capture prints nothing beside it
     return answer

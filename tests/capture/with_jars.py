@@ -20,7 +20,7 @@ from tests.capture.watching import watched
 from tests.support.jars import jars_or_skip
 from tests.support.postgres import PostgresServer
 from tests.support.relay import relayed
-from tests.support.spark import TINY_DATA, spark_application
+from tests.support.spark import spark_application
 
 WITH_JARS = FOLDER / "with_jars"
 SETTINGS = {
@@ -59,8 +59,7 @@ def database() -> Iterator[tuple[str, dict[str, str]]]:
 @contextmanager
 def surroundings(name: str, folder: Path) -> Iterator[tuple[dict[str, str], dict[str, object], dict[str, str]]]:
     """Settings of Spark, names for the scripts, and what to shorten in the names of datasets."""
-    interpreted = {key: value for key, value in TINY_DATA.items() if "codegen" in key}
-    settings = {"spark.jars": jars_or_skip(name), **SETTINGS[name], **interpreted}
+    settings = {"spark.jars": jars_or_skip(name), **SETTINGS[name]}
     if name == "iceberg":
         lake = folder / "lake"
         settings["spark.sql.catalog.lake.warehouse"] = str(lake)

@@ -14,6 +14,7 @@ import pytest
 
 import headwater as hw
 from tests.support import why_missing
+from tests.support.spark import short_job_environment
 
 pytestmark = pytest.mark.spark
 
@@ -50,7 +51,12 @@ def test_ctrl_c(tmp_path: Path) -> None:
     with (
         (tmp_path / "told").open("w") as told,
         subprocess.Popen(
-            [sys.executable, "program.py"], cwd=tmp_path, stdout=told, stderr=told, start_new_session=True
+            [sys.executable, "program.py"],
+            cwd=tmp_path,
+            env=os.environ | short_job_environment(),
+            stdout=told,
+            stderr=told,
+            start_new_session=True,
         ) as program,
     ):
         try:

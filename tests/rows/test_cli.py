@@ -21,6 +21,7 @@ from headwater.cli.app import app
 from headwater.cli.failures import run_app
 from tests.cli.running import OUR_VARIABLES
 from tests.support import why_missing
+from tests.support.spark import short_job_environment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,11 +46,9 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def headwater(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {
         **os.environ,
+        **short_job_environment("local[1]"),
         "HEADWATER_STORE": f"sqlite:///{folder}/lineage.db",
         "HEADWATER_SPOOL": str(folder / "spool"),
-        "HEADWATER_SPARK_MASTER": "local[1]",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYSPARK_PYTHON": sys.executable,
     }
     command = [sys.executable, "-m", "headwater", *arguments]
     return subprocess.run(command, check=False, cwd=folder, env=env, capture_output=True, text=True, timeout=300)

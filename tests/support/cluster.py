@@ -28,21 +28,23 @@ from types import TracebackType
 from typing import Self
 
 from tests.support import why_missing
-from tests.support.spark_driver import driver_environment, run_script, write_configuration
+from tests.support.spark import INTERPRETED, program_environment
+from tests.support.spark_driver import run_script
 
 LOOPBACK = "127.0.0.1"
 WORKERS = 2
 START_TIMEOUT = 300.0
 STOP_TIMEOUT = 30.0
 KEPT_VARIABLES = ("HOME", "JAVA_HOME", "LANG", "PATH", "TMPDIR", "USER")  # no PYTHONPATH: it could bring headwater
-SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # for JVMs: less to do until the first task
+# For JVMs, less to do until the first task: what tests/harness/java.py says, where that is at work.
+SHORT_LIVED = os.environ.get("SPARK_SUBMIT_OPTS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
 BEHIND_A_PIPE = '"$@" </dev/null & daemon=$!; read -r _; kill "$daemon"; wait "$daemon"'
 
 SETTINGS = {
+    **INTERPRETED,
     "spark.cores.max": str(WORKERS),
     "spark.driver.bindAddress": LOOPBACK,
     "spark.driver.host": LOOPBACK,
-    "spark.driver.memory": "512m",
     "spark.executor.cores": "1",
     "spark.executor.extraJavaOptions": SHORT_LIVED,
     "spark.executor.memory": "512m",
@@ -83,7 +85,6 @@ class SparkCluster:
             port, status_port = free_port(), free_port()
             self.master_url = f"spark://{LOOPBACK}:{port}"
             self._status_url = f"http://{LOOPBACK}:{status_port}/json/"
-            write_configuration(self.config, self._folder / "conf")
             self._launch("master", ["--port", str(port), "--webui-port", str(status_port)])
             self._wait_for_workers(0)  # a worker that starts before its master waits for seconds to try again
             for number in range(WORKERS):
@@ -136,7 +137,7 @@ class SparkCluster:
     @property
     def environment(self) -> dict[str, str]:
         """For a driver's process: a plain `SparkSession.builder.getOrCreate()` there is of this cluster."""
-        return driver_environment(self.folder / "conf", str(self.executor_python))
+        return os.environ | program_environment(self.master_url, self.config, str(self.executor_python))
 
     def run(self, script: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
         """An unmodified PySpark script in a driver of its own, in this Python, started in `folder`."""
@@ -148,7 +149,6 @@ class SparkCluster:
         home = spark_home()
         env = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         env |= {
-            "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_HOME": str(home),

@@ -23,16 +23,16 @@ from tests.support import why_missing
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# Of every session: interpreted expressions cost tiny data half of what compiling them does. That compiled stages are
+# measured as well is for tests/capture/test_statistics.py.
+INTERPRETED: Mapping[str, str] = MappingProxyType(
+    {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.codegen.wholeStage": "false"}
+)
+
 # For tests whose answer, and not Spark's execution, is judged: without adaptive execution a query has a third fewer
-# jobs, and interpreted expressions cost tiny data half of what compiling them does. Shuffles have one partition, as
-# adaptive execution would give them.
+# jobs. Shuffles have one partition, as adaptive execution would give them.
 TINY_DATA: Mapping[str, str] = MappingProxyType(
-    {
-        "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.shuffle.partitions": "1",
-    }
+    {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
 )
 
 # Every hash table and every sort takes a page. Spark's own size for them, 64 MB here, fills the heap in a moment.
@@ -43,9 +43,8 @@ SHORT_JOB: Mapping[str, str] = MappingProxyType(
     {
         "spark.buffer.pageSize": PAGE_SIZE,
         "spark.python.sql.dataFrameDebugging.enabled": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.shuffle.partitions": "2",
+        **INTERPRETED,
+        **TINY_DATA,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -55,12 +54,16 @@ _application: list[SparkSession] = []
 
 
 def short_job_environment(master: str = "local[2]") -> dict[str, str]:
-    """For a program of PySpark, as properties of Java, which Spark reads too: see tests/harness/java.py."""
-    properties = [f"-D{name}={value}" for name, value in SHORT_JOB.items()]
+    """For a program of PySpark in a process of its own."""
+    return {"HEADWATER_SPARK_MASTER": master, **program_environment(master, SHORT_JOB)}
+
+
+def program_environment(master: str, settings: Mapping[str, str], python: str = sys.executable) -> dict[str, str]:
+    """``settings`` are properties of Java, which Spark reads too: see tests/harness/java.py. ``python`` runs UDFs."""
+    properties = [f'"-D{name}={value}"' for name, value in settings.items()]
     return {
-        "HEADWATER_SPARK_MASTER": master,
         "MASTER": master,
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": python,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_SUBMIT_OPTS": " ".join([os.environ.get("SPARK_SUBMIT_OPTS", ""), *properties]),
     }
@@ -120,8 +123,11 @@ def _start_application(folder: Path) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
+    builder = SparkSession.builder
+    for name, value in INTERPRETED.items():
+        builder = builder.config(name, value)
     return (
-        SparkSession.builder.master("local[2]")
+        builder.master("local[2]")
         .appName("headwater-tests")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")

@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from tests.support import why_missing
+from tests.support.spark import INTERPRETED
 
 LOCAL = {
+    **INTERPRETED,
     "spark.buffer.pageSize": "1m",
     "spark.driver.memory": "1g",
     "spark.master": "local[2]",
