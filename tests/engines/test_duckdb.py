@@ -92,8 +92,12 @@ def test_nothing_else_is_read_written_or_set(engine: DuckDB, folder: Path, text:
 
 
 def test_a_kept_table_is_made_of_one_query(engine: DuckDB) -> None:
-    table = engine.keep(sql("SELECT {number} AS a", number=5))
-    assert engine.rows(sql("SELECT a FROM {table}", table=table)) == [(5,)]
+    kept = engine.keep(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
+    assert kept.count == 2
+    assert engine.rows(sql("SELECT a FROM {table}", table=kept.name)) == [(5,), (6,)]
+    assert engine.keep(sql("SELECT 1 WHERE false")).count == 0
+    many = engine.keep_integers({3, 1, 2})
+    assert engine.rows(sql("SELECT value FROM {table}", table=many.name)) == [(1,), (2,), (3,)]
     with pytest.raises(SqlRefused, match="2 statements"):
         engine.keep(checked_text("SELECT 1; DROP TABLE kept_0"))
     with pytest.raises(SqlRefused, match="SELECT, where CREATE"):

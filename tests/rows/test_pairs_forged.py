@@ -311,3 +311,14 @@ def test_on_the_command_line(estate: Estate, tmp_path: Path) -> None:
     assert isinstance(result.exception, LayoutInvalid)
     assert SECRET not in result.output
     estate.assert_untouched()
+
+
+def test_a_long_list_of_files(estate: Estate, copied: Path) -> None:
+    """The files are then allowed when rows of them are asked for, and no sooner."""
+    orders = json.loads((copied / FILES).read_text())["0"]["77"]
+    numbered = {"77": orders, **{str(number): f"/nowhere/{number}.parquet" for number in range(1_000, 3_000)}}
+    (copied / FILES).write_text(json.dumps({"0": numbered}))
+    with PairTables(copied) as tables:
+        told = told_tables(tables, "customer = 4", 100)
+        assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
+        assert tables.outs("customer = 5")[0].values == {"customer": 5}

@@ -60,6 +60,14 @@ class Answer:
     rows: list[tuple[Any, ...]]
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A table of one connection: its name, and how many rows it has."""
+
+    name: Sql
+    count: int
+
+
 class DuckDB:
     """``folders``: everything below them may be read. ``files``: these may be read, and none beside them."""
 
@@ -111,7 +119,8 @@ class DuckDB:
     # -- queries ------------------------------------------------------------------------------------------------------
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
-        return self._executed(query.text, query.values, duckdb.StatementType.SELECT).fetchall()
+        result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        return self._mapped(result.fetchall)
 
     def answer(self, query: Sql, most: int | None = None) -> Answer:
         """``most``: at most this many rows."""
@@ -122,26 +131,30 @@ class DuckDB:
 
     def records(self, query: Sql) -> Iterator[dict[str, Any]]:
         """Times with a zone are read as UTC: DuckDB's own conversion to Python needs a library that may be missing."""
-        shape = self.answer(sql("SELECT * FROM ({query}) LIMIT 0", query=query), 0)
-        zoned = [name for name, type in zip(shape.columns, shape.types, strict=True) if type == _ZONED]
+        result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        columns = {column[0]: str(column[1]) for column in result.description or ()}
+        zoned = [name for name, type in columns.items() if type == _ZONED]
         if zoned:
             replaced = ", ".join(f"{identifier(name).text}::TIMESTAMP AS {identifier(name).text}" for name in zoned)
             query = sql("SELECT * REPLACE ({replaced}) FROM ({query})", replaced=Sql(replaced), query=query)
-        for values in self.rows(query):
-            row = dict(zip(shape.columns, values, strict=True))
+            result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        for values in self._mapped(result.fetchall):
+            row = dict(zip(columns, values, strict=True))
             yield row | {name: row[name].replace(tzinfo=UTC) for name in zoned if row[name] is not None}
 
     # -- tables and views of this connection --------------------------------------------------------------------------
 
-    def keep(self, query: Sql) -> Sql:
-        """The name of a table with the rows of the query, for as long as the connection is open."""
+    def keep(self, query: Sql) -> Kept:
+        """The rows of the query as a table, for as long as the connection is open."""
         name = identifier(f"kept_{next(self._numbers)}")
         # Only a query can stand there: DuckDB's grammar has no other statement in this place, and no second one.
-        self._executed(f"CREATE TEMP TABLE {name.text} AS {query.text}", query.values, duckdb.StatementType.CREATE)
-        return name
+        text = f"CREATE TEMP TABLE {name.text} AS {query.text}"
+        result = self._executed(text, query.values, duckdb.StatementType.CREATE)
+        [(count,)] = self._mapped(result.fetchall)
+        return Kept(name, int(count))
 
-    def keep_integers(self, numbers: Iterable[int]) -> Sql:
-        """The name of a table of these numbers, in a column `value`."""
+    def keep_integers(self, numbers: Iterable[int]) -> Kept:
+        """A table of these numbers, in a column `value`."""
         return self.keep(sql("SELECT unnest({numbers}::BIGINT[]) AS value", numbers=sorted(numbers)))
 
     def define(self, statement: Sql) -> None:

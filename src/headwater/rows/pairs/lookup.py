@@ -10,7 +10,7 @@ tables.source_rows(found[0])
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from headwater.engines.conditions import read_condition
-from headwater.engines.duckdb import DuckDB
+from headwater.engines.duckdb import DuckDB, Kept
 from headwater.engines.paths import literal_paths, parquet_files
 from headwater.engines.sql import HIGHEST, LOWEST, Sql, identifier, identifiers, integers, joined, sql
 from headwater.errors import EngineError, EngineFailed, RowsError, SqlInvalid, shorten
@@ -40,8 +40,9 @@ from headwater.rows.pairs.opening import ReadableRoots, tables_in, tables_of, wi
 from headwater.rows.pairs.reading import read_files
 
 _FEW = 1_000  # numbers in the text of a query; more of them in a table
-_FEW_FILES = 200
-"""Source files that the connection may read from the start: for more, another connection is opened."""
+_SHORT_LIST = 32_768
+"""Bytes of `files.json`: some 200 files, which the connection may read from the start. For the files of a longer list
+another connection is opened, because to allow them all takes longer than that."""
 _MASK = 2**64 - 1
 _OUT_ID = re.compile("[0-9a-f]{32}")
 _T = TypeVar("_T")
@@ -67,19 +68,19 @@ class SourceRows:
         self.source = source
 
     @cached_property
-    def _table(self) -> Sql:
+    def _table(self) -> Kept:
         return self._tables.keep(self._query)
 
-    @cached_property
+    @property
     def count(self) -> int:
-        return int(self._tables.query(sql("SELECT count(*) FROM {table}", table=self._table))[0][0])
+        return self._table.count
 
     def __len__(self) -> int:
         return self.count
 
     def rows(self, limit: int | None = None) -> list[Place]:
         """In the order of file and row."""
-        query = sql("SELECT file, row FROM {table} ORDER BY ALL", table=self._table)
+        query = sql("SELECT file, row FROM {table} ORDER BY ALL", table=self._table.name)
         found = self._tables.query(_limited(query, limit))
         name = self._tables.names(self.source)
         return sorted((name(file), row) for file, row in found)
@@ -123,19 +124,25 @@ class PairTables:
 
     @cached_property
     def _engine(self) -> DuckDB:
-        """Reads the tables and, where they are few, the files that these name; nothing else."""
-        files = self._named_files
-        return DuckDB(folders=[str(self._root)], files=with_resolved(files) if len(files) <= _FEW_FILES else ())
+        """Reads the tables and, where their list is short, the files that they name; nothing else."""
+        return DuckDB(folders=[str(self._root)], files=with_resolved(self._named_files))
 
     @cached_property
-    def _named_files(self) -> list[Path]:
-        """Those that may be read. Another is refused when its rows are asked for."""
-        found: dict[Path, None] = {}
+    def _named_files(self) -> set[Path]:
+        """Files of sources that the connection may read. Where the list is long: none."""
+        found: set[Path] = set()
+        if not self._list_is_short:
+            return found
         for paths in self._files.values():
             for path in paths.values():
-                with suppress(EngineError):
-                    found[self._roots.source_file(path)] = None
-        return list(found)
+                with suppress(EngineError):  # it is refused when its rows are asked for
+                    found.add(self._roots.source_file(path))
+        return found
+
+    @cached_property
+    def _list_is_short(self) -> bool:
+        file = self._root / FILES
+        return file.is_file() and file.stat().st_size <= _SHORT_LIST
 
     def verify(self) -> None:
         """That the files are those that were written."""
@@ -210,8 +217,8 @@ class PairTables:
         every = joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
         return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=every))
 
-    def keep(self, query: Sql) -> Sql:
-        """The name of a table with the rows of the query, for as long as these tables are open."""
+    def keep(self, query: Sql) -> Kept:
+        """The rows of the query as a table, for as long as these tables are open."""
         return _reading(lambda: self._engine.keep(query))
 
     # -- from rows of a source to the output --------------------------------------------------------------------------
@@ -255,28 +262,17 @@ class PairTables:
         by_file: dict[str, set[int]] = {}
         for file, row in found.rows(limit):
             by_file.setdefault(file, set()).add(row)
-        return [row for file, wanted in by_file.items() for row in self._read(file, wanted)]
-
-    def _read(self, file: str, rows: set[int]) -> Iterator[dict[str, Any]]:
-        path = self._roots.source_file(file)
-        with self._connected(path) as engine:
-            query = sql(
-                "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
-                "FROM read_parquet({file}, file_row_number = true, hive_partitioning = true) "
-                "WHERE {among} ORDER BY file_row_number",
-                file=literal_paths([str(path)])[0],
-                among=_among(engine, "file_row_number", rows),
-            )
-            records = _reading(lambda: list(engine.records(query)))
-        return ({"_file": file, **row} for row in records)
+        paths = {file: self._roots.source_file(file) for file in by_file}
+        with self._allowed(paths.values()) as engine:
+            return [row for file, rows in by_file.items() for row in _read(engine, file, paths[file], rows)]
 
     @contextmanager
-    def _connected(self, path: Path) -> Iterator[DuckDB]:
-        """A connection that may read the file."""
-        if len(self._named_files) <= _FEW_FILES:
+    def _allowed(self, paths: Collection[Path]) -> Iterator[DuckDB]:
+        """A connection that may read the files."""
+        if self._named_files.issuperset(paths):
             yield self._engine
         else:
-            with DuckDB(files=with_resolved([path])) as engine:
+            with DuckDB(files=with_resolved(paths)) as engine:
                 yield engine
 
     # -- how it is asked ----------------------------------------------------------------------------------------------
@@ -332,12 +328,13 @@ class PairTables:
         if not parts:
             return None
         template = "SELECT DISTINCT value FROM ({parts})"
-        table = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
-        template = "SELECT value FROM {table} LIMIT {most}"
-        values = {value for (value,) in self.query(sql(template, table=table, most=_FEW + 1))}
-        if len(values) <= _FEW:
-            return self._among(column, values) if values else None
-        return sql("{column} IN (SELECT value FROM {table})", column=identifier(column), table=table)
+        kept = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
+        if not kept.count:
+            return None
+        if kept.count > _FEW:
+            return sql("{column} IN (SELECT value FROM {table})", column=identifier(column), table=kept.name)
+        values = self.query(sql("SELECT value FROM {table}", table=kept.name))
+        return self._among(column, {value for (value,) in values})
 
     def _among(self, column: str, values: set[int]) -> Sql:
         return _among(self._engine, column, values)
@@ -352,6 +349,18 @@ class PairTables:
         return self._blocks[block]
 
 
+def _read(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterator[dict[str, Any]]:
+    query = sql(
+        "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
+        "FROM read_parquet({path}, file_row_number = true, hive_partitioning = true) "
+        "WHERE {among} ORDER BY file_row_number",
+        path=literal_paths([str(path)])[0],
+        among=_among(engine, "file_row_number", rows),
+    )
+    records = _reading(lambda: list(engine.records(query)))
+    return ({"_file": file, **row} for row in records)
+
+
 def _among(engine: DuckDB, column: str, values: set[int]) -> Sql:
     values = {value for value in values if LOWEST <= value <= HIGHEST}  # no other is in a table
     name = identifier(column)
@@ -361,7 +370,7 @@ def _among(engine: DuckDB, column: str, values: set[int]) -> Sql:
         return sql("{name} = {value}", name=name, value=next(iter(values)))
     if len(values) <= _FEW:
         return sql("{name} IN ({values})", name=name, values=integers(sorted(values)))
-    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.keep_integers(values))
+    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.keep_integers(values).name)
 
 
 def _limited(query: Sql, limit: int | None) -> Sql:
