@@ -54,8 +54,8 @@ class Estate:
     def sql(self) -> str:
         """What the attack of a review had in `occurrence`."""
         return (
-            f"0_file AS file, 0 AS row FROM range(1)); COPY (SELECT content FROM read_text('{self.canary}')) "
-            f"TO '{self.written}'; SELECT 0, 0 FROM (SELECT 1"
+            "0_file AS file, 0 AS row FROM (SELECT 1 AS __hw_s0_file)); "
+            f"COPY (SELECT content FROM read_text('{self.canary}')) TO '{self.written}'; --"
         )
 
 
@@ -102,8 +102,9 @@ def test_sql_in_an_occurrence_is_refused(estate: Estate) -> None:
         ("composition", 1, "sources", 0),
         ("composition", 0, "links", 0, "link"),
     ]:
+        whole = changed(changed(estate.entry, ("composition", 1, "sources"), [estate.sql]), path, estate.sql)
         with pytest.raises(LayoutInvalid, match="is refused at ") as refused:
-            answer(changed(estate.entry, path, estate.sql))
+            answer(whole)
         assert SECRET not in str(refused.value)
     for path in [("composition", 1, "block"), ("composition", 0, "block"), ("composition", 0, "links", 0, "to")]:
         for block in ("1/../../../../canary", "../../../../../canary", 10**30, -1, True, 1.0, None):

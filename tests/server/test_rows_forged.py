@@ -44,8 +44,8 @@ class Estate:
     @property
     def sql(self) -> str:
         return (
-            f"0_file AS file, 0 AS row FROM range(1)); COPY (SELECT content FROM read_text('{self.canary}')) "
-            f"TO '{self.written}'; SELECT 0, 0 FROM (SELECT 1"
+            "0_file AS file, 0 AS row FROM (SELECT 1 AS __hw_s0_file)); "
+            f"COPY (SELECT content FROM read_text('{self.canary}')) TO '{self.written}'; --"
         )
 
     def of(self, run: str, **changes: Any) -> Json:
@@ -104,7 +104,8 @@ def test_what_is_not_forged_is_answered(ask: Any, estate: Estate) -> None:
 
 def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Estate) -> None:
     """As a review attacked it: SQL in the occurrence of a source, and an ordinary question of a reader."""
-    event = estate.of("forged", sources__0__occurrence=estate.sql)
+    sql = estate.sql
+    event = estate.of("good", sources__0__occurrence=sql, composition__1__sources__0=sql)
     with ServerProcess(served_url, "--rows-location", str(estate.rows)) as server:
 
         def post(path: str, body: Json, scope: str) -> tuple[int, bytes]:
@@ -117,10 +118,10 @@ def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Est
             return answer.status, content
 
         assert post("/lineage", event, "write")[0] == 201
-        status, content = post("/rows/trace", {"run": run_id("forged")}, "read")
+        status, content = post("/rows/trace", {"run": run_id("good")}, "read")
     told = json.loads(content)
     assert (status, told["code"]) == (409, "layout_invalid")
-    assert "sources[0].occurrence" in told["detail"]
+    assert "composition[1].sources[0]" in told["detail"]
     assert SECRET.encode() not in content
     estate.assert_untouched()
 
