@@ -24,8 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "proof": {"errors"},
     "formats": {"model", "proof"},
     "plan": {"model"},
+    "engines": {"errors", "formats"},
     "capture": {"plan", "formats", "jvm"},
-    "rows": {"plan", "model", "formats", "capture"},
+    "rows": {"engines", "plan", "model", "formats", "capture"},
     "evidence": {"rows", "capture", "plan", "model", "formats", "proof", "jvm"},
     "checks": {"rows", "capture", "model", "formats"},
     "rules": {"model"},
@@ -33,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"model", "formats", "proof"},
     "assurance": {"model", "proof", "store"},
     "exchange": {"model", "formats", "store"},
-    "records": {"model", "store"},
+    "records": {"engines", "model", "store"},
 }
 """The rooms, from the ground up. A room may also import what these may import."""
 
@@ -136,6 +137,72 @@ def test_sql_stays_in_the_store() -> None:
             if room != "store" and any(name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg") for name in names):
                 astray.append(str(file.relative_to(PACKAGE)))
     assert astray == []
+
+
+def sql_calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
+    """Calls of functions of `headwater/engines/sql.py`, each with the file it is in."""
+    for _, file in rooms():
+        own = file == PACKAGE / "engines" / "sql.py"
+        known = {
+            alias.name
+            for node in ast.walk(parsed(file))
+            if isinstance(node, ast.ImportFrom) and node.module == "headwater.engines.sql"
+            for alias in node.names
+        }
+        for node in ast.walk(parsed(file)):
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+            if isinstance(node, ast.Call) and called in names and (own or called in known):
+                yield str(file.relative_to(PACKAGE)), node
+
+
+def test_one_module_opens_duckdb() -> None:
+    """Nobody else imports it, not even for its errors: they are ours by the time they leave that module."""
+    importing = set()
+    for _, file in rooms():
+        for node in walk(parsed(file), at_import_time=False):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if any(name.split(".")[0] in ("duckdb", "_duckdb") for name in names):
+                importing.add(str(file.relative_to(PACKAGE)))
+        for node in ast.walk(parsed(file)):
+            named = isinstance(node, ast.Call) and any(
+                isinstance(part, ast.Constant) and part.value in ("duckdb", "_duckdb") for part in node.args
+            )
+            if named and isinstance(node, ast.Call) and "import" in ast.dump(node.func).lower():
+                importing.add(str(file.relative_to(PACKAGE)))
+    assert importing == {"engines/duckdb.py"}
+
+
+def test_sql_for_duckdb_is_composed_of_literals() -> None:
+    """Templates and separators stand in our source code; what is inserted is quoted, bound or composed the same way."""
+    calls = list(sql_calls("sql", "joined"))
+    assert len({file for file, _ in calls}) > 3
+    astray = [
+        f"{file}:{call.lineno}"
+        for file, call in calls
+        if not (isinstance(call.args[0], ast.Constant) or is_name_of_literal(file, call.args[0]))
+    ]
+    assert astray == []
+
+
+def is_name_of_literal(file: str, name: ast.expr) -> bool:
+    """Whether every assignment to the name, in the whole file, is of a literal."""
+    if not isinstance(name, ast.Name):
+        return False
+    assigned = [
+        node.value
+        for node in ast.walk(parsed(PACKAGE / file))
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id == name.id
+    ]
+    return bool(assigned) and all(isinstance(value, ast.Constant) for value in assigned)
+
+
+def test_text_becomes_sql_where_it_was_parsed_and_nowhere_else() -> None:
+    allowed = {"engines/conditions.py", "engines/duckdb.py", "engines/sql.py", "records/query.py"}
+    assert {file for file, _ in sql_calls("checked_text", "Sql")} <= allowed
+    assert "records/query.py" not in {file for file, _ in sql_calls("Sql")}
 
 
 def test_what_is_shipped_to_executors_takes_nothing_of_ours_along() -> None:

@@ -140,13 +140,20 @@ HeadwaterError
 │   ├── UnknownRoot
 │   ├── NoEvidence
 │   ├── UnknownJob
-│   └── UnknownEvent
+│   ├── UnknownEvent
+│   └── ConditionRefused
 ├── RowsError
 │   ├── RowsRefused
 │   ├── NotReplayable
 │   ├── InputsChanged
 │   ├── KeptPlanRefused
-│   └── PythonNotAllowed
+│   ├── PythonNotAllowed
+│   └── LayoutInvalid
+├── EngineError
+│   ├── PathNotAllowed
+│   ├── SqlRefused
+│   ├── SqlInvalid
+│   └── EngineFailed
 ├── QualityError
 │   └── RulesBroken
 ├── PipelineError

@@ -13,13 +13,20 @@
     │   ├── UnknownRoot         lists the closest roots of records
     │   ├── NoEvidence          there is nothing of the run that could be proven
     │   ├── UnknownJob          lists the closest jobs
-    │   └── UnknownEvent        no event has this digest
+    │   ├── UnknownEvent        no event has this digest
+    │   └── ConditionRefused    a condition on rows holds what is not allowed in one; names the culprit
     ├── RowsError               a question about rows cannot be answered
     │   ├── RowsRefused         the plan does what cannot be traced; names each operator
     │   ├── NotReplayable       the run cannot be run again from what was kept; names what is needed
     │   ├── InputsChanged       what the run read is not there any more as it was; names what changed
     │   ├── KeptPlanRefused     a kept plan is not what was recorded, or holds what no plan holds
-    │   └── PythonNotAllowed    the plan holds Python code, and the reader has not said that it may run
+    │   ├── PythonNotAllowed    the plan holds Python code, and the reader has not said that it may run
+    │   └── LayoutInvalid       a description of pair tables is not one that we write; names the field
+    ├── EngineError             an engine that runs SQL on rows
+    │   ├── PathNotAllowed      a file or folder that may not be read; names it
+    │   ├── SqlRefused          a statement is refused before it runs
+    │   ├── SqlInvalid          the engine rejects a statement: unknown columns, wrong types
+    │   └── EngineFailed        a file cannot be read, or memory or disk do not suffice
     ├── QualityError            quality cannot be measured as asked; names the rule or the column
     │   └── RulesBroken         rules are broken, and the check is strict; names them
     ├── PipelineError           a declared pipeline
@@ -85,6 +92,9 @@ __all__ = [
     "AssuranceError",
     "AuditBroken",
     "BindRefused",
+    "ConditionRefused",
+    "EngineError",
+    "EngineFailed",
     "EventRefused",
     "EvidenceBroken",
     "ExchangeError",
@@ -98,6 +108,7 @@ __all__ = [
     "InputsChanged",
     "KeptPlanRefused",
     "KeyUnusable",
+    "LayoutInvalid",
     "MismatchRefused",
     "NamespaceInvalid",
     "NamespaceRefused",
@@ -108,6 +119,7 @@ __all__ = [
     "NoteInvalid",
     "OptionInvalid",
     "OriginRefused",
+    "PathNotAllowed",
     "PipelineCancelled",
     "PipelineError",
     "PipelineFailed",
@@ -124,6 +136,8 @@ __all__ = [
     "RowsError",
     "RowsRefused",
     "RulesBroken",
+    "SqlInvalid",
+    "SqlRefused",
     "StoreError",
     "StoreMissing",
     "StoreNotOurs",
@@ -269,6 +283,16 @@ class UnknownEvent(QueryError):
         super().__init__(f"There is no event with the digest '{shorten(asked)}'.")
 
 
+class ConditionRefused(QueryError):
+    """``culprit`` is the part of the condition that is refused, if it is one part."""
+
+    def __init__(self, reason: str, culprit: str | None = None) -> None:
+        self.reason = reason
+        self.culprit = culprit
+        named = "" if culprit is None else f" ({shorten(culprit)})"
+        super().__init__(f"The condition is refused{named}. {reason}")
+
+
 class RowsError(HeadwaterError):
     """A question about rows cannot be answered."""
 
@@ -309,6 +333,40 @@ class PythonNotAllowed(RowsError):
             f"The plan holds Python functions{named}, and to replay it runs them. Allow it with allow_python=True if "
             "you trust whoever ran the job."
         )
+
+
+class LayoutInvalid(RowsError):
+    """``field`` is the path to it, like `sources[0].occurrence`."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"The description of the pair tables is refused at {shorten(field)}: {reason}.")
+
+
+class EngineError(HeadwaterError):
+    """Something about an engine that runs SQL on rows."""
+
+
+class PathNotAllowed(EngineError):
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{shorten(path)} is not read: {reason}.")
+
+
+class SqlRefused(EngineError):
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"The SQL is refused: {reason}.")
+
+
+class SqlInvalid(EngineError):
+    pass
+
+
+class EngineFailed(EngineError):
+    pass
 
 
 class QualityError(HeadwaterError):

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli.app import app
+from headwater.engines.paths import local_path
 from headwater.errors import RowsError
-from headwater.rows.pairs.folders import local_path
 from headwater.rows.pairs.lookup import PairTables
 from headwater.rows.pairs.write import Written, write_pairs
 

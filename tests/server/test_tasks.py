@@ -12,8 +12,8 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from headwater.engines import values as conditions
 from headwater.model.tasks import Task, TaskState
-from headwater.server import conditions
 from headwater.server.logs import JsonLines
 from headwater.server.problems import Problem
 from headwater.server.tasks import Tasks
@@ -166,8 +166,11 @@ def test_values_become_conditions_that_mean_just_that(values: conditions.Values)
 
     [(name, value)] = values.items()
     quoted = '"' + name.replace('"', '""') + '"'
+    condition = conditions.for_duckdb(values)
+    assert condition is not None
     found = duckdb.execute(
-        f"SELECT count(*) FROM (SELECT unnest([?, NULL]) AS {quoted}) WHERE {conditions.for_duckdb(values)}", [value]
+        f"SELECT count(*) FROM (SELECT unnest([?, NULL]) AS {quoted}) WHERE {condition.text}",
+        [value, *condition.values],
     ).fetchone()
     assert found == ((2 if value is None else 1),)
     spark = conditions.for_spark(values)

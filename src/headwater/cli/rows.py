@@ -63,8 +63,6 @@ def lookup(
     """Which rows a row came from, by the tables that its run wrote. Needs no Spark."""
     from pathlib import Path
 
-    import duckdb
-
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.telling import told_tables
     from headwater.rows.telling import as_tree
@@ -73,19 +71,15 @@ def lookup(
         tables = PairTables(run)
     else:
         with open_store(store) as lineage:
-            facets = lineage.run(run).run_facets
+            detail = lineage.run(run)
+        facets, run_id = detail.run_facets, detail.run.run_id
         if ADJOINT not in facets:
             raise Mistake(f'Run {run} wrote no tables of its rows: it ran without rows="full".')
-        tables = PairTables(facets[ADJOINT], output=output)
+        tables = PairTables(facets[ADJOINT], output=output, run_id=run_id)
     with tables:
         if verify:
             tables.verify()
-        try:
-            answer = told_tables(tables, where, most or (100 if as_json else 5))
-        except (duckdb.ProgrammingError, duckdb.DataError) as wrong:
-            known = ", ".join(tables.layout.identity)
-            reason = str(wrong).partition("\n")[0]
-            raise Mistake(f"The condition does not fit: {reason} Rows are known by: {known}.") from wrong
+        answer = told_tables(tables, where, most or (100 if as_json else 5))
     if as_json:
         print_json(answer)
     else:

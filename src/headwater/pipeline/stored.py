@@ -12,17 +12,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from headwater.errors import PipelineError
+from headwater.engines.duckdb import Answer, DuckDB
+from headwater.engines.paths import below, literal_paths, local_path, parquet_files, resolved
+from headwater.engines.sql import Sql, integers, joined, sql
+from headwater.errors import EngineError, PathNotAllowed, PipelineError
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
 from headwater.pipeline.expansion import Company, Expansion, RowId, correlation_id, met
 from headwater.pipeline.journal import MANIFEST, Line, Manifest
 from headwater.pipeline.minting import halves
-from headwater.rows.pairs.folders import local_path
 
 if TYPE_CHECKING:
-    import duckdb
+    pass
 
 
 @dataclass(frozen=True)
@@ -39,28 +41,28 @@ class _Kind:
         return reason_of(Outcome(self.outcome), dropped=bool(self.dropped))
 
     @property
-    def condition(self) -> str:
-        dropped = "IS NOT NULL" if self.dropped else "IS NULL"
-        return f"(outcome = {self.outcome} AND ended = {self.ended} AND dropped {dropped})"
+    def condition(self) -> Sql:
+        dropped = sql("IS NOT NULL") if self.dropped else sql("IS NULL")
+        return sql(
+            "(outcome = {outcome} AND ended = {ended} AND dropped {dropped})",
+            outcome=self.outcome,
+            ended=self.ended,
+            dropped=dropped,
+        )
 
 
 class Items:
     """``location`` is the folder of the records, as the run's facet `headwater_pipeline` names it."""
 
     def __init__(self, location: str | Path) -> None:
-        import duckdb
-
-        self._folder = local_path(str(location))
+        self._folder = resolved(local_path(str(location)))
         try:
             self._manifest = Manifest.from_json((self._folder / MANIFEST).read_text())
         except OSError:
             raise PipelineError(f"There are no records of items at {location} on this machine.") from None
         except (ValueError, KeyError, TypeError) as wrong:
             raise PipelineError(f"The records at {location} cannot be read: {MANIFEST} is damaged.") from wrong
-        self._connection: duckdb.DuckDBPyConnection = duckdb.connect(
-            config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-        )
-        self._connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
+        self._engine = DuckDB(folders=[str(self._folder)])
 
     def __enter__(self) -> Self:
         return self
@@ -71,7 +73,7 @@ class Items:
         self.close()
 
     def close(self) -> None:
-        self._connection.close()
+        self._engine.close()
 
     def counts(
         self, *, reason: str | None = None, node: str | None = None, source: str | None = None
@@ -96,9 +98,9 @@ class Items:
         for line, kinds in self._lines(reason, node, source):
             left = None if limit is None else limit - len(found)
             if kinds and (left is None or left > 0):
-                most = "" if left is None else f" LIMIT {left}"
-                where = " OR ".join(kind.condition for kind in kinds)
-                found += self._records(line, f"{where} ORDER BY key, hi, lo{most}")
+                where = joined(" OR ", [kind.condition for kind in kinds])
+                rest = sql("{where} ORDER BY key, hi, lo", where=where)
+                found += self._records(line, rest if left is None else sql("{rest} LIMIT {left}", rest=rest, left=left))
         return found
 
     def record(self, correlation_id: str) -> ItemRecord | None:
@@ -108,7 +110,7 @@ class Items:
         except ValueError:
             return None
         for line in self._manifest.lines:
-            for record in self._records(line, f"hi = {hi} AND lo = {lo}"):
+            for record in self._records(line, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
                 return record
         return None
 
@@ -125,11 +127,11 @@ class Items:
         """Items whose record does not say where they ended, or that have more than one: there are none."""
         found: list[str] = []
         for line in self._manifest.lines:
-            having = "HAVING count(*) > 1 OR count(ended) = 0 OR count(outcome) = 0"
-            found += (
-                correlation_id(hi, lo)
-                for hi, lo in self._asked(f"SELECT hi, lo FROM {self._table(line.folder)} GROUP BY ALL {having}")
+            query = sql(
+                "SELECT hi, lo FROM {table} GROUP BY ALL HAVING count(*) > 1 OR count(ended) = 0 OR count(outcome) = 0",
+                table=self._table(line.folder),
             )
+            found += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
         return tuple(sorted(found))
 
     def _lines(self, reason: str | None, node: str | None, source: str | None) -> Iterator[tuple[Line, list[_Kind]]]:
@@ -138,10 +140,11 @@ class Items:
         for line in sorted(self._manifest.lines, key=lambda line: line.source):
             if source is not None and source != line.source:
                 continue
-            query = (
-                f"SELECT outcome, dropped, ended, count(*) FROM {self._table(line.folder)} GROUP BY ALL ORDER BY ALL"
+            query = sql(
+                "SELECT outcome, dropped, ended, count(*) FROM {table} GROUP BY ALL ORDER BY ALL",
+                table=self._table(line.folder),
             )
-            kinds = [_Kind(*row) for row in self._asked(query)]
+            kinds = [_Kind(*row) for row in self._rows(query).rows]
             yield (
                 line,
                 [
@@ -152,35 +155,39 @@ class Items:
                 ],
             )
 
-    def _records(self, line: Line, rest: str) -> list[ItemRecord]:
-        names, rows = self._rows(f"SELECT * FROM {self._table(line.folder)} WHERE {rest}")
-        told = [dict(zip(names, row, strict=True)) for row in rows]
+    def _records(self, line: Line, rest: Sql) -> list[ItemRecord]:
+        query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(line.folder), rest=rest)
+        answer = self._rows(query)
+        told = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
         companies = met(line.stations, told, self._company)
         expansion = Expansion(line.source, line.stations, self._manifest.options)
         return [expansion.record(row, companies.of(row)) for row in told]
 
     def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
-        rows = ", ".join(f"({hi}, {lo})" for hi, lo in sorted(wanted))
-        table = self._table(f"company/{place}")
-        query = f"SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({rows})"
-        for hi, lo, count, names, cut in self._asked(query):
+        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
+        query = sql(
+            "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
+            table=self._table(f"company/{place}"),
+            pairs=pairs,
+        )
+        for hi, lo, count, names, cut in self._rows(query).rows:
             yield (hi, lo), Company(count, [(each["hi"], each["lo"]) for each in names or ()], cut)
 
-    def _table(self, folder: str) -> str:
-        escaped = str(self._folder / folder).replace("'", "''")
-        return f"read_parquet('{escaped}/*.parquet')"
-
-    def _asked(self, query: str) -> list[tuple[Any, ...]]:
-        return self._rows(query)[1]
-
-    def _rows(self, query: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        import duckdb
-
+    def _table(self, folder: str) -> Sql:
+        """``folder`` is read from a file: it must not lead out of the folder of the records."""
         try:
-            found = self._connection.execute(query)
-            return [column[0] for column in found.description or ()], found.fetchall()
-        except duckdb.Error as wrong:
-            raise PipelineError(f"The records cannot be read: {str(wrong).splitlines()[0]}") from wrong
+            files = parquet_files(below(self._folder / folder, [self._folder]))
+        except PathNotAllowed as refused:
+            raise PipelineError(f"The records cannot be read: {refused}") from refused
+        if not files:
+            raise PipelineError(f"The records cannot be read: there are no Parquet files in {folder}.")
+        return sql("read_parquet({files})", files=literal_paths(files))
+
+    def _rows(self, query: Sql) -> Answer:
+        try:
+            return self._engine.answer(query)
+        except EngineError as wrong:
+            raise PipelineError(f"The records cannot be read: {wrong}") from wrong
 
 
 def _reason(asked: str | None) -> Reason | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.errors import ArchiveUnusable, QueryError
+from headwater.engines.paths import literal_paths
+from headwater.engines.sql import Sql, checked_text, identifier, sql
+from headwater.errors import ArchiveUnusable, EngineError, QueryError
 from headwater.records.archive import RECORDS, TRACES, Archive
 from headwater.records.reaching import address_of
 from headwater.records.statements import Statement, read_statement
@@ -14,29 +16,35 @@ from headwater.store.record_scan import Scan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    import duckdb
     from pyspark.sql import SparkSession
 
+    from headwater.engines.duckdb import DuckDB
     from headwater.store.store import Store
 
 _TRIES = 5
-_STEP = (
+_STEP = sql(
     "STRUCT(node_id VARCHAR, parent_id VARCHAR, parent_ids VARCHAR[], action_taken VARCHAR, recordedAt BIGINT, "
     "recorded_at TIMESTAMPTZ, storage_location VARCHAR)"
 )
-_TRACE = (
-    f"record_id VARCHAR, root_id VARCHAR, lineage {_STEP}[], orphans VARCHAR[], cycle VARCHAR[], "
-    "conflicts VARCHAR[], complete BOOLEAN, day DATE"
+_TRACE = sql(
+    "record_id VARCHAR, root_id VARCHAR, lineage {step}[], orphans VARCHAR[], cycle VARCHAR[], "
+    "conflicts VARCHAR[], complete BOOLEAN, day DATE",
+    step=_STEP,
 )
-_RECORD = (
+_RECORD = sql(
     "root_id VARCHAR, node_id VARCHAR, parent_id VARCHAR, parent_ids VARCHAR[], action_taken VARCHAR, "
     "storage_location VARCHAR, recordedAt BIGINT, recorded_at TIMESTAMPTZ, day DATE, digest BLOB"
 )
-_SHOWN = "root_id, node_id, parent_id, parent_ids, action_taken, storage_location, recordedAt, recorded_at, day"
+_SHOWN = sql("root_id, node_id, parent_id, parent_ids, action_taken, storage_location, recordedAt, recorded_at, day")
 
-_SEVERAL = "SELECT root_id, node_id FROM _every GROUP BY ALL HAVING count(*) > 1"
+_EVERY = (
+    "CREATE VIEW _every AS SELECT {shown}, digest FROM _archived UNION ALL "
+    "SELECT {shown}, digest FROM _fresh f WHERE NOT EXISTS "
+    "(FROM _archived a WHERE a.root_id = f.root_id AND a.node_id = f.node_id AND a.digest = f.digest)"
+)
+_SEVERAL = sql("CREATE VIEW _several AS SELECT root_id, node_id FROM _every GROUP BY ALL HAVING count(*) > 1")
 """Nodes with more than one content: a content is there once."""
-_IN_CONFLICT = "EXISTS (FROM _several s WHERE s.root_id = r.root_id AND s.node_id = r.node_id) AS conflict"
+_IN_CONFLICT = sql(", EXISTS (FROM _several s WHERE s.root_id = r.root_id AND s.node_id = r.node_id) AS conflict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,54 +74,53 @@ def _of_one_moment(books: Archive, ask: Callable[[], Rows]) -> Rows:
 
 
 def _by_duckdb(store: Store, books: Archive, statement: Statement, limit: int) -> Rows:
-    import duckdb
+    from headwater.engines.duckdb import DuckDB
 
-    with duckdb.connect(":memory:") as connection:
-        _Duck(connection, books, store).prepare(statement)
+    tables = _Tables(books, store, statement)
+    with DuckDB(files=tables.files) as engine:
+        tables.define(engine)
         try:
-            answer = connection.execute(statement.text)
-            columns = tuple(each[0] for each in answer.description or ())
-            rows = answer.fetchmany(limit + 1)
-        except duckdb.Error as error:
-            raise QueryError(f"The query cannot be answered: {_first_line(error)}") from None
-    return Rows(columns, tuple(rows[:limit]), len(rows) > limit)
+            answer = engine.answer(checked_text(statement.text), limit + 1)
+        except EngineError as error:
+            raise QueryError(f"The query cannot be answered: {error}") from None
+    return Rows(answer.columns, tuple(answer.rows[:limit]), len(answer.rows) > limit)
 
 
-class _Duck:
-    """Our tables in a DuckDB that reads no file but those of the archive."""
+class _Tables:
+    """Our tables, of those files of the archive that the statement needs."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, books: Archive, store: Store) -> None:
-        self._connection = connection
+    def __init__(self, books: Archive, store: Store, statement: Statement) -> None:
         self._books = books
         self._store = store
+        self._statement = statement
+        self._conflicts = statement.conflicts and bool(statement.tables & {"hot", "records"})
+        self._both = self._conflicts or "records" in statement.tables
+        self._traces = self._paths(TRACES) if "archive" in statement.tables else []
+        self._records = self._paths(RECORDS) if self._both else []
 
-    def prepare(self, statement: Statement) -> None:
-        run = self._connection.execute
-        run("SET TimeZone = 'UTC'")
-        run("CREATE MACRO from_unixtime(seconds) AS make_timestamp(CAST(seconds AS BIGINT) * 1000000)")
-        conflicts = statement.conflicts and bool(statement.tables & {"hot", "records"})
-        both = conflicts or "records" in statement.tables
-        traces = self._paths(TRACES) if "archive" in statement.tables else []
-        records = self._paths(RECORDS) if both else []
-        if "hot" in statement.tables:
-            self._keep("_hot", self._hot(archived_too=True))
-        if both:
-            self._keep("_fresh", self._hot(archived_too=False))
-        self._allow([*traces, *records])
-        if "archive" in statement.tables:
-            self._view("archive", _TRACE, traces, "*")
-        if both:
-            self._view("_archived", _RECORD, records, "*, parent_ids[1] AS parent_id")
-            same = "a.root_id = f.root_id AND a.node_id = f.node_id AND a.digest = f.digest"
-            anew = f"SELECT {_SHOWN}, digest FROM _fresh f WHERE NOT EXISTS (FROM _archived a WHERE {same})"
-            run(f"CREATE VIEW _every AS SELECT {_SHOWN}, digest FROM _archived UNION ALL {anew}")
-        if conflicts:
-            run(f"CREATE VIEW _several AS {_SEVERAL}")
+    @property
+    def files(self) -> list[str]:
+        return [*self._traces, *self._records]
+
+    def define(self, engine: DuckDB) -> None:
+        engine.define(sql("CREATE MACRO from_unixtime(seconds) AS make_timestamp(CAST(seconds AS BIGINT) * 1000000)"))
+        tables = self._statement.tables
+        if "hot" in tables:
+            self._keep(engine, "_hot", archived_too=True)
+        if self._both:
+            self._keep(engine, "_fresh", archived_too=False)
+        if "archive" in tables:
+            self._view(engine, "archive", _TRACE, self._traces, sql("*"))
+        if self._both:
+            self._view(engine, "_archived", _RECORD, self._records, sql("*, parent_ids[1] AS parent_id"))
+            engine.define(sql(_EVERY, shown=_SHOWN))
+        if self._conflicts:
+            engine.define(_SEVERAL)
         for table, source in (("hot", "_hot"), ("records", "_every")):
-            if table in statement.tables:
-                more = f", {_IN_CONFLICT}" if conflicts else ""
-                run(f"CREATE VIEW {table} AS SELECT {_SHOWN}{more} FROM {source} r")
-        run("SET lock_configuration = true")
+            if table in tables:
+                more = _IN_CONFLICT if self._conflicts else sql("")
+                view = "CREATE VIEW {table} AS SELECT {shown}{more} FROM {source} r"
+                engine.define(sql(view, table=identifier(table), shown=_SHOWN, more=more, source=identifier(source)))
 
     def _paths(self, kind: str) -> list[str]:
         files = self._books.files()
@@ -122,29 +129,30 @@ class _Duck:
             raise ArchiveUnusable("DuckDB reads archives on this machine. For this one use --engine spark.")
         return [files.full(file.path) for file in live]
 
-    def _allow(self, paths: list[str]) -> None:
-        named = ", ".join(map(_quoted, paths))
-        self._connection.execute(f"SET allowed_paths = [{named}]")
-        self._connection.execute("SET enable_external_access = false")
-
-    def _view(self, name: str, columns: str, paths: list[str], select: str) -> None:
+    @staticmethod
+    def _view(engine: DuckDB, name: str, columns: Sql, paths: list[str], select: Sql) -> None:
         if not paths:
-            self._connection.execute(f"CREATE TABLE {name} ({columns})")
+            engine.define(sql("CREATE TABLE {name} ({columns})", name=identifier(name), columns=columns))
             return
-        named = ", ".join(map(_quoted, paths))
-        reading = f"read_parquet([{named}], hive_partitioning = true, hive_types = {{'day': DATE}})"
-        self._connection.execute(f"CREATE VIEW {name} AS SELECT {select} FROM {reading}")
-
-    def _keep(self, name: str, batches: Iterator[Any]) -> None:
-        self._connection.execute(f"CREATE TABLE {name} ({_RECORD})")
-        for batch in batches:
-            self._connection.register("_batch", batch)
-            self._connection.execute(
-                f"INSERT INTO {name} SELECT root_id, node_id, parent_ids[1], parent_ids, action_taken,"
-                " storage_location, epoch_us(recorded_at) // 1000000, recorded_at, DATE '1970-01-01' + day, digest"
-                " FROM _batch"
+        reading = "read_parquet({paths}, hive_partitioning = true, hive_types = {{'day': DATE}})"
+        engine.define(
+            sql(
+                "CREATE VIEW {name} AS SELECT {select} FROM {reading}",
+                name=identifier(name),
+                select=select,
+                reading=sql(reading, paths=literal_paths(paths)),
             )
-            self._connection.unregister("_batch")
+        )
+
+    def _keep(self, engine: DuckDB, name: str, *, archived_too: bool) -> None:
+        engine.define(sql("CREATE TABLE {name} ({columns})", name=identifier(name), columns=_RECORD))
+        insert = sql(
+            "INSERT INTO {name} SELECT root_id, node_id, parent_ids[1], parent_ids, action_taken, storage_location,"
+            " epoch_us(recorded_at) // 1000000, recorded_at, DATE '1970-01-01' + day, digest FROM _batch",
+            name=identifier(name),
+        )
+        for batch in self._hot(archived_too=archived_too):
+            engine.insert(insert, batch)
 
     def _hot(self, *, archived_too: bool) -> Iterator[Any]:
         scan = Scan(*address_of(self._store._database), upto=self._books.watermark(), archived_too=archived_too)
@@ -177,10 +185,6 @@ def query_by_spark(
         return Rows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
 
     return _of_one_moment(books, ask)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _first_line(error: Exception) -> str:

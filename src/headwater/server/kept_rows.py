@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
+from headwater.engines.paths import local_path
+from headwater.errors import PathNotAllowed
 from headwater.model.answers import DatasetDetail, Field, RunDetail
 from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
 from headwater.model.runs import DatasetUse
+from headwater.rows.pairs.opening import ReadableRoots
 from headwater.server.problems import Problem
 from headwater.store.store import Store
 
@@ -56,9 +58,8 @@ class KeptRows:
         named = (each for source in _sequence(self.facet.get("sources")) for each in _datasets(_mapping(source)))
         return tuple(dict.fromkeys(named))
 
-    def instant(self, folder: str) -> Way:
-        """``folder``: the one that pair tables are read from, wherever events say that they lie."""
-        from headwater.rows.pairs.folders import local_path
+    def instant(self, roots: ReadableRoots) -> Way:
+        """``roots``: the folders that pair tables are read from, wherever events say that they are."""
         from headwater.rows.pairs.layout import MARK
 
         if self.tables is None:
@@ -66,9 +67,11 @@ class KeptRows:
         if "invalid" in self.tables:
             return Way(False, f"The pair tables were not kept: {self.tables['invalid']}.")
         location = self.tables.get("location")
-        if not isinstance(location, str) or not local_path(location).resolve().is_relative_to(Path(folder).resolve()):
+        try:
+            folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
+        except PathNotAllowed:
             return Way(False, ELSEWHERE)
-        if not (local_path(location) / MARK).is_file():
+        if not (folder / MARK).is_file():
             return Way(False, "The pair tables are gone.")
         return Way(True)
 
@@ -118,14 +121,14 @@ def latest_run(dataset: DatasetDetail) -> str | None:
     return next((version.run_id for version in dataset.versions if version.run_id is not None), None)
 
 
-def askable(store: Store, dataset: DatasetDetail, folder: str) -> AskableRows:
+def askable(store: Store, dataset: DatasetDetail, roots: ReadableRoots) -> AskableRows:
     forward = _forward(store, dataset)
     name = dataset.summary.dataset
     if latest_run(dataset) is None:
         none = Way(False, "No run is known to have written the dataset.")
         return AskableRows(name, None, None, dataset.schema, (), none, none, forward, ())
     kept = of_dataset(store, dataset)
-    instant = kept.instant(folder)
+    instant = kept.instant(roots)
     identity = kept.identity if instant.possible else ()
     return AskableRows(
         name, kept.run_id, kept.mode, dataset.schema, identity, instant, kept.on_spark(), forward, kept.sources

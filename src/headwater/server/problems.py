@@ -43,6 +43,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.EventRefused: 400,
     errors.ProvenanceInvalid: 422,
     errors.QueryError: 400,
+    errors.ConditionRefused: 422,
     errors.UnknownDataset: 404,
     errors.AmbiguousDataset: 409,
     errors.UnknownColumn: 404,
@@ -58,6 +59,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.AccessKeyInvalid: 422,
     errors.UnknownRoot: 404,
     errors.RowsError: 409,
+    errors.EngineError: 409,
     errors.RecordsError: 503,
     errors.ExchangeError: 400,
     errors.FileRefused: 503,
@@ -70,6 +72,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
 _UNSAID: dict[type[errors.HeadwaterError], str | None] = {
     errors.StoreError: "The store does not answer as it should. The server's log says why.",
     errors.AuditBroken: None,  # says which entry it is, and no more
+    errors.EngineError: "The rows cannot be read.",
     errors.RecordsError: "The archive of records cannot be used. The server's log says why.",
     errors.FileRefused: "The server cannot write the file. Its log says why.",
     errors.KeyUnusable: "The server cannot use its signing key. Its log says why.",
@@ -99,6 +102,8 @@ def _more(error: errors.HeadwaterError) -> dict[str, Any]:
     """What a program would otherwise have to read out of a sentence."""
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
+    if isinstance(error, errors.ConditionRefused):
+        return {"culprit": error.culprit}
     if isinstance(error, errors.AuditBroken):
         return {"entry": error.seq, "reason": error.reason}
     if isinstance(error, errors.EvidenceBroken):

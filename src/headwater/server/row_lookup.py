@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.errors import RowsError
+from headwater.engines.conditions import refuse_unknown_columns
+from headwater.errors import EngineError, LayoutInvalid, RowsError
+from headwater.rows.pairs.opening import ReadableRoots
 from headwater.server.kept_rows import ELSEWHERE, KeptRows
 from headwater.server.problems import Problem
 from headwater.server.row_questions import TraceAsked
-from headwater.server.written_conditions import refuse_unknown_columns
 
 
-def look_up(kept: KeptRows, asked: TraceAsked, folder: str) -> dict[str, Any] | None:
+def look_up(kept: KeptRows, asked: TraceAsked, roots: ReadableRoots) -> dict[str, Any] | None:
     """None where there are no tables, or none that know rows by the columns that are asked for."""
-    way = kept.instant(folder)
+    way = kept.instant(roots)
     if way.reason == ELSEWHERE:
         raise Problem(409, "tables_elsewhere", ELSEWHERE)
     if kept.tables is None or not way.possible:
@@ -23,7 +24,7 @@ def look_up(kept: KeptRows, asked: TraceAsked, folder: str) -> dict[str, Any] | 
     if strange:
         _refuse_unless_known(kept, asked, strange)
         return None
-    return {**_found(kept, asked), **_about(kept)}
+    return {**_found(kept, asked, roots), **_about(kept)}
 
 
 def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) -> None:
@@ -35,17 +36,18 @@ def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) 
         raise RowsError(f"Rows of the output are known by {known}; not by {', '.join(sorted(strange))}.")
 
 
-def _found(kept: KeptRows, asked: TraceAsked) -> dict[str, Any]:
-    import duckdb  # here, as what follows: it takes longer to load than all else to start
-
+def _found(kept: KeptRows, asked: TraceAsked, roots: ReadableRoots) -> dict[str, Any]:
+    # Here, because DuckDB takes longer to load than all else to start.
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.telling import told_tables
 
     assert kept.tables is not None
     try:
-        with PairTables(kept.tables) as tables:
+        with PairTables(kept.tables, run_id=kept.run_id, roots=roots) as tables:
             return told_tables(tables, asked.for_duckdb, asked.rows)
-    except (duckdb.Error, KeyError, TypeError):  # the latter: of an entry that is not as we write it
+    except LayoutInvalid:
+        raise
+    except (EngineError, RowsError):  # their text names files of the server's
         raise Problem(409, "tables_unreadable", "The pair tables cannot be read, or not with these values.") from None
 
 

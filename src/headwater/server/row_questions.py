@@ -9,9 +9,10 @@ from typing import Annotated, TypeVar
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from headwater.engines import values
+from headwater.engines.conditions import LONGEST, WrittenCondition, read_condition
+from headwater.engines.sql import Sql
 from headwater.formats.openlineage.text import storable
-from headwater.server import conditions
-from headwater.server.written_conditions import LONGEST, WrittenCondition, read_condition
 
 Name = Annotated[str, Field(max_length=100_000)]
 
@@ -21,7 +22,7 @@ class Meant(BaseModel):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    where: Annotated[dict[str, conditions.Value], Field(max_length=100)] = {}
+    where: Annotated[dict[str, values.Value], Field(max_length=100)] = {}
     """Columns and the values they must have."""
     condition: Annotated[str | None, Field(max_length=LONGEST)] = None
     """Instead of `where`: a condition in SQL, as Spark reads it."""
@@ -49,11 +50,11 @@ class Meant(BaseModel):
 
     @property
     def for_spark(self) -> str | None:
-        return conditions.for_spark(self.where) if self.written is None else self.written.spark
+        return values.for_spark(self.where) if self.written is None else self.written.spark
 
     @property
-    def for_duckdb(self) -> str | None:
-        return conditions.for_duckdb(self.where) if self.written is None else self.written.duckdb
+    def for_duckdb(self) -> Sql | None:
+        return values.for_duckdb(self.where) if self.written is None else self.written.sql
 
 
 class TraceAsked(Meant):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
+from headwater.engines.paths import local_path, resolved
 from headwater.errors import RowsError
 from headwater.rows.pairs.layout import FORMAT, MARK, digest_of
+from headwater.rows.pairs.reading import read_amounts, read_json
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,6 @@ class KeptTables:
     bytes: int
 
 
-def local_path(location: str) -> Path:
-    """A folder or file as Spark or a person writes it."""
-    parts = urlsplit(location)
-    if not parts.scheme:
-        return Path(location)
-    if parts.scheme != "file":
-        raise RowsError(f"{location} is not on this machine")
-    return Path(unquote(parts.path))
-
-
 def kept_tables(location: str) -> list[KeptTables]:
     """What lies below a location, oldest first. Folders without our mark are somebody else's."""
     root = local_path(location)
@@ -48,20 +38,24 @@ def kept_tables(location: str) -> list[KeptTables]:
 
 
 def _marked(root: Path) -> Iterator[KeptTables]:
+    top = resolved(root)
     for mark in root.glob(f"*/*/{MARK}"):
-        entry = json.loads(mark.read_text())
         folder = mark.parent
-        if entry.get("format") != FORMAT or not folder.name.isdigit():
+        if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
+            continue  # behind a symbolic link is somebody else's folder
+        entry = read_json(mark)
+        if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             continue
+        mode, rows, pairs, size = read_amounts(entry)
         yield KeptTables(
             folder.parent.name,
             int(folder.name),
             str(folder),
-            entry["mode"],
+            mode,
             datetime.fromtimestamp(mark.stat().st_mtime, UTC),
-            entry["rows"],
-            entry["pairs"],
-            entry["bytes"],
+            rows,
+            pairs,
+            size,
         )
 
 

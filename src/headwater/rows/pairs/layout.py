@@ -17,7 +17,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 FORMAT = "headwater-pairs-1"
 MARK = "headwater-pairs.json"
@@ -94,31 +93,7 @@ class Layout:
     """Of each folder's files, and of `files.json`."""
     notes: tuple[str, ...] = ()
 
-
-def read_layout(entry: Mapping[str, Any]) -> Layout:
-    """From what facet.py has written."""
-    blocks = tuple(
-        TableBlock(
-            each["block"],
-            each["kind"],
-            tuple(each["sources"]),
-            tuple(TableLink(link["link"], link["to"], link["kind"]) for link in each["links"]),
-        )
-        for each in entry["composition"]
-    )
-    sources = tuple(
-        TableSource(
-            each["occurrence"], each["dataset"]["namespace"], each["dataset"]["name"], each["id"], each["grain"]
-        )
-        for each in entry["sources"]
-    )
-    return Layout(
-        entry["location"],
-        entry["mode"],
-        entry.get("sample"),
-        tuple(entry["identity"]),
-        sources,
-        blocks,
-        dict(entry["digests"]),
-        tuple(entry.get("notes") or ()),
-    )
+    @property
+    def structure(self) -> tuple[object, ...]:
+        """What decides how the files are read and what they mean: everything but where they are, and the notes."""
+        return self.mode, self.sample, self.identity, self.sources, self.blocks, self.digests

@@ -9,41 +9,43 @@ tables.source_rows(found[0])
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-import duckdb
-
-from headwater.errors import RowsError
-from headwater.rows.pairs.folders import broken_digests, local_path
+from headwater.engines.conditions import read_condition
+from headwater.engines.duckdb import DuckDB, Kept
+from headwater.engines.paths import literal_paths, parquet_files
+from headwater.engines.sql import HIGHEST, LOWEST, Sql, identifier, identifiers, integers, joined, sql
+from headwater.errors import EngineError, EngineFailed, RowsError, SqlInvalid, shorten
+from headwater.rows.pairs.folders import broken_digests
 from headwater.rows.pairs.layout import (
     FILES,
-    MARK,
     OUT_HI,
     OUT_LO,
     OWNER,
-    Layout,
     TableBlock,
     TableSource,
     block_folder,
     link_hash,
-    read_layout,
     source_file,
     source_row,
 )
+from headwater.rows.pairs.opening import ReadableRoots, tables_in, tables_of, with_resolved
+from headwater.rows.pairs.reading import read_files
 
-_OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-}
-_FEW = 1_000  # numbers that stand in the text of a query; more of them in a table
+_FEW = 1_000  # numbers in the text of a query; more of them in a table
+_SHORT_LIST = 32_768
+"""Bytes of `files.json`: some 200 files, which the connection may read from the start. For the files of a longer list
+another connection is opened, because to allow them all takes longer than that."""
 _MASK = 2**64 - 1
+_OUT_ID = re.compile("[0-9a-f]{32}")
+_T = TypeVar("_T")
 
 Place = tuple[str, int]
 """A file and the row in it; where rows have no place of their own, the hash of the row's content and 0."""
@@ -60,41 +62,53 @@ class Out:
 class SourceRows:
     """The rows of one source that were found. They are read when they are first asked for, and stay in DuckDB."""
 
-    def __init__(self, tables: PairTables, source: TableSource, query: str) -> None:
+    def __init__(self, tables: PairTables, source: TableSource, query: Sql) -> None:
         self._tables = tables
         self._query = query
         self.source = source
 
     @cached_property
-    def _table(self) -> str:
+    def _table(self) -> Kept:
         return self._tables.keep(self._query)
 
-    @cached_property
+    @property
     def count(self) -> int:
-        return int(self._tables.query(f"SELECT count(*) FROM {self._table}")[0][0])
+        return self._table.count
 
     def __len__(self) -> int:
         return self.count
 
     def rows(self, limit: int | None = None) -> list[Place]:
         """In the order of file and row."""
-        most = "" if limit is None else f" LIMIT {int(limit)}"
-        found = self._tables.query(f"SELECT file, row FROM {self._table} ORDER BY ALL{most}")
+        query = sql("SELECT file, row FROM {table} ORDER BY ALL", table=self._table.name)
+        found = self._tables.query(_limited(query, limit))
         name = self._tables.names(self.source)
         return sorted((name(file), row) for file, row in found)
 
 
 class PairTables:
-    """``what`` is a folder of tables, the facet of a run, or one of its entries; ``output`` chooses among several."""
+    """``what`` is a folder of tables, the facet of a run, or one of its entries; ``output`` chooses among several.
 
-    def __init__(self, what: str | Path | Mapping[str, Any], *, output: int = 0) -> None:
-        self.layout = _layout(what, output)
-        self._root = local_path(self.layout.location)
-        self._connection = duckdb.connect(config=_OFFLINE)
-        self._connection.execute(
-            "SET enable_progress_bar = false; SET parquet_metadata_cache = true; SET TimeZone = 'UTC'"
+    ``run_id``: the tables must be this run's. ``roots``: where they, and the files that they name, may be.
+    """
+
+    def __init__(
+        self,
+        what: str | Path | Mapping[str, Any],
+        *,
+        output: int = 0,
+        run_id: str | None = None,
+        roots: ReadableRoots | None = None,
+    ) -> None:
+        self._roots = roots or ReadableRoots()
+        opened = (
+            tables_of(what, output, self._roots, run_id)
+            if isinstance(what, Mapping) or run_id is not None
+            else tables_in(what, self._roots)
         )
-        self._numbers = iter(range(2**62))
+        self.layout = opened.layout
+        self._root = opened.folder
+        self._blocks: dict[int, Sql] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +119,30 @@ class PairTables:
         self.close()
 
     def close(self) -> None:
-        self._connection.close()
+        if "_engine" in self.__dict__:
+            self._engine.close()
+
+    @cached_property
+    def _engine(self) -> DuckDB:
+        """Reads the tables and, where their list is short, the files that they name; nothing else."""
+        return DuckDB(folders=[str(self._root)], files=with_resolved(self._named_files))
+
+    @cached_property
+    def _named_files(self) -> set[Path]:
+        """Files of sources that the connection may read. Where the list is long: none."""
+        found: set[Path] = set()
+        if not self._list_is_short:
+            return found
+        for paths in self._files.values():
+            for path in paths.values():
+                with suppress(EngineError):  # it is refused when its rows are asked for
+                    found.add(self._roots.source_file(path))
+        return found
+
+    @cached_property
+    def _list_is_short(self) -> bool:
+        file = self._root / FILES
+        return file.is_file() and file.stat().st_size <= _SHORT_LIST
 
     def verify(self) -> None:
         """That the files are those that were written."""
@@ -115,74 +152,104 @@ class PairTables:
 
     # -- from rows of the output to their sources ---------------------------------------------------------------------
 
-    def outs(self, where: str | None = None, limit: int | None = None) -> list[Out]:
-        """The rows of the output that meet a condition on the columns they are known by."""
-        most = "" if limit is None else f" LIMIT {int(limit)}"
-        return self._outs(f"SELECT DISTINCT * FROM ({self._known}) WHERE ({where or 'true'}) ORDER BY ALL{most}")
+    def outs(self, where: str | Sql | None = None, limit: int | None = None) -> list[Out]:
+        """The rows of the output that meet a condition on the columns they are known by. A text is a condition as
+        DuckDB reads it: columns, literals, comparisons and a few functions (headwater/engines/conditions.py)."""
+        if isinstance(where, str):
+            where = self._condition(where)
+        if where is None:
+            return self._outs(_limited(sql("SELECT DISTINCT * FROM ({known}) ORDER BY ALL", known=self._known), limit))
+        template = "SELECT DISTINCT * FROM ({known}) WHERE ({where}) ORDER BY ALL"
+        try:
+            return self._outs(_limited(sql(template, known=self._known, where=where), limit))
+        except SqlInvalid as wrong:
+            raise RowsError(f"The condition does not fit: {wrong} {self._known_by}") from wrong
+
+    def _condition(self, text: str) -> Sql:
+        condition = read_condition(text, "duckdb")
+        names = {name.lower() for name in self.layout.identity}
+        for column in condition.columns:
+            if column.lower() not in names:
+                raise RowsError(f"The condition does not fit: there is no column '{shorten(column)}'. {self._known_by}")
+        return condition.sql
+
+    @property
+    def _known_by(self) -> str:
+        return f"Rows are known by: {', '.join(map(shorten, self.layout.identity))}."
 
     def sources(self, out_ids: Iterable[str]) -> dict[int, SourceRows]:
         """By occurrence: the rows that rows of the output were made of."""
         asked = [_halves(each) for each in out_ids]
         hi = self._among(OUT_HI, {hi for hi, _ in asked})
         lo = self._among(OUT_LO, {lo for _, lo in asked})
-        parts: dict[int, list[str]] = {source.number: [] for source in self.layout.sources}
-        leading: dict[int, list[str]] = {}
+        parts: dict[int, list[Sql]] = {source.number: [] for source in self.layout.sources}
+        leading: dict[int, list[Sql]] = {}
         for block in self.layout.blocks:  # parents first
             # Halves of two different ids do not meet but by a chance of 1 in 2^64.
-            where = self._met(OWNER, leading.get(block.number, [])) if block.number else f"{hi} AND {lo}"
+            where = (
+                self._met(OWNER, leading.get(block.number, [])) if block.number else sql("{hi} AND {lo}", hi=hi, lo=lo)
+            )
             if where is None:
                 continue
             for number in block.sources:
                 parts[number].append(self._places(block, number, where))
             for link in block.links:
-                name = link_hash(link.number)
                 leading.setdefault(link.to, []).append(
-                    f"SELECT {name} AS value FROM {self._table(block.number)} WHERE ({where}) AND {name} IS NOT NULL"
+                    sql(
+                        "SELECT {name} AS value FROM {table} WHERE ({where}) AND {name} IS NOT NULL",
+                        name=identifier(link_hash(link.number)),
+                        table=self._table(block.number),
+                        where=where,
+                    )
                 )
         return {source.number: self._found(source, parts[source.number]) for source in self.layout.sources}
 
-    def _places(self, block: TableBlock, source: int, where: str) -> str:
-        file, row = source_file(source), source_row(source)
-        return (
-            f"SELECT {file} AS file, {row} AS row FROM {self._table(block.number)} WHERE {where} AND {file} IS NOT NULL"
+    def _places(self, block: TableBlock, source: int, where: Sql) -> Sql:
+        return sql(
+            "SELECT {file} AS file, {row} AS row FROM {table} WHERE {where} AND {file} IS NOT NULL",
+            file=identifier(source_file(source)),
+            row=identifier(source_row(source)),
+            table=self._table(block.number),
+            where=where,
         )
 
-    def _found(self, source: TableSource, parts: Sequence[str]) -> SourceRows:
-        every = " UNION ALL ".join(parts) or "SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false"
-        return SourceRows(self, source, f"SELECT DISTINCT file, row FROM ({every})")
+    def _found(self, source: TableSource, parts: Sequence[Sql]) -> SourceRows:
+        every = joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
+        return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=every))
 
-    def keep(self, query: str) -> str:
-        """The name of a table of what the query gives, for as long as these tables are open."""
-        name = f"found_{next(self._numbers)}"
-        self.query(f"CREATE TEMP TABLE {name} AS {query}")
-        return name
+    def keep(self, query: Sql) -> Kept:
+        """The rows of the query as a table, for as long as these tables are open."""
+        return _reading(lambda: self._engine.keep(query))
 
     # -- from rows of a source to the output --------------------------------------------------------------------------
 
     def reached(self, occurrence: int, places: Iterable[Place]) -> list[Out]:
         """The rows of the output that rows of a source went into."""
         by_file = self._meeting(occurrence, places)
-        arrived: dict[int, list[str]] = {}
+        arrived: dict[int, list[Sql]] = {}
         for block in reversed(self.layout.blocks):  # children first
             met = list(by_file) if occurrence in block.sources else []
             for link in block.links:
                 there = self._met(link_hash(link.number), arrived.get(link.to, []))
                 met += [there] if there is not None else []
             if met and block.number == 0:
-                return self._outs(f"SELECT DISTINCT * FROM ({self._known} WHERE {' OR '.join(met)}) ORDER BY ALL")
+                template = "SELECT DISTINCT * FROM ({known} WHERE {met}) ORDER BY ALL"
+                return self._outs(sql(template, known=self._known, met=joined(" OR ", met)))
             if met:
+                template = "SELECT {owner} AS value FROM {table} WHERE {met}"
                 table = self._table(block.number)
-                arrived[block.number] = [f"SELECT {OWNER} AS value FROM {table} WHERE {' OR '.join(met)}"]
+                arrived[block.number] = [sql(template, owner=identifier(OWNER), table=table, met=joined(" OR ", met))]
         return []
 
     @property
-    def _known(self) -> str:
+    def _known(self) -> Sql:
         """The output's rows, by what they are known."""
-        listed = ", ".join([OUT_HI, OUT_LO, *map(_quoted, self.layout.identity)])
-        return f"SELECT {listed} FROM {self._table(0)}"
+        listed = identifiers([OUT_HI, OUT_LO, *self.layout.identity])
+        return sql("SELECT {listed} FROM {table}", listed=listed, table=self._table(0))
 
-    def _outs(self, query: str) -> list[Out]:
-        return [Out(_hex(row.pop(OUT_HI), row.pop(OUT_LO)), row) for row in self._records(query)]
+    def _outs(self, query: Sql) -> list[Out]:
+        rows = _reading(lambda: list(self._engine.records(query)))
+        return [Out(_hex(row.pop(OUT_HI), row.pop(OUT_LO)), row) for row in rows]
 
     # -- the rows themselves ------------------------------------------------------------------------------------------
 
@@ -195,55 +262,42 @@ class PairTables:
         by_file: dict[str, set[int]] = {}
         for file, row in found.rows(limit):
             by_file.setdefault(file, set()).add(row)
-        return [row for file, wanted in by_file.items() for row in self._read(file, wanted)]
+        paths = {file: self._roots.source_file(file) for file in by_file}
+        with self._allowed(paths.values()) as engine:
+            return [row for file, rows in by_file.items() for row in _read(engine, file, paths[file], rows)]
 
-    def _read(self, file: str, wanted: set[int]) -> Iterator[dict[str, Any]]:
-        path = str(local_path(file)).replace("'", "''")
-        rows = self._records(
-            f"SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
-            f"FROM read_parquet('{path}', file_row_number = true, hive_partitioning = true) "
-            f"WHERE {self._among('file_row_number', wanted)} ORDER BY file_row_number"
-        )
-        return ({"_file": file, **row} for row in rows)
+    @contextmanager
+    def _allowed(self, paths: Collection[Path]) -> Iterator[DuckDB]:
+        """A connection that may read the files."""
+        if self._named_files.issuperset(paths):
+            yield self._engine
+        else:
+            with DuckDB(files=with_resolved(paths)) as engine:
+                yield engine
 
     # -- how it is asked ----------------------------------------------------------------------------------------------
 
-    def query(self, text: str) -> list[tuple[Any, ...]]:
-        try:
-            return self._connection.execute(text).fetchall()
-        except duckdb.IOException as gone:
-            raise RowsError(str(gone).splitlines()[0]) from gone
-
-    def _records(self, query: str) -> Iterator[dict[str, Any]]:
-        """Times that have a zone are read as UTC: DuckDB's own way to Python wants a library that may not be there."""
-        types = {name: type for name, type, *_ in self.query(f"DESCRIBE {query}")}
-        zoned = [name for name, type in types.items() if type == "TIMESTAMP WITH TIME ZONE"]
-        if zoned:
-            plain = ", ".join(f"{_quoted(name)}::TIMESTAMP AS {_quoted(name)}" for name in zoned)
-            query = f"SELECT * REPLACE ({plain}) FROM ({query})"
-        for values in self.query(query):
-            row = dict(zip(types, values, strict=True))
-            yield row | {name: row[name].replace(tzinfo=UTC) for name in zoned if row[name] is not None}
+    def query(self, query: Sql) -> list[tuple[Any, ...]]:
+        return _reading(lambda: self._engine.rows(query))
 
     def names(self, source: TableSource) -> Callable[[int], str]:
         """From the number of a file to its path; the hash of a content to its text."""
         if not source.has_places:
             return (lambda number: "range") if source.id == "range" else (lambda number: f"{number & _MASK:016x}")
-        paths = self._files[str(source.number)]
+        paths = self._files[source.number]
 
         def path(number: int) -> str:
-            if str(number) not in paths:
+            if number not in paths:
                 raise RowsError(f"{number} stands for no file of {source.name}: {FILES} does not belong to the tables")
-            return paths[str(number)]
+            return paths[number]
 
         return path
 
     @cached_property
-    def _files(self) -> dict[str, dict[str, str]]:
-        read: dict[str, dict[str, str]] = json.loads((self._root / FILES).read_text())
-        return read
+    def _files(self) -> dict[int, dict[int, str]]:
+        return read_files(self._root, self.layout)
 
-    def _meeting(self, occurrence: int, places: Iterable[Place]) -> list[str]:
+    def _meeting(self, occurrence: int, places: Iterable[Place]) -> list[Sql]:
         """Conditions, one of which a row of these places meets."""
         source = self.layout.sources[occurrence]
         by_file: dict[str, set[int]] = {}
@@ -253,56 +307,81 @@ class PairTables:
         if source.id == "range":
             return [self._among(row_column, set().union(*by_file.values()))]
         if source.has_places:
-            numbers = {path: int(number) for number, path in self._files[str(occurrence)].items()}
+            numbers = {path: number for number, path in self._files[occurrence].items()}
             unknown = sorted(by_file.keys() - numbers.keys())
             if unknown:
                 raise RowsError(f"{unknown[0]} is not a file that the run read of {source.name}")
         else:
             numbers = {content: _signed(int(content, 16)) for content in by_file}
         return [
-            f"({file_column} = {numbers[file]} AND {self._among(row_column, rows)})" for file, rows in by_file.items()
+            sql(
+                "({column} = {number} AND {among})",
+                column=identifier(file_column),
+                number=numbers[file],
+                among=self._among(row_column, rows),
+            )
+            for file, rows in by_file.items()
         ]
 
-    def _met(self, column: str, parts: Sequence[str]) -> str | None:
+    def _met(self, column: str, parts: Sequence[Sql]) -> Sql | None:
         """That the column is one of the values which these queries give; None if they give none."""
         if not parts:
             return None
-        name = self.keep(f"SELECT DISTINCT value FROM ({' UNION ALL '.join(parts)})")
-        values = {value for (value,) in self.query(f"SELECT value FROM {name} LIMIT {_FEW + 1}")}
-        if len(values) <= _FEW:
-            return self._among(column, values) if values else None
-        return f"{column} IN (SELECT value FROM {name})"
+        template = "SELECT DISTINCT value FROM ({parts})"
+        kept = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
+        if not kept.count:
+            return None
+        if kept.count > _FEW:
+            return sql("{column} IN (SELECT value FROM {table})", column=identifier(column), table=kept.name)
+        values = self.query(sql("SELECT value FROM {table}", table=kept.name))
+        return self._among(column, {value for (value,) in values})
 
-    def _among(self, column: str, values: set[int]) -> str:
-        if len(values) == 1:
-            return f"{column} = {next(iter(values))}"
-        if len(values) <= _FEW:
-            return f"{column} IN ({', '.join(map(str, sorted(values)))})" if values else "false"
-        name = self.keep("SELECT 0::BIGINT AS value WHERE false")
-        self._connection.execute(f"INSERT INTO {name} SELECT unnest(?::BIGINT[])", [sorted(values)])
-        return f"{column} IN (SELECT value FROM {name})"
+    def _among(self, column: str, values: set[int]) -> Sql:
+        return _among(self._engine, column, values)
 
-    def _table(self, block: int) -> str:
-        folder = str(self._root / block_folder(block)).replace("'", "''")
-        return f"read_parquet('{folder}/*.parquet')"
-
-
-def _layout(what: str | Path | Mapping[str, Any], output: int) -> Layout:
-    if isinstance(what, Mapping):
-        entry = what["outputs"][output] if "outputs" in what else what
-    else:
-        mark = local_path(str(what)) / MARK
-        if not mark.is_file():
-            raise RowsError(f"there are no pair tables at {what}")
-        entry = json.loads(mark.read_text())
-        entry = {**entry, "location": str(local_path(str(what)))}  # a folder may have been moved
-    if "invalid" in entry:
-        raise RowsError(f"the tables at {entry['location']} were not kept: {entry['invalid']}")
-    return read_layout(entry)
+    def _table(self, block: int) -> Sql:
+        """The files are listed here: a pattern could match more than was checked."""
+        if block not in self._blocks:
+            files = literal_paths(parquet_files(self._root / block_folder(block)))
+            if not files:
+                raise RowsError(f"there are no Parquet files in {block_folder(block)} of {self._root}")
+            self._blocks[block] = sql("read_parquet({files})", files=files)
+        return self._blocks[block]
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _read(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterator[dict[str, Any]]:
+    query = sql(
+        "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
+        "FROM read_parquet({path}, file_row_number = true, hive_partitioning = true) "
+        "WHERE {among} ORDER BY file_row_number",
+        path=literal_paths([str(path)])[0],
+        among=_among(engine, "file_row_number", rows),
+    )
+    records = _reading(lambda: list(engine.records(query)))
+    return ({"_file": file, **row} for row in records)
+
+
+def _among(engine: DuckDB, column: str, values: set[int]) -> Sql:
+    values = {value for value in values if LOWEST <= value <= HIGHEST}  # no other is in a table
+    name = identifier(column)
+    if not values:
+        return sql("false")
+    if len(values) == 1:
+        return sql("{name} = {value}", name=name, value=next(iter(values)))
+    if len(values) <= _FEW:
+        return sql("{name} IN ({values})", name=name, values=integers(sorted(values)))
+    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.keep_integers(values).name)
+
+
+def _limited(query: Sql, limit: int | None) -> Sql:
+    return query if limit is None else sql("{query} LIMIT {limit}", query=query, limit=int(limit))
+
+
+def _reading(call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except EngineFailed as failed:
+        raise RowsError(f"The pair tables, or the files that they name, cannot be read: {failed}") from failed
 
 
 def _hex(hi: int, lo: int) -> str:
@@ -310,6 +389,8 @@ def _hex(hi: int, lo: int) -> str:
 
 
 def _halves(out_id: str) -> tuple[int, int]:
+    if not _OUT_ID.fullmatch(out_id):
+        raise RowsError(f"'{shorten(out_id)}' is not the id of a row: 32 hexadecimal digits")
     return _signed(int(out_id[:16], 16)), _signed(int(out_id[16:], 16))
 
 

@@ -7,10 +7,11 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from headwater.engines.sql import Sql
 from headwater.rows.pairs.lookup import PairTables, SourceRows
 
 
-def told_tables(tables: PairTables, where: str | None, most: int) -> dict[str, Any]:
+def told_tables(tables: PairTables, where: str | Sql | None, most: int) -> dict[str, Any]:
     """``most`` rows of each dataset; a count says how many there are."""
     outs = tables.outs(where)
     layout = tables.layout

@@ -8,11 +8,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from headwater.engines.conditions import refuse_unknown_columns
 from headwater.errors import QueryError
 from headwater.model.access import Scope
 from headwater.model.answers import Field
 from headwater.model.askable import AskableRows
 from headwater.model.names import Dataset
+from headwater.rows.pairs.opening import ReadableRoots
 from headwater.server import kept_rows, row_task
 from headwater.server.access.principal import Principal
 from headwater.server.answers import Json
@@ -25,7 +27,6 @@ from headwater.server.row_schemas import TRACED
 from headwater.server.schemas import accepts, answers, schema_of
 from headwater.server.service import FullReader, Service, Serving
 from headwater.server.starting import TASK, start
-from headwater.server.written_conditions import refuse_unknown_columns
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Rows"])
@@ -37,7 +38,7 @@ async def askable(
 ) -> Response:
     """What can be asked of a dataset's rows: by which columns, at once or on Spark, or why it cannot be."""
     detail = await serving.ask(serving.store.dataset, named(dataset, namespace))
-    return await serving.answer(kept_rows.askable, serving.store, detail, serving.settings.rows_location)
+    return await serving.answer(kept_rows.askable, serving.store, detail, _roots(serving))
 
 
 @router.post(
@@ -49,7 +50,7 @@ async def trace(request: Request, serving: Serving, who: FullReader) -> Response
     async with serving.gate.body(request) as body:
         asked = read_question(TraceAsked, body)
     kept = await serving.ask(_kept, serving.store, asked)
-    told = await serving.ask(look_up, kept, asked, serving.settings.rows_location)
+    told = await serving.ask(look_up, kept, asked, _roots(serving))
     if told is not None:
         return Json(told)
     _refuse_others(who)
@@ -90,6 +91,10 @@ async def why_not(request: Request, serving: Serving, who: FullReader) -> Respon
     _refuse_unknown(asked, await serving.ask(_columns, serving.store, source), source)
     about = {"what": [output.namespace, output.name], "source": str(source)}
     return await _ask_spark(serving, who, row_task.WHY_NOT, asked, about)
+
+
+def _roots(serving: Service) -> ReadableRoots:
+    return ReadableRoots.of_server(serving.settings.rows_location)
 
 
 def _kept(store: Store, asked: TraceAsked) -> KeptRows:

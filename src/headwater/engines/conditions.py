@@ -1,8 +1,8 @@
-"""A condition that somebody wrote, in the SQL of Spark: read into a tree, held against what a condition may be, and
-written anew from the tree, for the engine that is asked. What was typed is never handed to an engine.
+"""A condition in SQL that a person wrote: parsed into a tree, checked against an allow-list, and generated from the
+tree for the engine that runs it. What was typed never reaches an engine.
 
-What it may be is a list, not what it may not: columns, literals, comparisons, AND, OR, NOT, arithmetic, IN, BETWEEN,
-LIKE, IS, CAST to plain types, and a few functions that look at nothing but what they are given.
+The list says what is allowed, not what is forbidden: columns, literals, comparisons, AND, OR, NOT, arithmetic, IN,
+BETWEEN, LIKE, IS, CAST to plain types, and a few functions that look at nothing but their arguments.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from headwater.errors import shorten
+from headwater.engines.sql import Sql, checked_text
+from headwater.engines.values import spark_text
+from headwater.errors import ConditionRefused, shorten
 from headwater.formats.openlineage.text import storable
-from headwater.server.conditions import spark_text
-from headwater.server.problems import Problem
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
 
+Dialect = Literal["spark", "duckdb"]
 LONGEST = 10_000
 _MOST_NODES = 2_000
 FUNCTIONS = (
@@ -40,21 +41,28 @@ class WrittenCondition:
     spark: str
     duckdb: str
 
+    @property
+    def sql(self) -> Sql:
+        """For DuckDB."""
+        return checked_text(self.duckdb)
 
-def read_condition(text: str) -> WrittenCondition:
-    """Refused by a :class:`Problem` that names the culprit."""
+
+def read_condition(text: str, dialect: Dialect = "spark") -> WrittenCondition:
+    """``dialect`` is the one that the condition is written in. Raises :class:`ConditionRefused`."""
+    if len(text) > LONGEST:
+        _refuse(f"It is longer than {LONGEST:,} characters.")
     if not storable(text):
         _refuse("It holds what no text in a table can hold.")
     try:
-        return _read(text)
+        return _read(text, dialect)
     except RecursionError:
         _refuse("It is nested too deeply.")
 
 
-def _read(text: str) -> WrittenCondition:
+def _read(text: str, dialect: Dialect) -> WrittenCondition:
     from sqlglot import exp
 
-    tree = _parsed(list(_with_quotes(_tokens(text), text)), text)
+    tree = _parsed(list(_with_quotes(_tokens(text, dialect), text)), text, dialect)
     for number, node in enumerate(tree.walk()):
         if number >= _MOST_NODES:
             _refuse(f"It has more than {_MOST_NODES:,} parts.")
@@ -62,7 +70,7 @@ def _read(text: str) -> WrittenCondition:
     if not isinstance(tree.unnest(), _booleans()):
         _refuse("It is a value and not a condition, which is true or false.", _told(tree))
     columns = dict.fromkeys(column.parts[0].name for column in tree.find_all(exp.Column))
-    return WrittenCondition(tuple(columns), _for_spark(tree), _for_duckdb(tree))
+    return WrittenCondition(tuple(columns), _for_spark(tree), _for_duckdb(tree, dialect))
 
 
 def refuse_unknown_columns(columns: Iterable[str], known: Sequence[str], dataset: str) -> None:
@@ -70,23 +78,22 @@ def refuse_unknown_columns(columns: Iterable[str], known: Sequence[str], dataset
     there = {name.lower() for name in known}
     for column in columns:
         if known and column.lower() not in there:
-            detail = f"Column '{shorten(column)}' is not in {shorten(dataset)}. Columns: {', '.join(known)}."
-            raise Problem(422, "condition_refused", detail, culprit=column)
+            reason = f"Column '{shorten(column)}' is not in {shorten(dataset)}. Columns: {', '.join(known)}."
+            raise ConditionRefused(reason, column)
 
 
 def _refuse(reason: str, culprit: str | None = None) -> NoReturn:
-    named = "" if culprit is None else f" ({shorten(culprit)})"
-    raise Problem(422, "condition_refused", f"The condition is refused{named}. {reason}", culprit=culprit)
+    raise ConditionRefused(reason, culprit)
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str, dialect: Dialect) -> list[Token]:
     import sqlglot
     from sqlglot import TokenType
 
     # It would say on stderr what is refused here in any case.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        tokens = sqlglot.tokenize(text, read="spark")
+        tokens = sqlglot.tokenize(text, read=dialect)
     except sqlglot.errors.SqlglotError as error:
         _refuse(f"It cannot be read: {str(error).partition(chr(10))[0]}.")
     for token in tokens:
@@ -117,12 +124,12 @@ def _with_quotes(tokens: Sequence[Token], text: str) -> Iterator[Token]:
         yield last
 
 
-def _parsed(tokens: list[Token], text: str) -> exp.Expr:
+def _parsed(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     import sqlglot
     from sqlglot import exp
 
     try:
-        trees = sqlglot.Dialect.get_or_raise("spark").parser().parse_into(exp.Condition, tokens, text)
+        trees = sqlglot.Dialect.get_or_raise(dialect).parser().parse_into(exp.Condition, tokens, text)
     except sqlglot.errors.ParseError as error:
         found = error.errors[0] if error.errors else {}
         _refuse("It cannot be read from here on.", found.get("highlight"))
@@ -219,12 +226,12 @@ def _for_spark(tree: exp.Expr) -> str:
     return _sql(tree.transform(told), "spark")
 
 
-def _for_duckdb(tree: exp.Expr) -> str:
+def _for_duckdb(tree: exp.Expr, dialect: Dialect) -> str:
     from sqlglot import exp
 
     tree = exp.Paren(this=tree.copy())  # so that everything has something above it
     for like in list(tree.find_all(exp.Like, exp.ILike)):
-        if "\\" in like.expression.name:  # which Spark takes for an escape without being told
+        if dialect == "spark" and "\\" in like.expression.name:  # which Spark takes for an escape without being told
             like.replace(exp.Escape(this=like.copy(), expression=exp.Literal.string("\\")))
     return _sql(tree.this, "duckdb")
 

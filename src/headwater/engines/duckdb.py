@@ -1,0 +1,196 @@
+"""The one way to DuckDB: in memory, locked, one statement a call, values bound.
+
+with DuckDB(folders=["/data/rows/run/0"]) as engine:
+    engine.rows(sql("SELECT count(*) FROM read_parquet({files})", files=literal_paths(files)))
+
+What a connection may do is decided before it runs its first statement, and cannot be changed afterwards:
+
+| it cannot | because |
+| --- | --- |
+| read or write a file, but those named | `enable_external_access` is off; `allowed_paths` and `allowed_directories` |
+| load or install an extension, or reach the network | extensions are off, and the network is one |
+| see variables of the program | `python_enable_replacements` is off |
+| take all memory, processors or disk | limits; what does not fit is spilled to a private folder of limited size |
+| change its settings | `lock_configuration` |
+| run anything but a query | :meth:`DuckDB.rows` parses first: one statement, and a SELECT |
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from functools import cache
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+
+from headwater.engines.paths import literal_paths
+from headwater.engines.sql import Sql, identifier, rendered, sql
+from headwater.errors import EngineFailed, SqlInvalid, SqlRefused
+
+_GIBIBYTE = 2**30
+_ZONED = "TIMESTAMP WITH TIME ZONE"
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    memory_bytes: int
+    threads: int
+    spill_bytes: int = 16 * _GIBIBYTE
+
+
+@cache
+def default_limits() -> Limits:
+    """Half of the machine's memory and at most 8 GiB; at most 8 threads."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return Limits(min(memory // 2, 8 * _GIBIBYTE), min(os.cpu_count() or 1, 8))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A table of one connection: its name, and how many rows it has."""
+
+    name: Sql
+    count: int
+
+
+class DuckDB:
+    """``folders``: everything below them may be read. ``files``: these may be read, and none beside them."""
+
+    def __init__(self, *, folders: Iterable[str] = (), files: Iterable[str] = (), limits: Limits | None = None) -> None:
+        limits = limits or default_limits()
+        spill = tempfile.mkdtemp(prefix="headwater-duckdb-")  # for this user alone
+        self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, True)
+        self._connection = duckdb.connect(
+            ":memory:",
+            config={
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+                "allow_community_extensions": False,
+                "allow_unsigned_extensions": False,
+                "python_enable_replacements": False,
+                "memory_limit": f"{limits.memory_bytes // 2**20}MiB",
+                "threads": limits.threads,
+                "temp_directory": spill,
+                "max_temp_directory_size": f"{limits.spill_bytes // 2**20}MiB",
+            },
+        )
+        self._lock(list(folders), list(files))
+        self._numbers = iter(range(2**62))
+
+    def _lock(self, folders: list[str], files: list[str]) -> None:
+        """The last setting but one ends all access to files that is not listed; the last ends all settings."""
+        # A path whose pattern differs from it is looked up by the pattern, and then opened by its own name.
+        paths = list(dict.fromkeys([*files, *literal_paths(files)]))
+        self._connection.execute(
+            "SET enable_progress_bar = false; SET parquet_metadata_cache = true; SET TimeZone = 'UTC'; "
+            + rendered(
+                sql("SET allowed_directories = {folders}; SET allowed_paths = {paths}; ", folders=folders, paths=paths)
+            )
+            + "SET enable_external_access = false; SET lock_configuration = true"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+        self._remove_spill()
+
+    # -- queries ------------------------------------------------------------------------------------------------------
+
+    def rows(self, query: Sql) -> list[tuple[Any, ...]]:
+        result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        return self._mapped(result.fetchall)
+
+    def answer(self, query: Sql, most: int | None = None) -> Answer:
+        """``most``: at most this many rows."""
+        result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        described = result.description or ()
+        rows = self._mapped(result.fetchall if most is None else lambda: result.fetchmany(most))
+        return Answer(tuple(column[0] for column in described), tuple(str(column[1]) for column in described), rows)
+
+    def records(self, query: Sql) -> Iterator[dict[str, Any]]:
+        """Times with a zone are read as UTC: DuckDB's own conversion to Python needs a library that may be missing."""
+        result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        columns = {column[0]: str(column[1]) for column in result.description or ()}
+        zoned = [name for name, type in columns.items() if type == _ZONED]
+        if zoned:
+            replaced = ", ".join(f"{identifier(name).text}::TIMESTAMP AS {identifier(name).text}" for name in zoned)
+            query = sql("SELECT * REPLACE ({replaced}) FROM ({query})", replaced=Sql(replaced), query=query)
+            result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
+        for values in self._mapped(result.fetchall):
+            row = dict(zip(columns, values, strict=True))
+            yield row | {name: row[name].replace(tzinfo=UTC) for name in zoned if row[name] is not None}
+
+    # -- tables and views of this connection --------------------------------------------------------------------------
+
+    def keep(self, query: Sql) -> Kept:
+        """The rows of the query as a table, for as long as the connection is open."""
+        name = identifier(f"kept_{next(self._numbers)}")
+        # Only a query can stand there: DuckDB's grammar has no other statement in this place, and no second one.
+        text = f"CREATE TEMP TABLE {name.text} AS {query.text}"
+        result = self._executed(text, query.values, duckdb.StatementType.CREATE)
+        [(count,)] = self._mapped(result.fetchall)
+        return Kept(name, int(count))
+
+    def keep_integers(self, numbers: Iterable[int]) -> Kept:
+        """A table of these numbers, in a column `value`."""
+        return self.keep(sql("SELECT unnest({numbers}::BIGINT[]) AS value", numbers=sorted(numbers)))
+
+    def define(self, statement: Sql) -> None:
+        """A CREATE statement of ours. Its values are written as literals, because a view has no parameters."""
+        self._executed(rendered(statement), (), duckdb.StatementType.CREATE)
+
+    def insert(self, statement: Sql, batch: Any) -> None:
+        """``statement`` is an INSERT of ours that reads the Arrow batch under the name `_batch`."""
+        self._connection.register("_batch", batch)
+        try:
+            self._executed(statement.text, statement.values, duckdb.StatementType.INSERT)
+        finally:
+            self._connection.unregister("_batch")
+
+    # -- how statements are run ---------------------------------------------------------------------------------------
+
+    def _executed(self, text: str, values: Sequence[Any], kind: duckdb.StatementType) -> duckdb.DuckDBPyConnection:
+        statements = self._mapped(lambda: self._connection.extract_statements(text))
+        if len(statements) != 1:
+            raise SqlRefused(f"{len(statements)} statements in one call")
+        if statements[0].type != kind:
+            raise SqlRefused(f"a statement of kind {statements[0].type.name}, where {kind.name} is allowed")
+        return self._mapped(lambda: self._connection.execute(statements[0], list(values)))
+
+    @staticmethod
+    def _mapped(call: Callable[[], _T]) -> _T:
+        """DuckDB's errors as ours."""
+        try:
+            return call()
+        except (duckdb.IOException, duckdb.PermissionException) as error:
+            raise EngineFailed(_first_line(error)) from error
+        except (duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError) as error:
+            raise SqlInvalid(_first_line(error)) from error
+        except duckdb.Error as error:
+            raise EngineFailed(_first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,66 @@
+"""Which files may be read: paths on this machine, checked to lie below folders that are allowed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from headwater.errors import PathNotAllowed
+
+_LONGEST = 4_096
+_GLOB = str.maketrans({"*": "[*]", "?": "[?]", "[": "[[]"})
+
+
+def local_path(location: str) -> Path:
+    """The path that a location names, as Spark or a person writes it: a path, or a URI of scheme `file`."""
+    if not location or len(location) > _LONGEST or "\x00" in location:
+        raise PathNotAllowed(location, "it is not a path")
+    try:
+        location.encode()
+        parts = urlsplit(location)
+    except ValueError:  # half a surrogate pair; brackets that are not an address
+        raise PathNotAllowed(location, "it is not a path") from None
+    if not parts.scheme:
+        return Path(location)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        raise PathNotAllowed(location, "it is not on this machine")
+    path = unquote(parts.path, errors="surrogateescape")
+    if not path or "\x00" in path:
+        raise PathNotAllowed(location, "it is not a path")
+    return Path(path)
+
+
+def resolved(path: Path) -> Path:
+    """Absolute, with every symbolic link followed. What does not exist is only made absolute."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as fault:
+        raise PathNotAllowed(str(path), "it is not a path") from fault
+
+
+def below(path: Path, roots: Iterable[Path]) -> Path:
+    """The resolved path, if it lies below one of the folders: neither `..` nor a symbolic link leads out of them."""
+    real = resolved(path)
+    if not any(real.is_relative_to(resolved(root)) for root in roots):
+        raise PathNotAllowed(str(path), "it is outside the folders that may be read")
+    return real
+
+
+def parquet_files(folder: Path) -> list[str]:
+    """The Parquet files directly in a folder, none of which is a link that leads out of it."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.path, entry.is_symlink()) for entry in entries if entry.name.endswith(".parquet")]
+    except (OSError, ValueError):
+        raise PathNotAllowed(str(folder), "there is no such folder") from None
+    for path, is_link in found:
+        if is_link:
+            below(Path(path), [folder])
+    return sorted(path for path, _ in found)
+
+
+def literal_paths(paths: Sequence[str]) -> list[str]:
+    """For DuckDB, which takes `*`, `?` and `[` in a path for a pattern."""
+    return [path.translate(_GLOB) for path in paths]

@@ -1,0 +1,212 @@
+"""Facets of pair tables that a writer has forged, and what a reader of the server is answered."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from headwater.server.app import create_app
+from headwater.server.settings import Settings
+from headwater.store.store import Store
+from tests.server.asking import API, LOCAL
+from tests.server.running import ServerProcess
+from tests.support.events import run_event, run_id
+from tests.support.pair_tables import write_orders, write_pair_tables
+
+SECRET = "canary-7f3a"
+Json = dict[str, Any]
+
+
+class Estate:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "estate"
+        self.rows = self.folder / "rows"
+        self.canary = self.folder / "secret.txt"
+        self.written = self.folder / "written.csv"
+        orders = write_orders(self.folder / "orders" / "part-0.parquet")
+        self.entry = write_pair_tables(self.rows, run_id("good"), orders)
+        self.outside = write_pair_tables(self.folder / "elsewhere", run_id("outside"), orders)
+        self.canary.write_text(SECRET)
+        self._before = self._files()
+
+    def _files(self) -> dict[str, bytes]:
+        return {str(file): file.read_bytes() for file in self.folder.rglob("*") if file.is_file()}
+
+    def assert_untouched(self) -> None:
+        assert self._files() == self._before
+
+    @property
+    def sql(self) -> str:
+        return (
+            "0_file AS file, 0 AS row FROM (SELECT 1 AS __hw_s0_file)); "
+            f"COPY (SELECT content FROM read_text('{self.canary}')) TO '{self.written}'; --"
+        )
+
+    def of(self, run: str, **changes: Any) -> Json:
+        """The description of the good tables, of another run, with changes."""
+        entry = json.loads(json.dumps(self.entry))
+        for path, value in changes.items():
+            *steps, last = [int(step) if step.isdigit() else step for step in path.split("__")]
+            inner = entry
+            for step in steps:
+                inner = inner[step]
+            inner[last] = value
+        return run_event(run=run, run_facets={"cdme.adjointMetadata": {"outputs": [entry]}})
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Estate:
+    return Estate(tmp_path)
+
+
+@pytest.fixture
+def keys(served_url: str) -> dict[str, Json]:
+    with Store(served_url) as store:
+        made = {scope: store.access.add(scope, scopes=[scope]).secret for scope in ("read", "write")}
+    return {scope: {"Authorization": f"Bearer {secret}"} for scope, secret in made.items()}
+
+
+@pytest.fixture
+def client(served_url: str, keys: dict[str, Json], estate: Estate, tmp_path: Path) -> Iterator[TestClient]:
+    settings = Settings(workspace=str(tmp_path / "work"), rows_location=str(estate.rows))
+    with TestClient(create_app(served_url, settings), base_url=LOCAL) as asking:
+        yield asking
+
+
+@pytest.fixture
+def ask(client: TestClient, keys: dict[str, Json]) -> Any:
+    """Sends an event with a key that may only write, and asks for the run's rows with one that may only read."""
+
+    def asked(event: Json, **question: Any) -> tuple[int, Json]:
+        sent = client.post(f"{API}/lineage", json=event, headers=keys["write"])
+        assert sent.status_code == 201, sent.text
+        question = {"run": event["run"]["runId"], **question}
+        answer = client.post(f"{API}/rows/trace", json=question, headers=keys["read"])
+        assert SECRET not in answer.text
+        return answer.status_code, answer.json()
+
+    return asked
+
+
+def test_what_is_not_forged_is_answered(ask: Any, estate: Estate) -> None:
+    status, told = ask(estate.of("good"), where={"customer": 4})
+    assert (status, told["count"]) == (200, 1)
+    assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
+    status, told = ask(estate.of("good"), condition="customer between 2 and 3")
+    assert (status, told["count"]) == (200, 2)
+
+
+def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Estate) -> None:
+    """As a review attacked it: SQL in the occurrence of a source, and an ordinary question of a reader."""
+    sql = estate.sql
+    event = estate.of("good", sources__0__occurrence=sql, composition__1__sources__0=sql)
+    with ServerProcess(served_url, "--rows-location", str(estate.rows)) as server:
+
+        def post(path: str, body: Json, scope: str) -> tuple[int, bytes]:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            headers = {**keys[scope], "Content-Type": "application/json"}
+            connection.request("POST", f"{API}{path}", json.dumps(body), headers)
+            answer = connection.getresponse()
+            content = answer.read()
+            connection.close()
+            return answer.status, content
+
+        assert post("/lineage", event, "write")[0] == 201
+        status, content = post("/rows/trace", {"run": run_id("good")}, "read")
+    told = json.loads(content)
+    assert (status, told["code"]) == (409, "layout_invalid")
+    assert "composition[1].sources[0]" in told["detail"]
+    assert SECRET.encode() not in content
+    estate.assert_untouched()
+
+
+FORGED: list[tuple[str, Any]] = [
+    ("sources__0__occurrence", "SQL"),
+    ("sources__0__occurrence", 10**30),
+    ("sources__0__grain", "SQL"),
+    ("sources__0__dataset__name", 5),
+    ("composition__1__block", "1/../../../.."),
+    ("composition__1__block", 7),
+    ("composition__1__sources__0", "SQL"),
+    ("composition__0__links__0__link", "SQL"),
+    ("composition__0__links__0__to", -1),
+    ("composition", "SQL"),
+    ("identity__0", 5),
+    ("digests", {"block-0/../../..": "sha256:" + "0" * 64}),
+    ("digests__files.json", "../../secret.txt"),
+    ("sample", 10**400),
+    ("mode", ["full"]),
+    ("notes", "SQL"),
+    ("format", "headwater-pairs-2"),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), FORGED)
+def test_a_forged_field_is_named(ask: Any, estate: Estate, field: str, value: Any) -> None:
+    status, told = ask(estate.of("good", **{field: estate.sql if value == "SQL" else value}))
+    assert (status, told["code"]) == (409, "layout_invalid")
+    assert field.split("__", maxsplit=1)[0] in told["detail"]
+    assert "\n" not in told["detail"]
+    estate.assert_untouched()
+
+
+def test_a_column_that_is_sql_is_a_name(ask: Any, estate: Estate) -> None:
+    """It is none of the columns of the tables in the folder."""
+    status, told = ask(estate.of("good", identity__0=f'customer" FROM read_text({estate.canary!r}); --'))
+    assert (status, told["code"]) == (409, "layout_invalid")
+    estate.assert_untouched()
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        ("OUTSIDE", "tables_elsewhere"),
+        ("ESTATE/rows/../elsewhere", "tables_elsewhere"),
+        ("ESTATE/rows/link", "tables_elsewhere"),
+        ("file:///etc", "tables_elsewhere"),
+        ("s3://bucket/rows", "tables_elsewhere"),
+        ("http://127.0.0.1:9/rows", "tables_elsewhere"),
+        ("file://127.0.0.1/rows", "tables_elsewhere"),
+        ("\\\\host\\share", "tables_elsewhere"),
+        ("http://[", "tables_elsewhere"),
+        ("a" * 5_000, "tables_elsewhere"),
+        (5, "tables_elsewhere"),
+        (None, "tables_elsewhere"),
+    ],
+)
+def test_tables_elsewhere_are_not_looked_for(ask: Any, estate: Estate, location: Any, code: str) -> None:
+    (estate.rows / "link").symlink_to(estate.folder / "elsewhere" / run_id("outside") / "0")
+    if isinstance(location, str):
+        location = location.replace("OUTSIDE", estate.outside["location"]).replace("ESTATE", str(estate.folder))
+    status, told = ask(estate.of("outside", location=location))
+    assert (status, told["code"]) == (409, code)
+
+
+def test_the_tables_of_another_run_are_not_shown(ask: Any, estate: Estate) -> None:
+    """A writer of one namespace cannot have rows read by naming the folder of somebody else's run."""
+    status, told = ask(estate.of("thief"))
+    assert (status, told["code"]) == (409, "layout_invalid")
+    assert "not a folder of this run" in told["detail"]
+
+
+def test_files_that_tables_name_stay_on_the_server(ask: Any, estate: Estate) -> None:
+    """Where somebody could write below the rows location: a file is read as Parquet or not at all."""
+    files = estate.rows / run_id("good") / "0" / "files.json"
+    files.write_text(json.dumps({"0": {"77": str(estate.canary)}}))
+    status, told = ask(estate.of("good"), where={"customer": 4})
+    assert (status, told["code"]) == (409, "tables_unreadable")
+    assert str(estate.folder) not in told["detail"]
+
+
+def test_what_can_be_asked_survives_it(client: TestClient, keys: dict[str, Json], estate: Estate) -> None:
+    event = estate.of("good", identity={"a": 1}, mode=5, location=[])
+    event["outputs"] = [{"namespace": "data", "name": "x"}]
+    assert client.post(f"{API}/lineage", json=event, headers=keys["write"]).status_code == 201
+    answer = client.get(f"{API}/rows/askable", params={"dataset": "x"}, headers=keys["read"])
+    assert (answer.status_code, answer.json()["instant"]["possible"]) == (200, False)
