@@ -5,6 +5,9 @@ For each target the strongest statement counts, in the order the specification g
 mentions still flows into the outputs that have no `lineage` entry of their own: it was read, and saying nothing
 about it would lose it. Every source carries the basis it rests on.
 
+Every input into every output is a product, which a small event can make very large. Above a limit the inputs are one
+:class:`SharedInputs`, to which each of the outputs refers: the graph has a hub there (decision 20).
+
 Parts of a facet that break its schema were flagged when the event was read; here they are passed over.
 """
 
@@ -29,6 +32,18 @@ class Source:
     basis: Basis
 
 
+MAX_DIRECT_EDGES = 10_000
+"""The default limit: so many inputs by outputs, each counted by its partitions, become edges of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedInputs:
+    """The inputs of one job that flow into several targets alike, by no more than being inputs."""
+
+    job: Job
+    sources: tuple[Source, ...]
+
+
 @dataclass(frozen=True)
 class Flow:
     """Everything one writer put into one target."""
@@ -39,27 +54,31 @@ class Flow:
     columns: frozenset[ColumnEdge]
     use: DatasetUse | None
     """The target as the writer described it, where it was among its outputs."""
+    shared: SharedInputs | None = None
+    """What flows into it beside ``sources``, through a hub."""
 
 
 def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
     """Everything that flows from or into something."""
+    shared = {flow.shared for flow in flows if flow.shared is not None}
     return (
         {flow.target for flow in flows}
         | {source.upstream for flow in flows for source in flow.sources}
         | {edge.upstream for flow in flows for edge in flow.columns}
+        | {source.upstream for inputs in shared for source in inputs.sources}
     )
 
 
-def flows_of_run(account: RunAccount) -> list[Flow]:
-    return _flows(account.job, account.inputs, account.outputs, account.lineage_entries)
+def flows_of_run(account: RunAccount, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
+    return _flows(account.job, account.inputs, account.outputs, account.lineage_entries, max_direct_edges)
 
 
-def flows_of_job(event: Event) -> list[Flow]:
+def flows_of_job(event: Event, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
     """The lineage a job declares. An event without datasets or a `lineage` facet declares nothing: see
     :func:`declares_lineage`."""
     assert event.job is not None
     inputs, outputs = merge_uses(event.inputs), merge_uses(event.outputs)
-    return _flows(event.job, inputs, outputs, lineage_entries(event.job_facets or {}))
+    return _flows(event.job, inputs, outputs, lineage_entries(event.job_facets or {}), max_direct_edges)
 
 
 def flows_of_dataset(event: Event) -> list[Flow]:
@@ -82,9 +101,15 @@ def declares_lineage(event: Event) -> bool:
     return bool(event.inputs or event.outputs or "lineage" in (event.job_facets or {}))
 
 
-def _flows(job: Job, inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse], entries: Iterable[Any]) -> list[Flow]:
-    output_uses = {use.dataset: use for use in outputs}
-    claims: dict[Endpoint, _Claims] = {dataset: _Claims(dataset) for dataset in output_uses}
+def _flows(
+    job: Job,
+    inputs: Iterable[DatasetUse],
+    outputs: Iterable[DatasetUse],
+    entries: Iterable[Any],
+    max_direct_edges: int,
+) -> list[Flow]:
+    output_uses: dict[Endpoint, DatasetUse] = {use.dataset: use for use in outputs}
+    claims = {dataset: _Claims(dataset) for dataset in output_uses}
     for entry in entries:
         target = _endpoint(entry, job)
         if target is not None:
@@ -94,18 +119,34 @@ def _flows(job: Job, inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]
             claims[dataset].take_column_lineage(_live_facet(use, "columnLineage") or {})
     mentioned = {upstream for claim in claims.values() for upstream in claim.upstreams}
     partitions = {use.dataset: use.partitions for use in inputs}
-    for claim in claims.values():
-        if not claim.explicit:
-            unmentioned = partitions.keys() - mentioned
-            claim.take_inputs(unmentioned if claim.upstreams else partitions.keys())
+    implied = [claim for claim in claims.values() if not claim.explicit]
+    for same, read in (
+        ([claim for claim in implied if not claim.upstreams], partitions.keys()),
+        ([claim for claim in implied if claim.upstreams], partitions.keys() - mentioned),
+    ):
+        written = sum(len(output_uses[claim.target].partitions) or 1 for claim in same)
+        if written * sum(len(partitions[dataset]) or 1 for dataset in read) > max_direct_edges:
+            shared = SharedInputs(job, tuple(Source(name, partitions[name], Basis.INPUTS) for name in sorted(read)))
+            for claim in same:
+                claim.shared = shared
+        else:
+            for claim in same:
+                claim.take_inputs(read)
     return [
-        claim.flow(
-            output_uses[target].partitions if isinstance(target, Dataset) and target in output_uses else (),
-            partitions,
-            output_uses.get(target) if isinstance(target, Dataset) else None,
-        )
+        claim.flow(output_uses[target].partitions if target in output_uses else (), partitions, output_uses.get(target))
         for target, claim in sorted(claims.items(), key=lambda item: _sort_key(item[0]))
     ]
+
+
+How = tuple[Dependency, str | None, bool, str | None]
+
+
+class _Names(dict[tuple[str, str], Dataset | None]):
+    """By namespace and name: the dataset, made once; None for what no store can hold."""
+
+    def __missing__(self, key: tuple[str, str]) -> Dataset | None:
+        self[key] = dataset = Dataset(*key) if all(map(storable, key)) else None
+        return dataset
 
 
 @dataclass
@@ -116,6 +157,7 @@ class _Claims:
     explicit: bool = False
     upstreams: dict[Endpoint, Basis] = field(default_factory=dict)
     columns: set[ColumnEdge] = field(default_factory=set)
+    shared: SharedInputs | None = None
 
     def take_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
         self.explicit = True
@@ -141,24 +183,26 @@ class _Claims:
         return upstream
 
     def take_column_lineage(self, facet: Mapping[str, Any]) -> None:
-        fields = facet.get("fields")
+        fields, names = facet.get("fields"), _Names()
         for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
-            if not isinstance(target_field, Mapping) or not storable(name):
-                continue
-            for item in _objects(target_field.get("inputFields")):
-                self._input_field(item, name, Dependency.DIRECT, target_field)
-        for item in _objects(facet.get("dataset")):
-            self._input_field(item, None, Dependency.INDIRECT, {})
+            if isinstance(target_field, Mapping) and storable(name):
+                unstated = _how_of_field(target_field, Dependency.DIRECT)
+                self._input_fields(target_field.get("inputFields"), name, unstated, names)
+        self._input_fields(facet.get("dataset"), None, (Dependency.INDIRECT, None, False, None), names)
+        for upstream in filter(None, names.values()):
+            self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
 
-    def _input_field(
-        self, item: Mapping[str, Any], column: str | None, default: Dependency, target_field: Mapping[str, Any]
-    ) -> None:
-        namespace, name, source = _text(item, "namespace"), _text(item, "name"), _text(item, "field")
-        if namespace is None or name is None or source is None:
-            return
-        upstream = Dataset(namespace, name)
-        self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
-        self._column(upstream, source, column, item, default, target_field)
+    def _input_fields(self, items: Any, column: str | None, unstated: How, names: _Names) -> None:
+        """``unstated``: how the fields flow that do not say so. There may be very many, of few datasets."""
+        for item in _objects(items):
+            namespace, name, source = item.get("namespace"), item.get("name"), _text(item, "field")
+            if source is None or not isinstance(namespace, str) or not isinstance(name, str):
+                continue
+            upstream = names[namespace, name]
+            if upstream is not None:
+                stated = item.get("transformations")
+                for how in _transformations(stated, unstated) if stated else (unstated,):
+                    self.columns.add(ColumnEdge(upstream, source, self.target, column, *how))
 
     def take_inputs(self, datasets: Iterable[Dataset]) -> None:
         for dataset in datasets:
@@ -171,9 +215,8 @@ class _Claims:
         column: str | None,
         item: Mapping[str, Any],
         default: Dependency,
-        target_field: Mapping[str, Any] | None = None,
     ) -> None:
-        for how in _transformations(item, default, target_field or {}):
+        for how in _transformations(item.get("transformations"), (default, None, False, None)):
             self.columns.add(ColumnEdge(upstream, upstream_column, self.target, column, *how))
 
     def flow(
@@ -186,24 +229,25 @@ class _Claims:
             Source(upstream, input_partitions.get(upstream, ()) if isinstance(upstream, Dataset) else (), basis)
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
-        return Flow(self.target, partitions, sources, frozenset(self.columns), use)
+        return Flow(self.target, partitions, sources, frozenset(self.columns), use, self.shared)
 
 
-How = tuple[Dependency, str | None, bool, str | None]
-
-
-def _transformations(item: Mapping[str, Any], default: Dependency, target_field: Mapping[str, Any]) -> Iterator[How]:
-    stated = list(_objects(item.get("transformations")))
-    for transformation in stated:
+def _transformations(stated: Any, unstated: How) -> Iterator[How]:
+    said = list(_objects(stated))
+    for transformation in said:
         kind = _text(transformation, "type")
-        dependency = Dependency(kind) if kind in ("DIRECT", "INDIRECT") else default
+        dependency = Dependency(kind) if kind in ("DIRECT", "INDIRECT") else unstated[0]
         masking = transformation.get("masking") is True
         yield dependency, _text(transformation, "subtype"), masking, _logic(transformation, "description")
-    if not stated:
-        # The first form of the facet said this once per target field, and said nothing of direct or indirect.
-        kind = _text(target_field, "transformationType")
-        subtype = None if kind in (None, "MASKED") else kind
-        yield default, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
+    if not said:
+        yield unstated
+
+
+def _how_of_field(target_field: Mapping[str, Any], dependency: Dependency) -> How:
+    """The first form of the facet says this once per target field, and does not tell direct from indirect."""
+    kind = _text(target_field, "transformationType")
+    subtype = None if kind in (None, "MASKED") else kind
+    return dependency, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
 
 
 def summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
