@@ -177,15 +177,9 @@ class Entities:
             self.memory.hubs[key] = hub_id = self.standing.next_hub()
             name = hub_name(job, key)
             row: dict[str, Any] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
-            unsaid: dict[str, Any] = {
-                "facets": {},
-                "owner": None,
-                "tags": [],
-                "contested": 0,
-                "first_seen": None,
-                "last_seen": None,
-            }
-            _INSERT_DATASET.run(self._conn, [row | unsaid | {"is_job": 2, "canonical_id": hub_id, "kind": "job"}])
+            row |= {"name_key": key_of(name), "is_job": 2, "canonical_id": hub_id, "kind": "job", "contested": 0}
+            row |= {"owner": None, "tags": [], "facets": {}, "first_seen": None, "last_seen": None}
+            _INSERT_DATASET.run(self._conn, [row])
             self.memory.weight += _LIGHT
         return self.memory.hubs[key]
 
