@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row
 
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
+from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_of, statement
 from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import (
@@ -164,6 +165,7 @@ class Store:
         refuse_unaskable(by.id, by.type, by.correlation_id, by.client_ip, by.user_agent)
         if self._veil is not None:
             refuse_hidden(events, self._veil)
+        prepare_flows(events)
         return Submission(events, by, self._veil)
 
     def store_all(self, submissions: Sequence[Submission]) -> None:

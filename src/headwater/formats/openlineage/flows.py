@@ -13,12 +13,20 @@ Parts of a facet that break its schema were flagged when the event was read; her
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.formats.openlineage.accumulate import RunAccount, is_deleted, lineage_entries, merge_uses
 from headwater.formats.openlineage.event import Event
+from headwater.formats.openlineage.stated_columns import (
+    StatedColumns,
+    objects,
+    prepare_columns,
+    stated_columns,
+    text_of,
+    transformations,
+)
 from headwater.formats.openlineage.text import storable
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType
 from headwater.model.names import Dataset, Endpoint, Job
@@ -32,6 +40,7 @@ class Source:
     basis: Basis
 
 
+_LARGE_BYTES = 100_000
 MAX_DIRECT_EDGES = 10_000
 """The default limit: so many inputs by outputs, each counted by its partitions, become edges of their own."""
 
@@ -54,8 +63,18 @@ class Flow:
     columns: frozenset[ColumnEdge]
     use: DatasetUse | None
     """The target as the writer described it, where it was among its outputs."""
+    stated: StatedColumns | None = None
+    """Where ``columns`` come from one facet: these, by upstream."""
     shared: SharedInputs | None = None
     """What flows into it beside ``sources``, through a hub."""
+
+    def columns_by_upstream(self) -> Mapping[Any, Collection[ColumnEdge]]:
+        if self.stated is not None:
+            return self.stated.by_upstream
+        found: dict[Endpoint, list[ColumnEdge]] = {}
+        for edge in self.columns:
+            found.setdefault(edge.upstream, []).append(edge)
+        return found
 
 
 def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
@@ -64,7 +83,7 @@ def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
     return (
         {flow.target for flow in flows}
         | {source.upstream for flow in flows for source in flow.sources}
-        | {edge.upstream for flow in flows for edge in flow.columns}
+        | {upstream for flow in flows for upstream in flow.columns_by_upstream()}
         | {source.upstream for inputs in shared for source in inputs.sources}
     )
 
@@ -92,6 +111,18 @@ def flows_of_dataset(event: Event) -> list[Flow]:
     else:
         claims.take_column_lineage(_live_facet(use, "columnLineage") or {})
     return [claims.flow(use.partitions, {}, use)]
+
+
+def prepare_flows(events: Iterable[Event]) -> None:
+    """What can be done ahead of the fold, which has to be alone. A small event is no trouble there either, and mostly
+    says what the last one said."""
+    prepare_columns(
+        (facet, use.dataset)
+        for event in events
+        if len(event.body) > _LARGE_BYTES
+        for use in (*event.outputs, *((event.dataset,) if event.dataset is not None else ()))
+        if (facet := _live_facet(use, "columnLineage")) is not None
+    )
 
 
 def declares_lineage(event: Event) -> bool:
@@ -138,17 +169,6 @@ def _flows(
     ]
 
 
-How = tuple[Dependency, str | None, bool, str | None]
-
-
-class _Names(dict[tuple[str, str], Dataset | None]):
-    """By namespace and name: the dataset, made once; None for what no store can hold."""
-
-    def __missing__(self, key: tuple[str, str]) -> Dataset | None:
-        self[key] = dataset = Dataset(*key) if all(map(storable, key)) else None
-        return dataset
-
-
 @dataclass
 class _Claims:
     """What is said about one target so far."""
@@ -157,22 +177,23 @@ class _Claims:
     explicit: bool = False
     upstreams: dict[Endpoint, Basis] = field(default_factory=dict)
     columns: set[ColumnEdge] = field(default_factory=set)
+    stated: StatedColumns | None = None
     shared: SharedInputs | None = None
 
     def take_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
         self.explicit = True
-        for item in _objects(entry.get("inputs")):
+        for item in objects(entry.get("inputs")):
             upstream = self._upstream(item, own_job)
             if upstream is not None and isinstance(item.get("field"), str):
-                self._column(upstream, _text(item, "field"), None, item, Dependency.INDIRECT)
+                self._column(upstream, text_of(item, "field"), None, item, Dependency.INDIRECT)
         fields = entry.get("fields")
         for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
             if not isinstance(target_field, Mapping) or not storable(name):
                 continue
-            for item in _objects(target_field.get("inputs")):
+            for item in objects(target_field.get("inputs")):
                 upstream = self._upstream(item, own_job)
                 if upstream is not None:
-                    self._column(upstream, _text(item, "field"), name, item, Dependency.DIRECT)
+                    self._column(upstream, text_of(item, "field"), name, item, Dependency.DIRECT)
 
     def _upstream(self, item: Mapping[str, Any], own_job: Job | None) -> Endpoint | None:
         upstream = _endpoint(item, own_job)
@@ -183,26 +204,9 @@ class _Claims:
         return upstream
 
     def take_column_lineage(self, facet: Mapping[str, Any]) -> None:
-        fields, names = facet.get("fields"), _Names()
-        for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
-            if isinstance(target_field, Mapping) and storable(name):
-                unstated = _how_of_field(target_field, Dependency.DIRECT)
-                self._input_fields(target_field.get("inputFields"), name, unstated, names)
-        self._input_fields(facet.get("dataset"), None, (Dependency.INDIRECT, None, False, None), names)
-        for upstream in filter(None, names.values()):
+        self.stated = stated = stated_columns(facet, self.target)
+        for upstream in stated.by_upstream:
             self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
-
-    def _input_fields(self, items: Any, column: str | None, unstated: How, names: _Names) -> None:
-        """``unstated``: how the fields flow that do not say so. There may be very many, of few datasets."""
-        for item in _objects(items):
-            namespace, name, source = item.get("namespace"), item.get("name"), _text(item, "field")
-            if source is None or not isinstance(namespace, str) or not isinstance(name, str):
-                continue
-            upstream = names[namespace, name]
-            if upstream is not None:
-                stated = item.get("transformations")
-                for how in _transformations(stated, unstated) if stated else (unstated,):
-                    self.columns.add(ColumnEdge(upstream, source, self.target, column, *how))
 
     def take_inputs(self, datasets: Iterable[Dataset]) -> None:
         for dataset in datasets:
@@ -216,7 +220,7 @@ class _Claims:
         item: Mapping[str, Any],
         default: Dependency,
     ) -> None:
-        for how in _transformations(item.get("transformations"), (default, None, False, None)):
+        for how in transformations(item.get("transformations"), (default, None, False, None)):
             self.columns.add(ColumnEdge(upstream, upstream_column, self.target, column, *how))
 
     def flow(
@@ -229,25 +233,8 @@ class _Claims:
             Source(upstream, input_partitions.get(upstream, ()) if isinstance(upstream, Dataset) else (), basis)
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
-        return Flow(self.target, partitions, sources, frozenset(self.columns), use, self.shared)
-
-
-def _transformations(stated: Any, unstated: How) -> Iterator[How]:
-    said = list(_objects(stated))
-    for transformation in said:
-        kind = _text(transformation, "type")
-        dependency = Dependency(kind) if kind in ("DIRECT", "INDIRECT") else unstated[0]
-        masking = transformation.get("masking") is True
-        yield dependency, _text(transformation, "subtype"), masking, _logic(transformation, "description")
-    if not said:
-        yield unstated
-
-
-def _how_of_field(target_field: Mapping[str, Any], dependency: Dependency) -> How:
-    """The first form of the facet says this once per target field, and does not tell direct from indirect."""
-    kind = _text(target_field, "transformationType")
-    subtype = None if kind in (None, "MASKED") else kind
-    return dependency, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
+        columns = self.stated.edges if self.stated is not None else frozenset(self.columns)
+        return Flow(self.target, partitions, sources, columns, use, self.stated, self.shared)
 
 
 def summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
@@ -272,7 +259,7 @@ def edge_type(subtypes: Collection[str | None]) -> EdgeType:
 def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
     if not isinstance(item, Mapping):
         return None
-    namespace, name, kind = _text(item, "namespace"), _text(item, "name"), item.get("type")
+    namespace, name, kind = text_of(item, "namespace"), text_of(item, "name"), item.get("type")
     if kind == "JOB" and namespace is None and name is None:
         return own_job
     if kind == "JOB" and namespace is not None and name is not None:
@@ -285,20 +272,6 @@ def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
 def _live_facet(use: DatasetUse, name: str) -> Mapping[str, Any] | None:
     facet = use.facets.get(name)
     return facet if isinstance(facet, Mapping) and not is_deleted(facet) else None
-
-
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, Mapping))
-
-
-def _text(item: Mapping[str, Any], key: str) -> str | None:
-    value = item.get(key)
-    return value if isinstance(value, str) and storable(value) else None
-
-
-def _logic(item: Mapping[str, Any], key: str) -> str | None:
-    return _text(item, key) or None
 
 
 def _sort_key(endpoint: Endpoint) -> tuple[bool, str, str]:

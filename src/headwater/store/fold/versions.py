@@ -67,7 +67,10 @@ class Versions:
             statement.run(self._conn, [{"ended": version_id, "at": at} for version_id, at in ended.items()])
 
     def _keep_content(self, draft: Draft, known: Collection[bytes | None]) -> None:
-        texts = {draft.upstream_digest: _said(draft.upstreams), draft.column_digest: partial(str, draft.columns.text)}
+        texts: dict[bytes, Callable[[], str]] = {
+            draft.upstream_digest: _said(draft.upstreams),
+            draft.column_digest: partial(str, draft.columns.text),
+        }
         if draft.schema_digest is not None:
             texts[draft.schema_digest] = _said(draft.schema)
         unsure = [digest for digest in texts if digest not in known and digest not in self._known]

@@ -19,6 +19,8 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, delete
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
 from headwater.formats.openlineage.flows import Flow, SharedInputs, Source, endpoints_of, summary
+from headwater.formats.openlineage.stated_columns import Quoted, row_of, row_text
+from headwater.formats.openlineage.stated_columns import Row as StatedRow
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.model.names import Endpoint
 from headwater.store.arrays import one_of
@@ -154,7 +156,7 @@ def _draft_hub(entities: Entities, labels: Mapping[str, int], writer: Writer, sh
     part = f"inputs {content_digest(read_of).hex()}"
     partition_id = entities.label_ids([part])[part]
     group = Group(writer.origin, writer.job_id, hub_id)
-    return Draft(group, partition_id, writer, reads, _column_content({}, {*names}))
+    return Draft(group, partition_id, writer, reads, _column_content(entities, (), {}, {*names}))
 
 
 def _by_name(endpoint: Endpoint) -> tuple[str, str]:
@@ -178,7 +180,7 @@ def _draft_target(
     reads = _reads(entities, labels, [s for flow in flows for s in flow.sources], edges, len(partitions))
     through = {hubs[flow.shared].as_read for flow in flows if flow.shared is not None}
     reads = sorted([*reads, *through], key=lambda read: read.upstream_id)
-    columns = _column_content(edges, {read.upstream_id for read in reads})
+    columns = _column_content(entities, flows, edges, {read.upstream_id for read in reads})
     schema = next((fields for f in facets if (fields := schema_fields(f))), None)
     label = next((text for f in facets if (text := version_label(f)) is not None), None)
     return [Draft(group, partition_id, writer, reads, columns, schema, label) for partition_id in partitions]
@@ -207,41 +209,34 @@ def _reads(
 
 def _by_upstream(entities: Entities, flows: Sequence[Flow]) -> dict[int, list[ColumnEdge]]:
     """The column edges by the upstream, under its canonical name. Of several flows one may be there twice."""
-    by_name: dict[Endpoint, list[ColumnEdge]] = {}
-    for flow in flows:
-        for edge in flow.columns:
-            by_name.setdefault(edge.upstream, []).append(edge)
     by_id: dict[int, list[ColumnEdge]] = {}
-    for endpoint, edges in by_name.items():
-        by_id.setdefault(entities.canonical_id(endpoint), []).extend(edges)
+    for flow in flows:
+        for endpoint, edges in flow.columns_by_upstream().items():
+            by_id.setdefault(entities.canonical_id(endpoint), []).extend(edges)
     return by_id
 
 
-def _column_content(edges: Mapping[int, Collection[ColumnEdge]], upstreams: set[int]) -> ColumnContent:
+_UNKNOWN: StatedRow = (None, None, Dependency.UNKNOWN, None, 0, None)
+_UNKNOWN_TEXT = f'null,null,"{Dependency.UNKNOWN}",null,0,null]'
+
+
+def _column_content(
+    entities: Entities, flows: Sequence[Flow], edges: Mapping[int, Collection[ColumnEdge]], upstreams: set[int]
+) -> ColumnContent:
     """The column edges; an upstream that none of them mentions is there as a whole, with its columns unknown."""
-    quoted = _Quoted()
-    rows: dict[str, tuple[Any, ...]] = {}
-    for upstream, stated in edges.items():
-        for edge in stated:
-            source, column, how = edge.upstream_column, edge.downstream_column, (edge.dependency, edge.subtype)
-            rows[
-                f"[{upstream},{quoted[source]},{quoted[column]},{quoted[how[0]]},{quoted[how[1]]},{edge.masking:d},"
-                f"{quoted[edge.logic]}]"
-            ] = (upstream, source, column, *how, int(edge.masking), edge.logic)
-    for upstream in upstreams - edges.keys():
-        rows[f'[{upstream},null,null,"{Dependency.UNKNOWN}",null,0,null]'] = (
-            upstream, None, None, Dependency.UNKNOWN, None, 0, None,
-        )  # fmt: skip
-    texts = sorted(rows)
-    return ColumnContent([rows[text] for text in texts], f"[{','.join(texts)}]")
-
-
-class _Quoted(dict[str | None, str]):
-    """Strings as JSON. A facet says the same ones again and again."""
-
-    def __missing__(self, text: str | None) -> str:
-        self[text] = quoted = content_text(text)
-        return quoted
+    rows = {upstream: [(_UNKNOWN_TEXT, _UNKNOWN)] for upstream in upstreams - edges.keys()}
+    stated = flows[0].stated if len(flows) == 1 else None
+    prepared = {} if stated is None else {entities.canonical_id(name): of for name, of in stated.rows.items()}
+    if stated is not None and len(prepared) == len(stated.rows):
+        rows |= prepared
+    else:
+        quoted = Quoted()
+        for upstream, same in edges.items():
+            rows[upstream] = sorted({row_text(edge, quoted): row_of(edge) for edge in same}.items())
+    # Sorted as texts, of which the upstream is the beginning.
+    order = sorted(rows, key=lambda upstream: f"{upstream},")
+    text = ",".join([f"[{upstream},{end}" for upstream in order for end, _ in rows[upstream]])
+    return ColumnContent([(upstream, *row) for upstream in order for _, row in rows[upstream]], f"[{text}]")
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
