@@ -1,4 +1,4 @@
-"""Events that a small body makes large: taken, answered right, and no others held up; and a server that ends meanwhile."""
+"""Events that a small body makes large: taken, answered right, no others held up; and a server that ends meanwhile."""
 
 from __future__ import annotations
 
