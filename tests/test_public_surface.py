@@ -11,7 +11,7 @@ from headwater.store.store import Store
 
 STORE = {
     "__init__": "(self, url: 'str' = 'sqlite:///.headwater/lineage.db', *, create: 'bool' = True, "
-    "actor: 'Actor | None' = None) -> 'None'",
+    "actor: 'Actor | None' = None, max_direct_edges: 'int | None' = None) -> 'None'",
     "through": "(self, veil: 'Veil | None') -> 'Store'",
     "ingest": "(self, event: 'RawEvent', *, actor: 'Actor | None' = None) -> 'Receipt'",
     "ingest_many": "(self, events: 'Iterable[RawEvent]', *, actor: 'Actor | None' = None) -> 'list[Receipt]'",

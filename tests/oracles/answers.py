@@ -131,7 +131,7 @@ def _check_path(asked: str, last_hops: list[tuple[Ref, Arc]], start: Ref, node: 
     hops = [arc for near, arc in last_hops if touches(near, before)]
     assert hops, f"{asked}: no edge leads from {before} to {node.label}"
     how = _how(node.via, node.grain)
-    behind = [arc for arc in hops if arc.how == how]
+    behind = [arc for arc in hops if arc.how == how and arc.via_job == node.via.via_job]
     assert behind, f"{asked}: {node.label} is said to come by {how}; there are only {[arc.how for arc in hops]}"
     runs = {run for arc in behind for run in arc.runs}
     assert node.via.run_id in runs, (
@@ -285,9 +285,18 @@ def check_runs(store: Store, model: Model) -> None:
         shown = detail.run
         rows = [version for version in model.versions if version.run_id == run.run_id]
         lineage = [
-            (version.target, version.partition, *row, version.written_at, version.valid_to)
+            (
+                version.target,
+                None if version.is_hub else version.partition,
+                upstream,
+                None if upstream in version.hubs else part,
+                *how,
+                version.written_at,
+                version.valid_to,
+                version.is_hub or upstream in version.hubs,
+            )
             for version in rows
-            for row in version.lineage
+            for upstream, part, *how in version.lineage
         ]
         agree(
             f"run {run.run_id}",
@@ -320,6 +329,7 @@ def check_runs(store: Store, model: Model) -> None:
                         e.transformation,
                         micros(e.consumed_at),
                         FOREVER if e.valid_to is None else micros(e.valid_to),
+                        e.via_job,
                     )
                     for e in detail.edges
                 ),

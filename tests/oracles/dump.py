@@ -160,7 +160,7 @@ def state_of_model(model: Model) -> State:
         return json.dumps({name: [*stamp, facet] for name, (stamp, facet) in document.items()}, sort_keys=True)
 
     datasets = []
-    for name in model.names:
+    for name in model.names | model.hubs:
         canonical, (first, last) = model.resolve(name), model.seen.get(name, (None, None))
         # The canonical row sums up what was said under all names; the row of another has what was said under that one.
         live = model.merged_facets(name) if name == canonical else model.live_facets(name)

@@ -74,6 +74,11 @@ ALIASES = World(
 )
 """For the fold: names that move."""
 
+HUBS = replace(COLLISIONS, least_datasets=1, most_datasets=3, columned=2, stated=1)
+"""For the fold: enough datasets in an event to make hubs, where the limit is low."""
+
+MOVING_HUBS = replace(ALIASES, least_datasets=1, most_datasets=3, columned=2, stated=1)
+
 LIVES = World(
     datasets=(("db", "a"), ("db", "b")),
     jobs=(("etl", "j"), ("etl", "k")),
@@ -100,6 +105,11 @@ REWRITES = World(
     stated=0,
 )
 """For the fold: one job writes one dataset over and over, now this partition, now that one, often at one moment."""
+
+HUB_REWRITES = replace(
+    REWRITES, targets=(("db", "t"), ("db", "u")), least_datasets=1, most_datasets=2, columned=1, parted=4
+)
+"""The same with hubs, that come and go with what each run reads."""
 
 CLAIMS = World(
     datasets=(("db", "a"), ("db", "b"), ("db", "c")),

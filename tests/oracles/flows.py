@@ -5,7 +5,7 @@ For each target the strongest statement counts: its `lineage` entries, else its 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -34,11 +34,15 @@ class Flow:
     upstreams: dict[Name, str] = field(default_factory=dict)
     """Each with its basis."""
     columns: set[ColumnFact] = field(default_factory=set)
+    shared: frozenset[Name] = frozenset()
+    """Inputs that flow into it through a hub, which it shares with the other targets of its kind."""
 
 
 def flows_of(
-    job: Name | None, inputs: Collection[Name], outputs: Mapping[Name, Use], entries: list[Json]
+    job: Name | None, inputs: Mapping[Name, Use], outputs: Mapping[Name, Use], entries: list[Json], most_edges: int
 ) -> list[Flow]:
+    """``most_edges``: beyond this many pairs of something read and something written, of which nobody says what went
+    into what, the inputs flow through a hub."""
     explicit: dict[Name, Flow] = {}
     for entry in entries:
         target = _entity(entry, job)
@@ -47,9 +51,16 @@ def flows_of(
     for name, flow in implicit.items():
         take_column_lineage(flow, outputs[name].facets.get("columnLineage", {}))
     mentioned = {upstream for flow in [*explicit.values(), *implicit.values()] for upstream in flow.upstreams}
-    for flow in implicit.values():
-        rest = [name for name in inputs if name not in mentioned] if flow.upstreams else inputs
-        flow.upstreams |= {name: "inputs" for name in rest if name not in flow.upstreams}
+    without_any = [flow for flow in implicit.values() if not flow.upstreams]
+    with_some = [flow for flow in implicit.values() if flow.upstreams]
+    for flows, rest in ((without_any, [*inputs]), (with_some, [name for name in inputs if name not in mentioned])):
+        read = sum(len(inputs[name].partitions) or 1 for name in rest)
+        written = sum(len(outputs[flow.target].partitions) or 1 for flow in flows)
+        for flow in flows:
+            if read * written > most_edges:
+                flow.shared = frozenset(rest)
+            else:
+                flow.upstreams |= dict.fromkeys(rest, "inputs")
     return [*explicit.values(), *implicit.values()]
 
 

@@ -10,12 +10,16 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from headwater.formats.openlineage.flows import MAX_DIRECT_EDGES
 from headwater.store.store import Store
 from headwater.store.tables import metadata
 
 
 class Lab(ABC):
     """Where examples are tried, one store at a time."""
+
+    most_edges = MAX_DIRECT_EDGES
+    """Of one run or declaration, before its inputs flow through a hub."""
 
     @abstractmethod
     def fresh(self) -> Store:
@@ -28,8 +32,9 @@ class Lab(ABC):
 class MemoryLab(Lab):
     """One store, overwritten with an empty one."""
 
-    def __init__(self) -> None:
-        self._store = Store("memory://")
+    def __init__(self, most_edges: int = MAX_DIRECT_EDGES) -> None:
+        self.most_edges = most_edges
+        self._store = Store("memory://", max_direct_edges=most_edges)
         pooled = self._store._database.engine.raw_connection()
         assert isinstance(pooled.driver_connection, sqlite3.Connection)
         self._connection = pooled.driver_connection
@@ -72,8 +77,9 @@ class PostgresLab(Lab):
     """One database, emptied by TRUNCATE; the log and what belongs to it, which cannot be, go on growing, and the secret
     stays that a store has from the beginning."""
 
-    def __init__(self, url: str, drop: Callable[[], None]) -> None:
-        self._store = Store(url)
+    def __init__(self, url: str, drop: Callable[[], None], most_edges: int = MAX_DIRECT_EDGES) -> None:
+        self.most_edges = most_edges
+        self._store = Store(url, max_direct_edges=most_edges)
         self._drop = drop
         kept = {"audit", "log_tile", "checkpoint", "certificate", "exchange_secret"}
         emptied = ", ".join(table.name for table in metadata.sorted_tables if table.name not in kept)

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,9 +29,11 @@ from tests.oracles.said import (
     last_words,
     moment_of,
 )
-from tests.oracles.walking import Arc, Part, reach, strengths
+from tests.oracles.walking import Arc, Part, Ref, reach, strengths
 
 FOREVER = 2**63 - 1
+MOST_EDGES = 10_000
+"""Beyond this many pairs of an input and an output of one writer, the inputs flow through a hub: see ``flows.py``."""
 MOST_PAIRS = 10_000
 """Beyond this many pairs of a partition written and one read, the upstream counts as read whole."""
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
@@ -55,6 +57,9 @@ class Version:
     schema: tuple[str, ...] | None
     """Its fields, as JSON."""
     label: str | None
+    hubs: Mapping[Name, str] = field(default_factory=dict)
+    """Of the upstreams, those that are hubs, each with the part of it that was read."""
+    is_hub: bool = False
     valid_to: int = FOREVER
 
     @cached_property
@@ -72,8 +77,13 @@ class Version:
     @property
     def lineage(self) -> Iterator[tuple[Name, Part, str, str, str | None]]:
         for upstream, basis, kind, transformation in self.edges:
-            for partition in self.upstreams[upstream][1] or {None}:
+            for partition in self.parts_read(upstream):
                 yield upstream, partition, basis, kind, transformation
+
+    def parts_read(self, upstream: Name) -> Collection[Part]:
+        if upstream in self.hubs:
+            return {self.hubs[upstream]}
+        return self.upstreams[upstream][1] or {None}
 
 
 @dataclass(frozen=True)
@@ -93,10 +103,11 @@ class RunAccount:
     outputs: Mapping[Name, Use]
     entries: list[Json]
     event_count: int
+    most_edges: int
 
     @cached_property
     def flows(self) -> list[Flow]:
-        return flows_of(self.job, self.inputs.keys(), self.outputs, self.entries)
+        return flows_of(self.job, self.inputs, self.outputs, self.entries, self.most_edges)
 
 
 @dataclass(frozen=True)
@@ -109,9 +120,10 @@ class ImpactOn:
 
 
 class Model:
-    """The answers that follow from ``events``."""
+    """The answers that follow from ``events``, with hubs where a writer would make more than ``most_edges``."""
 
-    def __init__(self, events: Iterable[Json]) -> None:
+    def __init__(self, events: Iterable[Json], most_edges: int = MOST_EDGES) -> None:
+        self.most_edges = most_edges
         once = {said.digest: said for said in map(Said, events)}
         self.events = sorted(once.values(), key=lambda said: said.stamp)
         self._resolved: dict[Name, Name] = {}
@@ -167,7 +179,7 @@ class Model:
         """Every dataset, and every job that is the end of an edge, that anything now known speaks of."""
         spoken = set(self.facets) | set(self.claims)
         for flow in self._flows:
-            spoken |= {flow.target, *flow.upstreams}
+            spoken |= {flow.target, *flow.upstreams, *flow.shared}
         return spoken
 
     @cached_property
@@ -219,7 +231,7 @@ class Model:
         for said in self.events:
             if said.kind == "run":
                 by_run[said.run_id].append(said)
-        return {run_id: _account(events) for run_id, events in by_run.items()}
+        return {run_id: _account(events, self.most_edges) for run_id, events in by_run.items()}
 
     # -- versions -----------------------------------------------------------------------------------------------------
 
@@ -229,7 +241,7 @@ class Model:
         for said in self.events:
             if said.kind == "job" and (said.inputs or said.outputs or "lineage" in said.job_facets):
                 inputs, outputs = add_up(said.inputs), add_up(said.outputs)
-                flows = flows_of(said.job, inputs.keys(), outputs, _entries(said.job_facets))
+                flows = flows_of(said.job, inputs, outputs, _entries(said.job_facets), self.most_edges)
                 declared[said.job].append((said, flows, inputs))
         return declared
 
@@ -311,6 +323,7 @@ class Model:
         for flow in sorted(flows, key=lambda f: (f.target[0] == "job", *by_name(f.target))):
             by_target[self.resolve(flow.target)].append(flow)
         versions = []
+        made_of: dict[tuple[Name, str], dict[Name, tuple[str, frozenset[str]]]] = {}
         for target, parts in by_target.items():
             said: dict[Name, list[tuple[str, frozenset[str]]]] = defaultdict(list)
             for flow in parts:
@@ -322,6 +335,11 @@ class Model:
                 read = _together(partitions for _, partitions in said_of)
                 strongest = min((basis for basis, _ in said_of), key=BASES.index)
                 upstreams[upstream] = strongest, read if len(read) * len(written) <= MOST_PAIRS else frozenset()
+            hubs = {}
+            for shared in {flow.shared for flow in parts if flow.shared}:
+                hub, part, members = self._hub(writer["job"], shared, inputs)
+                hubs[hub], upstreams[hub] = part, ("inputs", frozenset({part}))
+                made_of[hub, part] = members
             columns = {
                 fact._replace(upstream=self.resolve(fact.upstream), downstream=target)
                 for flow in parts
@@ -341,10 +359,33 @@ class Model:
                     columns=frozenset(columns),
                     schema=next((schema for use in uses if (schema := _schema(use.facets))), None),
                     label=next((label for use in uses if (label := _label(use.facets)) is not None), None),
+                    hubs=hubs,
                 )
                 for partition in written
             ]
+        for (hub, part), members in made_of.items():
+            columns = {ColumnFact(name, None, hub, None, "UNKNOWN", None, False, None) for name in members}
+            timed = {"written_at": written_at, "tiebreak": tiebreak}
+            said_by = {**writer, **timed, "schema": None, "label": None, "is_hub": True}
+            versions.append(Version(hub, part, **said_by, upstreams=members, columns=frozenset(columns)))
         return versions
+
+    def _hub(
+        self, job: Name, shared: frozenset[Name], inputs: Mapping[Name, Use]
+    ) -> tuple[Name, str, dict[Name, tuple[str, frozenset[str]]]]:
+        """The hub of a job and a set of inputs, the part of it that stands for the partitions read, and what flows in.
+
+        Called after the job and the names of the inputs, so that one set of inputs is one hub, whoever runs when.
+        """
+        read: dict[Name, list[frozenset[str]]] = defaultdict(list)
+        for name in shared:
+            read[self.resolve(name)].append(inputs[name].partitions)
+        members = {name: ("inputs", _together(read[name])) for name in sorted(read)}
+        names = [text for name in members for text in name[1:]]
+        key = hashlib.sha256("\0".join(["inputs", *job[1:], *names]).encode(errors="surrogatepass")).hexdigest()
+        partitions = [[*name[1:], sorted(parts)] for name, (_, parts) in members.items()]
+        part = hashlib.sha256(json.dumps(partitions, separators=(",", ":")).encode()).hexdigest()
+        return ("job", job[1], f"{job[2]} (inputs {key[:16]})"), f"inputs {part}", members
 
     # -- edges --------------------------------------------------------------------------------------------------------
 
@@ -371,8 +412,13 @@ class Model:
     def arcs(self, grain: str, as_of: int | None) -> list[Arc]:
         """Every edge that holds now, or held at ``as_of``."""
         if (grain, as_of) not in self._arcs:
-            self._arcs[grain, as_of] = self._holding(grain, as_of)
+            self._arcs[grain, as_of] = _without_hubs(self._holding(grain, as_of), self.hubs)
         return self._arcs[grain, as_of]
+
+    @cached_property
+    def hubs(self) -> set[Name]:
+        """Under these names runs show them; nobody can ask for one."""
+        return {version.target for version in self.versions if version.is_hub}
 
     def _holding(self, grain: str, as_of: int | None) -> list[Arc]:
         if grain == "partition":
@@ -483,7 +529,7 @@ class Model:
         return frozenset(reading - {run.job for run in self.runs.values() if run.outputs})
 
 
-def _account(events: Sequence[Said]) -> RunAccount:
+def _account(events: Sequence[Said], most_edges: int) -> RunAccount:
     """``events`` of one run, by stamp."""
     ends = [said for said in events if said.type in TERMINAL]
     types = {said.type for said in events}
@@ -508,7 +554,26 @@ def _account(events: Sequence[Said]) -> RunAccount:
         outputs=add_up(use for said in events for use in said.outputs),
         entries=[entry for said in events for entry in _entries(said.job_facets)],
         event_count=len(events),
+        most_edges=most_edges,
     )
+
+
+def _without_hubs(arcs: Iterable[Arc], hubs: set[Name]) -> list[Arc]:
+    """An edge from each thing that flows into a hub to each that flows out of the same part of it: one hop, said of the
+    job by whoever wrote what flows out."""
+    into: dict[Ref, set[Ref]] = defaultdict(set)
+    arcs = list(arcs)
+    for arc in arcs:
+        if arc.downstream[0] in hubs:
+            into[arc.downstream].add(arc.upstream)
+    plain = [arc for arc in arcs if not hubs & {arc.upstream[0], arc.downstream[0]}]
+    through = [
+        replace(arc, upstream=upstream, via_job=True)
+        for arc in arcs
+        if arc.upstream[0] in hubs
+        for upstream in into[arc.upstream]
+    ]
+    return plain + through
 
 
 def _partitions_in(uses: Mapping[Name, Use], name: Name) -> frozenset[str]:

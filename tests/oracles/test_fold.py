@@ -13,7 +13,21 @@ from hypothesis import strategies as st
 from headwater.store.store import Store
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import State, differences, state_of_model, state_of_store, without_endings
-from tests.oracles.events import ALIASES, CLAIMS, COLLISIONS, LIVES, ODD, REWRITES, WORDS, World, histories, show
+from tests.oracles.events import (
+    ALIASES,
+    CLAIMS,
+    COLLISIONS,
+    HUB_REWRITES,
+    HUBS,
+    LIVES,
+    MOVING_HUBS,
+    ODD,
+    REWRITES,
+    WORDS,
+    World,
+    histories,
+    show,
+)
 from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
@@ -77,7 +91,7 @@ def check(lab: Lab, case: Case) -> None:
         for numbers in take_in(store, case.events, order, cuts):
             key = frozenset(numbers)
             if key not in known:
-                model = Model(case.events[number] for number in key)
+                model = Model((case.events[number] for number in key), lab.most_edges)
                 known[key] = model, state_of_model(model)
             model, expected = known[key]
             state = state_of_store(store)
@@ -136,6 +150,24 @@ def test_odd_names_and_times_give_the_state_of_the_model(memory_lab: Lab, case: 
     check(memory_lab, case)
 
 
+@QUICK(12)
+@given(case=cases(HUBS, 9))
+def test_hubs_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
+
+
+@QUICK(12)
+@given(case=cases(MOVING_HUBS, 7))
+def test_hubs_of_names_that_move_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
+
+
+@QUICK(12)
+@given(case=cases(HUB_REWRITES, 9))
+def test_hubs_that_are_written_to_again_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
+
+
 # -- on disk and on PostgreSQL ----------------------------------------------------------------------------------------
 
 
@@ -161,6 +193,12 @@ def test_names_that_move_give_the_state_of_the_model_on_postgresql(postgres_lab:
 @given(case=cases(ODD, 8))
 def test_odd_names_and_times_give_the_state_of_the_model_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
+
+
+@QUICK(3)
+@given(case=cases(HUBS, 8))
+def test_hubs_on_postgresql_are_those_of_the_model(postgres_hub_lab: Lab, case: Case) -> None:
+    check(postgres_hub_lab, case)
 
 
 # -- long -------------------------------------------------------------------------------------------------------------
@@ -234,3 +272,17 @@ def test_many_histories_on_postgresql(postgres_lab: Lab, case: Case) -> None:
 @given(case=cases(ALIASES, 12))
 def test_many_histories_of_names_that_move_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(HUBS, 12))
+def test_many_longer_histories_with_hubs(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
+
+
+@pytest.mark.long
+@LONG(800)
+@given(case=cases(MOVING_HUBS, 10))
+def test_many_longer_histories_with_hubs_of_names_that_move(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.answers import DIRECTIONS, Question, check_closure, check_impact, check_unknown, nodes
-from tests.oracles.events import GRAPH, MOVING_GRAPH, ODD, World, histories, show
+from tests.oracles.events import GRAPH, HUBS, MOVING_GRAPH, MOVING_HUBS, ODD, World, histories, show
 from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
@@ -42,7 +42,7 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
     """``everything``: each node at each depth and at several times; else two depths now and one in the past."""
     store = lab.fresh()
     store.ingest_many(case.events)
-    model = Model(case.events)
+    model = Model(case.events, lab.most_edges)
     times = sorted({said.time for said in model.events})
     middle = times[len(times) // 2]
     past = [times[0] - 1, times[0], middle, middle + 1, times[-1] + 1]
@@ -80,6 +80,18 @@ def test_answers_are_the_models_under_every_alias(memory_lab: Lab, case: Case) -
 @given(case=cases(ODD, 8))
 def test_answers_are_the_models_for_odd_names(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
+
+
+@QUICK(5)
+@given(case=cases(HUBS, 8))
+def test_answers_through_hubs_are_the_models(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
+
+
+@QUICK(4)
+@given(case=cases(MOVING_HUBS, 8))
+def test_answers_through_hubs_are_the_models_under_every_alias(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
 
 
 @pytest.mark.parametrize("length", [UNLIMITED, UNLIMITED + 1])
@@ -126,6 +138,12 @@ def test_answers_are_the_models_for_odd_names_on_postgresql(postgres_lab: Lab, c
     check(postgres_lab, case)
 
 
+@QUICK(2)
+@given(case=cases(HUBS, 8))
+def test_answers_through_hubs_on_postgresql_are_the_models(postgres_hub_lab: Lab, case: Case) -> None:
+    check(postgres_hub_lab, case)
+
+
 # -- long -------------------------------------------------------------------------------------------------------------
 
 
@@ -148,3 +166,10 @@ def test_every_question_about_a_larger_graph_under_every_alias(memory_lab: Lab, 
 @given(case=cases(MOVING_GRAPH, 20))
 def test_every_question_about_a_larger_graph_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case, everything=True)
+
+
+@pytest.mark.long
+@LONG(100)
+@given(case=cases(HUBS, 14))
+def test_every_question_about_a_larger_graph_with_hubs(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case, everything=True)

@@ -72,7 +72,7 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
     assert veil is not None
     store = lab.fresh()
     store.ingest_many(case.events)
-    seen, model = store.through(veil), VeiledModel(case.events, veil.sees)
+    seen, model = store.through(veil), VeiledModel(case.events, veil.sees, lab.most_edges)
     check_catalog(seen, model)
     check_runs(seen, model)
     moments = [None, *sorted({said.time for said in model.events})]
@@ -144,6 +144,12 @@ def test_answers_are_the_models_where_names_cross_the_veil(memory_lab: Lab, case
 @given(case=cases(RENAMED, 8))
 def test_answers_are_the_models_on_postgresql(postgres_lab: Lab, case: Case) -> None:
     check(postgres_lab, case)
+
+
+@QUICK(4)
+@given(case=cases(replace(MIXED, least_datasets=1, most_datasets=3), 8))
+def test_answers_through_hubs_are_the_models(hub_lab: Lab, case: Case) -> None:
+    check(hub_lab, case)
 
 
 # -- a store that was only given what is seen -------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from tests.oracles.flows import Flow
-from tests.oracles.model import Model, RunAccount, Version
+from tests.oracles.model import MOST_EDGES, Model, RunAccount, Version
 from tests.oracles.said import Json, Name, Use
 
 Sees = Callable[[str], bool]
@@ -20,9 +20,9 @@ _GONE = "what is hidden"
 
 
 class VeiledModel(Model):
-    def __init__(self, events: Iterable[Json], sees: Sees) -> None:
-        self.full = Model(events)
-        super().__init__(said.body for said in self.full.events)
+    def __init__(self, events: Iterable[Json], sees: Sees, most_edges: int = MOST_EDGES) -> None:
+        self.full = Model(events, most_edges)
+        super().__init__((said.body for said in self.full.events), most_edges)
         self._sees = sees
 
     def _shows(self, name: Name | None) -> bool:

@@ -26,6 +26,8 @@ class Arc:
     how: tuple[Any, ...]
     runs: frozenset[str | None]
     """The runs that may be named as the latest one behind it; more than one only at the same microsecond."""
+    via_job: bool = False
+    """Nobody says that this input went into this output: both are of one job, which had too many to pair."""
 
 
 @dataclass(frozen=True)

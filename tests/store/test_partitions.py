@@ -112,13 +112,18 @@ def test_partitions_of_a_dataset_are_listed(store: Store) -> None:
 @pytest.mark.parametrize(
     "store_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
 )  # which pairs are made is decided before the database
-def test_ten_thousand_pairs_are_paired_and_more_count_as_the_whole(store: Store) -> None:
-    """100 times 100 partitions are kept as pairs; 100 times 101 would be mostly noise."""
+def test_ten_thousand_pairs_are_paired_and_more_have_a_hub(store: Store) -> None:
+    """100 times 100 partitions are edges of their own; of 101 and 100 each is the end of one, and none is lost."""
     for run, inputs in (("few", 100), ("many", 101)):
         read = read_in_part("a", *(f"q{i}" for i in range(inputs)))
         written = written_in_part(run, *(f"p{i}" for i in range(100)))
         store.ingest(run_event(run=run, job=run, inputs=[read], outputs=[written]))
     few, many = (store.run(run_id(run)).edges for run in ("few", "many"))
     assert len({(edge.upstream_partition, edge.partition) for edge in few}) == 10_000
-    assert {edge.upstream_partition for edge in many} == {None}
-    assert len({edge.partition for edge in many}) == 100
+    assert not any(edge.via_job for edge in few)
+    assert len(many) == 101 + 100
+    assert all(edge.via_job for edge in many)
+    for run, inputs in (("few", 100), ("many", 101)):
+        found = store.upstream(run, partition="p7")
+        assert {node.part for node in found.nodes} == {f"q{i}" for i in range(inputs)}
+        assert {node.via.via_job for node in found.nodes} == {run == "many"}

@@ -38,6 +38,13 @@ def serve(
             help="The folder that pair tables may lie in.",
         ),
     ] = ".headwater/rows",
+    max_direct_edges: Annotated[
+        int | None,
+        typer.Option(
+            "--max-direct-edges", min=0, metavar="N", envvar="HEADWATER_MAX_DIRECT_EDGES", show_default="10000",
+            help="Maximum number of edges (inputs by outputs) of a run without stated lineage; above it, via the job.",
+        ),
+    ] = None,
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
@@ -61,5 +68,6 @@ def serve(
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
             log_level=log_level,
+            max_direct_edges=max_direct_edges,
         ),
     )

@@ -100,6 +100,8 @@ class Via(NamedTuple):
     dependency: Dependency | None = None
     masking: bool | None = None
     logic: str | None = None
+    via_job: bool = False
+    """Both are of one job that read and wrote too many datasets to pair, and nobody states which went into which."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

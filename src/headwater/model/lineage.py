@@ -67,6 +67,8 @@ class Edge:
     basis: Basis
     origin: Origin
     job: Job | None
+    via_job: bool = False
+    """One end is the job, which read and wrote too many datasets to pair; nobody states which went into which."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

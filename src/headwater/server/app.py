@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 import tempfile
 import threading
@@ -16,6 +17,7 @@ import headwater
 from headwater.server import access, logs, problems
 from headwater.server.bodies import Gate
 from headwater.server.dictating import Dictating
+from headwater.server.ending import close_within, leave_threads
 from headwater.server.envelope import Envelope
 from headwater.server.feed import Feed
 from headwater.server.intake import Intake
@@ -30,6 +32,8 @@ from headwater.server.tasks import Tasks
 from headwater.server.threads import Threads
 
 PREFIX = "/api/v1"
+_CLOSE_SECONDS = 1.0
+"""For what is under way when requests are waited for no longer: first the storing, then the questions."""
 
 
 def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
@@ -57,7 +61,7 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
 
 
 def _service(store_url: str, settings: Settings) -> Service:
-    store = headwater.connect(store_url)
+    store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
     threads = Threads(settings.writers, settings.readers)
     storing = Here(store) if settings.scribe is None else Dictating(settings.scribe, Here(store))
     workspace = Path(settings.workspace or tempfile.mkdtemp(prefix="headwater-"))
@@ -104,10 +108,13 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
     finally:
         service.drain()
         service.tasks.close()
-        service.intake.close()
-        service.threads.close()
+        if isinstance(service.storing, Dictating):
+            service.storing.ending = True
+        closed = [close_within(_CLOSE_SECONDS, close) for close in (service.intake.close, service.threads.close)]
         app.state.credentials.close()
         service.store.close()
+        if not all(closed) and multiprocessing.parent_process() is not None:
+            leave_threads()  # of several workers each ends itself; a server of one has more to clear away first
 
 
 def _hear_of_the_end(service: Service) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Client, Connection
 from typing import TypeVar
 
+from headwater.errors import StoreUnavailable
 from headwater.server.storing import Many, Outcome, Sent, Storing
 
 _AGAIN_SECONDS = 0.5
@@ -25,6 +26,8 @@ class Dictating:
         self._here = here
         self._mine = threading.local()
         self._try_again_at = 0.0
+        self.ending = False
+        """Nothing more is stored here: the process that writes goes, and what it leaves is not taken up again."""
 
     def events(self, sent: Sequence[Sent]) -> list[Outcome]:
         return self._told(list(sent), lambda: self._here.events(sent))
@@ -42,6 +45,8 @@ class Dictating:
         except (EOFError, OSError):
             connection.close()
             self._mine.connection = None
+            if self.ending:
+                raise StoreUnavailable("The server is ending: the event is not stored. Send it again later.") from None
             return here()
         if isinstance(told, Exception):
             raise told

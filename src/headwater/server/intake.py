@@ -18,6 +18,8 @@ from headwater.server.storing import Outcome, Sent, Storing, is_refusal
 
 _MOST_AT_ONCE = 128
 _MOST_BYTES = 8 * 2**20
+_LARGE_BYTES = 100_000
+"""Longer events go alone: it takes a while to read one, and meanwhile the other thread takes on what is small."""
 
 
 @dataclass(slots=True)
@@ -70,8 +72,12 @@ class Intake:
             while not self._waiting and not self._closing:
                 self._changed.wait()
             while self._waiting and len(batch) < _MOST_AT_ONCE and size < _MOST_BYTES:
+                if batch and len(self._waiting[0].sent.body) > _LARGE_BYTES:
+                    break
                 batch.append(self._waiting.popleft())
                 size += len(batch[-1].sent.body)
+                if size > _LARGE_BYTES and len(batch) == 1:
+                    break
         return batch
 
 

@@ -15,6 +15,8 @@ from headwater.store.engine import shown_address
 
 _log = logging.getLogger("headwater.server")
 _AGAIN_SECONDS = 1.0
+_END_SECONDS = 2.0
+"""For the process to see that its input is closed; it waits for nothing then."""
 _LONGEST_PATH = 100
 """Of a socket, on any system that has them."""
 
@@ -63,4 +65,7 @@ class Keeper:
         with self._starting:
             assert self._process.stdin is not None
             self._process.stdin.close()
-        self._thread.join()
+        self._thread.join(_END_SECONDS)
+        if self._thread.is_alive():
+            self._process.kill()
+            self._thread.join()

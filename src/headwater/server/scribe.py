@@ -68,7 +68,7 @@ def main(path: str) -> None:
         signal.signal(number, signal.SIG_IGN)
     store_url, settings = from_environment()
     logs.set_up(settings.log_level)
-    store = headwater.connect(store_url)
+    store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
     Path(path).unlink(missing_ok=True)  # of one before us, which was killed
     listener = Listener(path, family="AF_UNIX", backlog=64)
     Thread(target=_accept, args=(listener, Here(store)), daemon=True).start()

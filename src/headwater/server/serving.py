@@ -11,15 +11,27 @@ from dataclasses import replace
 
 from headwater.errors import StoreError
 from headwater.server import logs
+from headwater.server.ending import leave_threads
 from headwater.server.keeper import Keeper, is_possible
 from headwater.server.settings import Settings
 
-_DRAIN_SECONDS = 30
+_DRAIN_SECONDS = 5
+"""For requests under way; what is not answered by then is acknowledged to nobody. With what is closed after that
+(``app.py``, ``keeper.py``) a server ends within 10 seconds of the signal."""
 _BACKLOG = 1024
 
 
 def serve(store_url: str, settings: Settings) -> None:
-    """Until a signal ends it: what was accepted is answered first."""
+    """Until a signal ends it: what was accepted is answered first, as far as there is time."""
+    try:
+        _serve(store_url, settings)
+    except SystemExit as end:
+        if not end.code:
+            leave_threads()
+        raise
+
+
+def _serve(store_url: str, settings: Settings) -> None:
     with tempfile.TemporaryDirectory(prefix="headwater-serve-") as workspace:
         settings = replace(settings, workspace=settings.workspace or workspace)
         _refuse_workers_on_sqlite(store_url, settings)

@@ -42,6 +42,8 @@ class Settings:
     workspace: str | None = None
     """A folder that the workers of one server share; one that goes with the process unless told."""
     log_level: str = "info"
+    max_direct_edges: int | None = None
+    """Of a run that does not state which input went into which output; the store's default unless set."""
     scribe: str | None = None
     """The socket of the process that writes; without one every process writes for itself."""
 

@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
+POOLS = ("write", "read")
+"""How the names of the threads begin."""
 _SWITCH_SECONDS = 0.001
 
 
@@ -19,8 +21,8 @@ class Threads:
     """Writers and readers apart, so that a question never waits behind a queue of events."""
 
     def __init__(self, writers: int, readers: int) -> None:
-        self._writers = ThreadPoolExecutor(writers, "write")
-        self._readers = ThreadPoolExecutor(readers, "read")
+        self._writers = ThreadPoolExecutor(writers, POOLS[0])
+        self._readers = ThreadPoolExecutor(readers, POOLS[1])
         # A thread that folds events would otherwise keep the interpreter for 5 ms each time a reader wants it.
         sys.setswitchinterval(_SWITCH_SECONDS)
 
@@ -35,6 +37,6 @@ class Threads:
         return await asyncio.get_running_loop().run_in_executor(self._readers, partial(call, *args, **options))
 
     def close(self) -> None:
-        """What was begun is finished."""
-        self._writers.shutdown()
-        self._readers.shutdown()
+        """What was begun is finished, and nothing else begun."""
+        self._writers.shutdown(cancel_futures=True)
+        self._readers.shutdown(cancel_futures=True)

@@ -15,7 +15,7 @@ from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.arrays import id_list, id_table, is_postgresql
 from headwater.store.confirm import latest_run, run_of_lineage, runs_of_columns
 from headwater.store.tables import dataset, from_micros, job, label
-from headwater.store.traverse import Reach, Ref, Walk, ends, reach, walk_table
+from headwater.store.traverse import Reach, Ref, Walk, ends, is_hub, reach, walk_table
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def strengths(conn: Connection, question: Question, found: Reach) -> dict[Ref, D
 def dress(conn: Connection, walk: Walk, found: Reach, tied: Mapping[Ref, Dependency]) -> dict[Ref, Node]:
     """The nodes found, nearest first and then by name."""
     parts = label_texts(conn, {ref[1] for ref in found.steps if ref[1] is not None})
-    edges = _edges(conn, walk, [step.edge_id for step in found.steps.values()])
+    edges = _edges(conn, walk, [*(step.edge_id for step in found.steps.values()), *found.to_hubs.values()])
     order = sorted(
         (step.depth, edges[step.edge_id][2:5], ("", parts[ref[1]]) if ref[1] is not None else (), ref)
         for ref, step in found.steps.items()
@@ -74,6 +74,12 @@ def dress(conn: Connection, walk: Walk, found: Reach, tied: Mapping[Ref, Depende
     by_dataset: dict[tuple[int, int], Node] = {}
     for depth, name, _, ref in order:
         near_id, near_part, _, _, _, *behind = edges[found.steps[ref].edge_id]
+        via_job = is_hub(near_id)
+        if via_job:
+            # Of both edges, the one between the hub and what the job wrote says who wrote it.
+            near_id, near_part, _, _, _, *before = edges[found.to_hubs[near_id, near_part]]
+            behind = before if walk.direction is Direction.UPSTREAM else behind
+        behind.append(via_job)
         parent = _parent(nodes, by_dataset, (near_id, near_part), depth - 1)
         part = parts[ref[1]] if ref[1] is not None else None
         node = Node(endpoint_of(*name), part, walk.grain, depth, via(*behind), parent, tied.get(ref))
@@ -173,8 +179,10 @@ def _dataset_via(
     basis: str,
     kind: str,
     how: str | None,
+    via_job: bool,
 ) -> Via:
-    return Via(_job(job_namespace, job_name), run_id, _ORIGINS[origin], _BASES[basis], _TYPES[kind], how)
+    by = _job(job_namespace, job_name)
+    return Via(by, run_id, _ORIGINS[origin], _BASES[basis], _TYPES[kind], how, via_job=via_job)
 
 
 def _column_via(
@@ -186,9 +194,10 @@ def _column_via(
     subtype: str | None,
     masking: int,
     logic: str | None,
+    via_job: bool,
 ) -> Via:
     by = _job(job_namespace, job_name)
-    return Via(by, run_id, _ORIGINS[origin], None, None, subtype, Dependency(dependency), bool(masking), logic)
+    return Via(by, run_id, _ORIGINS[origin], None, None, subtype, Dependency(dependency), bool(masking), logic, via_job)
 
 
 def _job(namespace: str | None, name: str | None) -> Job | None:

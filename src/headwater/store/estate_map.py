@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, exists, or_, select
@@ -13,7 +12,7 @@ from headwater.model.runs import RunState
 from headwater.store.arrays import id_list, id_table, is_postgresql
 from headwater.store.lookup import is_known
 from headwater.store.tables import dataset, edge, from_micros, run, run_dataset
-from headwater.store.traverse import holding
+from headwater.store.traverse import holding, hubs_between, is_hub
 from headwater.store.veil import Veil, edge_seen, job_seen
 
 MOST_DATASETS = 20_000
@@ -78,8 +77,25 @@ def _edges(conn: Connection, among: Collection[int], as_of: int | None, veil: Ve
     if veil is not None:
         query = query.where(edge_seen(veil, edge))
     # The other end is looked up here: a database that is given both lists may try each of one with each of the other.
+    hubs: dict[int, list[int]] = {}
     with conn.execute(query.execution_options(yield_per=10_000), {"ids": id_list(conn, among)}) as rows:
-        return list(islice(((row[0], row[1]) for row in rows if row[0] in among), MOST_EDGES + 1))
+        pairs: dict[tuple[int, int], None] = {}
+        for upstream, downstream in rows:
+            if is_hub(upstream):
+                hubs.setdefault(upstream, []).append(downstream)
+            elif upstream in among:
+                pairs[upstream, downstream] = None
+            if len(pairs) > MOST_EDGES:
+                return list(pairs)
+    # A map has no place for jobs: there is a line from each input to each output, as far as there is room.
+    into = hubs_between(conn, among, as_of, veil) if hubs else {}
+    for hub, downstreams in hubs.items():
+        sources = sorted(into[hub][0]) if hub in into else []
+        for pair in ((source, target) for target in downstreams for source in sources if source != target):
+            pairs[pair] = None
+            if len(pairs) > MOST_EDGES:
+                return list(pairs)
+    return list(pairs)
 
 
 def _states(conn: Connection, as_of: int | None, veil: Veil | None) -> dict[int, RunState]:

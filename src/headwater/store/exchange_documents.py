@@ -22,6 +22,7 @@ from headwater.model.provenance import Agent, Context, Operation, Provenance
 from headwater.model.runs import Facets
 from headwater.store.fold.rows import FacetDocument, live_facets
 from headwater.store.tables import from_micros
+from headwater.store.traverse import is_hub
 from headwater.store.veil import Veil
 
 BEFORE = -1
@@ -57,7 +58,7 @@ def node_document(row: Row[Any], facets: FacetDocument, mint: Mint, veil: Veil |
         document["updated_at"] = moment(row.last_seen)
     metadata = {**(document.get("metadata") or {}), **_metadata(told)}
     if row.is_job:
-        metadata["custom"] = {OWN: {"endpoint": "job"}}
+        metadata["custom"] = {OWN: {"endpoint": "job"} | ({"via_job": True} if is_hub(row.id) else {})}
     if metadata:
         document["metadata"] = metadata
     fields = [_field(field) for field in schema_fields(told)]
@@ -155,6 +156,8 @@ def edge_document(
         transformation["logic"] = row.transformation
     metadata: Document = {}
     own: Document = {"origin": row.origin, "basis": row.basis}
+    if is_hub(row.upstream_id) or is_hub(row.downstream_id):
+        own["via_job"] = True
     if job is not None:
         metadata["job_name"] = job.name
         own["job_namespace"] = job.namespace

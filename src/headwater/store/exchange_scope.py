@@ -16,7 +16,7 @@ from headwater.store.arrays import one_of
 from headwater.store.estate_map import was_known
 from headwater.store.lookup import is_known
 from headwater.store.tables import dataset, edge
-from headwater.store.traverse import UNLIMITED, Walk, holding, reach
+from headwater.store.traverse import UNLIMITED, Walk, holding, hubs_between, reach
 from headwater.store.veil import Veil, edge_seen
 
 _AT_ONCE = 500
@@ -59,6 +59,7 @@ def scope_around(
         walk = Walk(Grain.DATASET, direction, as_of, veil=veil)
         steps = reach(conn, walk, {(start, None) for start in starts}, min(depth or UNLIMITED, UNLIMITED)).steps
         found |= {dataset_id for dataset_id, _ in steps}
+    found |= hubs_between(conn, found, as_of, veil).keys()
     return Scope(frozenset(found), as_of, veil)
 
 
@@ -78,7 +79,7 @@ def pages(conn: Connection, scope: Scope, *columns: Column[Any]) -> Iterator[Seq
         for start in range(0, len(ids), _AT_ONCE):
             yield conn.execute(query.where(one_of(conn, dataset.c.id, ids[start : start + _AT_ONCE]))).all()
         return
-    last = 0
+    last = -(2**63)  # hubs are below zero
     while page := conn.execute(query.where(dataset.c.id > last).limit(_AT_ONCE)).all():
         last = page[-1].id
         yield page
@@ -89,8 +90,14 @@ def cycles(conn: Connection, scope: Scope) -> list[tuple[list[int], list[int]]]:
     sources, targets = _ends(conn, scope)
     if not len(sources):
         return []
+    least = int(min(sources.min(), targets.min()))  # hubs are below zero, and what is counted here is not
+    sources, targets = sources - least, targets - least
     found = knots(sources, targets, int(max(sources.max(), targets.max())) + 1)
-    return [(knot, path_round(knot, sources, targets)) for knot in found]
+    paths = [path_round(knot, sources, targets) for knot in found]
+    return [
+        ([node + least for node in knot], [node + least for node in path])
+        for knot, path in zip(found, paths, strict=True)
+    ]
 
 
 def _ends(conn: Connection, scope: Scope) -> tuple[Numbers, Numbers]:

@@ -16,6 +16,7 @@ from headwater.store.arrays import one_of
 from headwater.store.exchange_documents import BEFORE
 from headwater.store.exchange_scope import Scope
 from headwater.store.tables import lineage, version
+from headwater.store.traverse import is_hub
 
 _SAID = ("upstream_id", "job_id", "run_id", "origin", "basis", "type", "transformation")
 
@@ -60,7 +61,11 @@ class Versions:
             if not scope.has(row.upstream_id):
                 continue
             source: int | None = None
-            if row.upstream_id in self:
+            if is_hub(row.upstream_id):  # it passes on what the same write read
+                source = row.consumed_at if row.upstream_id in self else None
+                if source is not None:
+                    self.moments[row.upstream_id].add(source)
+            elif row.upstream_id in self:
                 earlier = self._written[row.upstream_id]
                 place = bisect_left(earlier, row.consumed_at)
                 source = earlier[place - 1] if place else BEFORE

@@ -16,8 +16,10 @@ from headwater.store.arrays import id_list, id_table, is_postgresql
 from headwater.store.catalog import owners
 from headwater.store.closure import Question, dress, label_texts, strengths
 from headwater.store.tables import dataset, edge, from_micros, job, run, run_dataset
-from headwater.store.traverse import Ref, Walk, holding, reach
+from headwater.store.traverse import Ref, Walk, holding, hubs_between, is_hub, reach
 from headwater.store.veil import Veil, dataset_seen, job_seen
+
+_NONE: tuple[set[int], set[int]] = set(), set()
 
 
 def impact(conn: Connection, question: Question) -> Impact:
@@ -95,9 +97,17 @@ def _writers(conn: Connection, walk: Walk, affected: Iterable[int], sources: Col
     )
     if walk.veil is not None:
         query = query.where(job_seen(walk.veil, edge.c.job_id))
+    rows = conn.execute(query, {"ids": id_list(conn, affected)}).all()
+    through = any(is_hub(row.upstream_id) for row in rows)
+    hubs = hubs_between(conn, sources, walk.as_of, walk.veil) if through else {}
     writers: dict[int, set[int]] = defaultdict(set)
-    for row in conn.execute(query, {"ids": id_list(conn, affected)}):
-        if row.upstream_id in sources and row.upstream_id != row.downstream_id:
+    for row in rows:
+        if is_hub(row.upstream_id):
+            read, _ = hubs.get(row.upstream_id, _NONE)
+            carries = len(read) > 1 or (bool(read) and row.downstream_id not in read)
+        else:
+            carries = row.upstream_id in sources and row.upstream_id != row.downstream_id
+        if carries:
             writers[row.downstream_id].add(row.job_id)
     return writers
 

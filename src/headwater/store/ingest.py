@@ -30,7 +30,7 @@ _INSERT = Prepared(insert(event_table))
 
 
 def ingest_events(
-    conn: Connection, memory: Memory, submitted: Sequence[tuple[Event, Actor]]
+    conn: Connection, memory: Memory, submitted: Sequence[tuple[Event, Actor]], max_direct_edges: int
 ) -> tuple[list[Receipt], Memory]:
     """Store and fold events, each already read and checked, and say who brought each one.
 
@@ -59,7 +59,7 @@ def ingest_events(
         _store(conn, entities, new)
         renamed = resolve_aliases(conn, entities)
         describe_again(conn, entities, renamed)
-        Graph(conn, entities).fold(new, renamed)
+        Graph(conn, entities, max_direct_edges).fold(new, renamed)
         audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
         ended = [(actor, event) for event, actor in unseen.values() if is_certified(event)]
         if ended:

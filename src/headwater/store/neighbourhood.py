@@ -22,7 +22,7 @@ from headwater.store.cards import cards
 from headwater.store.column_links import links_between
 from headwater.store.surroundings import job_names, names_of
 from headwater.store.tables import dataset, edge, from_micros
-from headwater.store.traverse import Walk, ends, holding
+from headwater.store.traverse import Walk, ends, holding, is_hub
 from headwater.store.veil import Veil, dataset_seen, edge_seen, job_seen
 
 MOST_NODES = 1_000
@@ -68,10 +68,14 @@ def _within(conn: Connection, walk: Walk, start: int, hops: int, limit: int) -> 
     """What is found, with the hops it took."""
     found, frontier = {start}, [start]
     for depth in range(1, hops + 1):
-        near = [number for number in _nearest(conn, walk, frontier, limit) if number not in found]
-        frontier = near[: MOST_NODES - len(found)]
-        found.update(frontier)
-        yield from ((number, depth) for number in frontier)
+        near = _nearest(conn, walk, frontier, limit)
+        hubs = [number for number in near if is_hub(number)]
+        if hubs:  # what is behind them is no further away
+            near = [*hubs, *dict.fromkeys([*near, *_nearest(conn, walk, hubs, limit)])]
+        new = [number for number in dict.fromkeys(near) if number not in found][: MOST_NODES - len(found)]
+        found.update(new)
+        yield from ((number, depth) for number in new)
+        frontier = [number for number in new if not is_hub(number)]
 
 
 def _nearest(conn: Connection, walk: Walk, frontier: Collection[int], limit: int) -> list[int]:

@@ -34,6 +34,7 @@ from headwater.store.tables import (
     run_dataset,
     to_micros,
 )
+from headwater.store.traverse import is_hub
 from headwater.store.veil import Veil, edge_seen, parent_seen, run_whole
 
 
@@ -153,10 +154,10 @@ def _edges(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Edge, ...]
     edges = [
         Edge(
             downstream=names[row.downstream_id],
-            partition=row.partition,
+            partition=None if is_hub(row.downstream_id) else row.partition,
             run_id=run_id,
             upstream=names[row.upstream_id],
-            upstream_partition=row.upstream_partition,
+            upstream_partition=None if is_hub(row.upstream_id) else row.upstream_partition,
             consumed_at=from_micros(row.consumed_at),
             valid_to=from_end(row.valid_to),
             type=EdgeType(row.type),
@@ -164,6 +165,7 @@ def _edges(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Edge, ...]
             basis=Basis(row.basis),
             origin=Origin(row.origin),
             job=Job(row.job_namespace, row.job_name) if row.job_name is not None else None,
+            via_job=is_hub(row.upstream_id) or is_hub(row.downstream_id),
         )
         for row in rows
     ]

@@ -30,6 +30,8 @@ class Standing:
     run: int
     version: int
     label: int
+    hub: int
+    """The last, which is the least: hubs are rows of ``dataset`` whose numbers are below zero."""
 
     @classmethod
     def told(cls, row: Row) -> Standing:
@@ -39,7 +41,7 @@ class Standing:
 
     def follows(self, earlier: Standing) -> bool:
         """Whether this can be the same store, maybe later: events and names are never taken back."""
-        return all(
+        return self.hub <= earlier.hub and all(
             getattr(self, grows) >= getattr(earlier, grows)
             for grows in ("seq", "event", "dataset", "job", "run", "label")
         )
@@ -50,11 +52,16 @@ class Standing:
         setattr(self, table.name, number)
         return number
 
+    def next_hub(self) -> int:
+        self.hub -= 1
+        return self.hub
+
 
 STANDING = Prepared(
     select(
         select(func.max(audit.c.seq)).scalar_subquery(),
         select(audit.c.hash).order_by(audit.c.seq.desc()).limit(1).scalar_subquery(),
         *(select(func.max(table.c.id)).scalar_subquery() for table in (event, dataset, job, run, version, label)),
+        select(func.min(dataset.c.id)).where(dataset.c.id < 0).scalar_subquery(),
     )
 )

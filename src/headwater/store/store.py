@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row
 
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
+from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_of, statement
 from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import (
@@ -49,6 +50,7 @@ from headwater.store.fold.memory import Memory
 from headwater.store.graphs import Graphs
 from headwater.store.impact import impact
 from headwater.store.ingest import ingest_events
+from headwater.store.limits import max_direct_edges_of
 from headwater.store.lookup import find_dataset
 from headwater.store.pages import Pages
 from headwater.store.provenance_stated import default_operation
@@ -68,7 +70,18 @@ DatasetName = str | Endpoint
 class Store:
     """Lineage in a database. Safe to share between threads; any number of processes may open the same one."""
 
-    def __init__(self, url: str = DEFAULT_URL, *, create: bool = True, actor: Actor | None = None) -> None:
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        create: bool = True,
+        actor: Actor | None = None,
+        max_direct_edges: int | None = None,
+    ) -> None:
+        """``max_direct_edges``: maximum number of edges, inputs by outputs, of a run or declaration that does not state
+        which input went into which output; above it, the graph has input → job → output. All that write to one store
+        should have the same. The default is `HEADWATER_MAX_DIRECT_EDGES`, else 10,000."""
+        self._max_direct_edges = max_direct_edges_of(max_direct_edges)
         self._database = Database(url, create=create)
         self._actor = actor or Actor(_user())
         self._commits = SharedCommits(self._commit)
@@ -152,6 +165,7 @@ class Store:
         refuse_unaskable(by.id, by.type, by.correlation_id, by.client_ip, by.user_agent)
         if self._veil is not None:
             refuse_hidden(events, self._veil)
+        prepare_flows(events)
         return Submission(events, by, self._veil)
 
     def store_all(self, submissions: Sequence[Submission]) -> None:
@@ -171,7 +185,7 @@ class Store:
         for submission in submissions:
             if submission.veil is not None:
                 refuse_hidden_runs(conn, submission.events, submission.veil, [event for event, _ in submitted])
-        receipts, self._memory = ingest_events(conn, self._memory, submitted)
+        receipts, self._memory = ingest_events(conn, self._memory, submitted, self._max_direct_edges)
         return receipts
 
     # -- the graph --------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from headwater.store.jobs import list_jobs_by_id
 from headwater.store.keys import endpoint_key, key_of
 from headwater.store.lookup import is_known
 from headwater.store.tables import OPEN, column_edge, dataset, edge, from_micros, job, label
-from headwater.store.traverse import Ref, Walk, reach
+from headwater.store.traverse import Ref, Walk, hubs_between, is_hub, reach
 from headwater.store.veil import Veil, edge_seen
 
 _MOST_SPLITS = 400
@@ -38,7 +38,7 @@ def around_dataset(conn: Connection, named: str, depth: int, veil: Veil | None =
 def around_job(conn: Connection, named: str, depth: int, veil: Veil | None = None) -> Surroundings:
     """The datasets that flow through the job, and what lies around these."""
     row = _job(conn, named, veil)
-    start: set[Ref] = {(end, None) for pair in _through(conn, row.id, veil) for end in pair}
+    start: set[Ref] = {(end, None) for pair in _through(conn, row.id, veil) for end in pair if not is_hub(end)}
     found = _within(conn, Grain.DATASET, BOTH, start, depth - 1, veil) if depth > 1 and start else set()
     return _drawn(conn, found | start, veil, also={row.id})
 
@@ -49,7 +49,8 @@ def around_columns(
     """Of one column (`datasetField`, with a colon before it), of all of a `dataset`, or of what a `job` writes."""
     start: set[Ref]
     if kind == "job":
-        start = {(pair.downstream_id, None) for pair in _through(conn, _job(conn, named, veil).id, veil)}
+        pairs = _through(conn, _job(conn, named, veil).id, veil)
+        start = {(pair.downstream_id, None) for pair in pairs if not is_hub(pair.downstream_id)}
     elif kind == "dataset":
         start = {(_dataset(conn, named, veil).id, None)}
     else:
@@ -60,7 +61,7 @@ def around_columns(
 
 
 def _through(conn: Connection, job_id: int, veil: Veil | None) -> Sequence[Row[int, int]]:
-    """The pairs of datasets that the job lies between."""
+    """The pairs of datasets that the job lies between; where it has a hub, this is one of them."""
     query = select(edge.c.upstream_id, edge.c.downstream_id).where(edge.c.job_id == job_id, edge.c.valid_to == OPEN)
     return conn.execute(query if veil is None else query.where(edge_seen(veil, edge))).all()
 
@@ -127,13 +128,16 @@ def _column(conn: Connection, named: str, veil: Veil | None) -> Ref:
 
 def _drawn(conn: Connection, refs: set[Ref], veil: Veil | None, also: Collection[int] = ()) -> Surroundings:
     ids = {ref[0] for ref in refs}
+    ids |= hubs_between(conn, ids, None, veil).keys()
     rows = _edges(conn, edge, ids, veil)
     jobs = {row.job_id for row in rows if row.job_id is not None} | set(also)
     named = job_names(conn, jobs)
     names = names_of(conn, ids)
     flows = {
-        Flow(names[row.upstream_id], None, names[row.downstream_id], None, named.get(row.job_id), row.type, None)
+        Flow(ends[0], None, ends[1], None, named.get(row.job_id), row.type, None)
         for row in rows
+        # In this picture the job is a node anyway, and stands for its hub.
+        for ends in [[named[row.job_id] if is_hub(end) else names[end] for end in (row.upstream_id, row.downstream_id)]]
     }
     return Surroundings(
         tuple(sorted(flows, key=_order)), _sketches(conn, ids, veil), tuple(list_jobs_by_id(conn, jobs))

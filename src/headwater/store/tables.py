@@ -131,7 +131,8 @@ dataset = Table(
     Column("namespace", Text, nullable=False),
     Column("name", Text, nullable=False),
     Column("name_key", LargeBinary, nullable=False),
-    # True for a job that a producer named as the endpoint of an edge; never listed as a dataset.
+    # 1 for a job that a producer named as the endpoint of an edge, 2 for a hub (decision 20), whose id is below zero;
+    # neither is ever listed as a dataset.
     Column("is_job", SmallInteger, nullable=False),
     # Itself, or the dataset this name is an alias of (OpenLineage symlinks).
     Column("canonical_id", Id, nullable=False),

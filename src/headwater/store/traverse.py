@@ -4,11 +4,14 @@ Each level is one query: the frontier goes in as a list of ids, the neighbours c
 that leads there. Nodes are never visited twice, so cycles end, diamonds do not multiply, and the level at which a
 node first appears is its depth. The three grains differ only in the table they walk and in what a node is part of:
 a node without a part (None) stands for the dataset as a whole and touches every part of it.
+
+A hub (decision 20) lies in the middle of a hop: where a level leads to one, what lies behind it is on the same level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -31,7 +34,7 @@ from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
 from headwater.store.arrays import id_list, id_table, is_postgresql, pair_table
 from headwater.store.tables import OPEN, column_edge, edge, lineage
-from headwater.store.veil import Veil, dataset_seen, job_seen
+from headwater.store.veil import Veil, dataset_seen, edge_seen, job_seen
 
 UNLIMITED = 100
 """How deep an unlimited question goes. An answer that this cuts says so."""
@@ -65,6 +68,8 @@ class Reach:
     steps: Mapping[Ref, Step]
     truncated: bool
     in_cycle: bool
+    to_hubs: Mapping[Ref, int]
+    """For each hub that lies within a hop: the edge that leads to it."""
 
 
 _TABLES: Mapping[Grain, Table] = {
@@ -86,19 +91,20 @@ def walk_table(grain: Grain) -> Table:
 def reach(conn: Connection, walk: Walk, start: Collection[Ref], max_depth: int) -> Reach:
     """Every node within ``max_depth`` hops of ``start``, which is not part of the answer."""
     steps: dict[Ref, Step] = {}
+    to_hubs: dict[Ref, int] = {}
     in_cycle = truncated = False
     frontier: Collection[Ref] = start
     # One level more than asked for, to know whether anything was cut.
     for depth in range(1, max_depth + 2):
         found: dict[Ref, Step] = {}
-        for far, part, edge_id in _neighbours(conn, walk, frontier):
+        for far, part, edge_id in _beyond_hubs(conn, walk, _neighbours(conn, walk, frontier), to_hubs):
             ref = (far, part)
             if ref in steps:
                 continue
             if ref in start:
                 in_cycle = True
             else:
-                found[ref] = Step(depth, edge_id)
+                found.setdefault(ref, Step(depth, edge_id))
         if not found:
             break
         if depth > max_depth:
@@ -106,7 +112,52 @@ def reach(conn: Connection, walk: Walk, start: Collection[Ref], max_depth: int) 
             break
         steps |= found
         frontier = found.keys()
-    return Reach(steps, truncated, in_cycle)
+    return Reach(steps, truncated, in_cycle, to_hubs)
+
+
+def is_hub(dataset_id: int) -> bool:
+    return dataset_id < 0
+
+
+def _beyond_hubs(
+    conn: Connection, walk: Walk, neighbours: Iterable[Row[int, int | None, int]], to_hubs: dict[Ref, int]
+) -> Iterator[Row[int, int | None, int]]:
+    """The neighbours; instead of hubs those behind them. Behind one that was passed before, all is known already."""
+    new: dict[Ref, int] = {}
+    for row in neighbours:
+        far, part, edge_id = row
+        if not is_hub(far):
+            yield row
+        elif (far, part) not in to_hubs:
+            new[far, part] = edge_id
+    if new:
+        to_hubs |= new
+        yield from _neighbours(conn, walk, new.keys())
+
+
+def hubs_between(
+    conn: Connection, ids: Collection[int], as_of: int | None, veil: Veil | None
+) -> dict[int, tuple[set[int], set[int]]]:
+    """Hubs that lead from one of these datasets to one of them, with which: those on the way in, and on the way out."""
+    ways = {direction: _hub_ends(conn, ids, direction, as_of, veil) for direction in Direction}
+    into, out = ways[Direction.DOWNSTREAM], ways[Direction.UPSTREAM]
+    return {hub: (into[hub], out[hub]) for hub in into.keys() & out.keys()}
+
+
+def _hub_ends(
+    conn: Connection, ids: Collection[int], direction: Direction, as_of: int | None, veil: Veil | None
+) -> dict[int, set[int]]:
+    near, far = ends(Grain.DATASET, direction)
+    listed = id_table(is_postgresql(conn), "ids")
+    query = (
+        select(far.id, near.id).join(listed, listed.c.id == near.id).where(far.id < 0, holding(edge, as_of)).distinct()
+    )
+    if veil is not None:
+        query = query.where(edge_seen(veil, edge))
+    found: dict[int, set[int]] = defaultdict(set)
+    for hub, dataset_id in conn.execute(query, {"ids": id_list(conn, ids)}):
+        found[hub].add(dataset_id)
+    return found
 
 
 def _neighbours(conn: Connection, walk: Walk, frontier: Collection[Ref]) -> Iterable[Row[int, int | None, int]]:

@@ -82,6 +82,7 @@ export function step(to: string, before: string[] = [], dependency: Dependency =
       dependency,
       masking: false,
       logic: `to ${to}`,
+      via_job: false,
     },
     path: [...before, to].map(label),
   };

@@ -13,6 +13,7 @@ from headwater.model.answers import Closure, Grain, Node, Via
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Job
 
+_VIA_JOB = "via job"
 _DEEPEST_TREE = 12
 """Beyond this the indentation of a tree leaves no room for names: a list reads better."""
 
@@ -66,6 +67,11 @@ def _step(node: Node) -> Beside:
 
 def _how(node: Node) -> str:
     """What the edge does: its type and transformations; for a column its subtype, masking and logic."""
+    what = _what(node)
+    return f"{what}, {_VIA_JOB}" if node.via.via_job else what
+
+
+def _what(node: Node) -> str:
     via = node.via
     if via.type is not None:
         kind = via.type.replace("_", " ")
@@ -111,6 +117,10 @@ def _remarks(answer: Closure) -> list[Text]:
         remarks.append(Text(f"Cut at depth {answer.max_depth}: there is more.", style="yellow"))
     if answer.in_cycle:
         remarks.append(Text("It is part of a cycle: the way leads back to where it started.", style="yellow"))
+    if any(node.via.via_job for node in answer.nodes):
+        remarks.append(
+            note(f"{_VIA_JOB}: the job read one and wrote the other; nobody states which input went into which output.")
+        )
     if any(node.dependency is Dependency.UNKNOWN for node in answer.nodes):
         remarks.append(note("unknown: data flowed between the two datasets, and nobody recorded which columns."))
     return remarks

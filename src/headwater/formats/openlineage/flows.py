@@ -5,17 +5,28 @@ For each target the strongest statement counts, in the order the specification g
 mentions still flows into the outputs that have no `lineage` entry of their own: it was read, and saying nothing
 about it would lose it. Every source carries the basis it rests on.
 
+Every input into every output is a product, which a small event can make very large. Above a limit the inputs are one
+:class:`SharedInputs`, to which each of the outputs refers: the graph has a hub there (decision 20).
+
 Parts of a facet that break its schema were flagged when the event was read; here they are passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from headwater.formats.openlineage.accumulate import RunAccount, is_deleted, lineage_entries, merge_uses
 from headwater.formats.openlineage.event import Event
+from headwater.formats.openlineage.stated_columns import (
+    StatedColumns,
+    objects,
+    prepare_columns,
+    stated_columns,
+    text_of,
+    transformations,
+)
 from headwater.formats.openlineage.text import storable
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType
 from headwater.model.names import Dataset, Endpoint, Job
@@ -29,6 +40,19 @@ class Source:
     basis: Basis
 
 
+_LARGE_BYTES = 100_000
+MAX_DIRECT_EDGES = 10_000
+"""The default limit: so many inputs by outputs, each counted by its partitions, become edges of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedInputs:
+    """The inputs of one job that flow into several targets alike, by no more than being inputs."""
+
+    job: Job
+    sources: tuple[Source, ...]
+
+
 @dataclass(frozen=True)
 class Flow:
     """Everything one writer put into one target."""
@@ -39,27 +63,41 @@ class Flow:
     columns: frozenset[ColumnEdge]
     use: DatasetUse | None
     """The target as the writer described it, where it was among its outputs."""
+    stated: StatedColumns | None = None
+    """Where ``columns`` come from one facet: these, by upstream."""
+    shared: SharedInputs | None = None
+    """What flows into it beside ``sources``, through a hub."""
+
+    def columns_by_upstream(self) -> Mapping[Any, Collection[ColumnEdge]]:
+        if self.stated is not None:
+            return self.stated.by_upstream
+        found: dict[Endpoint, list[ColumnEdge]] = {}
+        for edge in self.columns:
+            found.setdefault(edge.upstream, []).append(edge)
+        return found
 
 
 def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
     """Everything that flows from or into something."""
+    shared = {flow.shared for flow in flows if flow.shared is not None}
     return (
         {flow.target for flow in flows}
         | {source.upstream for flow in flows for source in flow.sources}
-        | {edge.upstream for flow in flows for edge in flow.columns}
+        | {upstream for flow in flows for upstream in flow.columns_by_upstream()}
+        | {source.upstream for inputs in shared for source in inputs.sources}
     )
 
 
-def flows_of_run(account: RunAccount) -> list[Flow]:
-    return _flows(account.job, account.inputs, account.outputs, account.lineage_entries)
+def flows_of_run(account: RunAccount, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
+    return _flows(account.job, account.inputs, account.outputs, account.lineage_entries, max_direct_edges)
 
 
-def flows_of_job(event: Event) -> list[Flow]:
+def flows_of_job(event: Event, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
     """The lineage a job declares. An event without datasets or a `lineage` facet declares nothing: see
     :func:`declares_lineage`."""
     assert event.job is not None
     inputs, outputs = merge_uses(event.inputs), merge_uses(event.outputs)
-    return _flows(event.job, inputs, outputs, lineage_entries(event.job_facets or {}))
+    return _flows(event.job, inputs, outputs, lineage_entries(event.job_facets or {}), max_direct_edges)
 
 
 def flows_of_dataset(event: Event) -> list[Flow]:
@@ -75,6 +113,18 @@ def flows_of_dataset(event: Event) -> list[Flow]:
     return [claims.flow(use.partitions, {}, use)]
 
 
+def prepare_flows(events: Iterable[Event]) -> None:
+    """What can be done ahead of the fold, which has to be alone. A small event is no trouble there either, and mostly
+    says what the last one said."""
+    prepare_columns(
+        (facet, use.dataset)
+        for event in events
+        if len(event.body) > _LARGE_BYTES
+        for use in (*event.outputs, *((event.dataset,) if event.dataset is not None else ()))
+        if (facet := _live_facet(use, "columnLineage")) is not None
+    )
+
+
 def declares_lineage(event: Event) -> bool:
     """Whether a job or dataset event replaces what was declared before."""
     if event.dataset is not None:
@@ -82,9 +132,15 @@ def declares_lineage(event: Event) -> bool:
     return bool(event.inputs or event.outputs or "lineage" in (event.job_facets or {}))
 
 
-def _flows(job: Job, inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse], entries: Iterable[Any]) -> list[Flow]:
-    output_uses = {use.dataset: use for use in outputs}
-    claims: dict[Endpoint, _Claims] = {dataset: _Claims(dataset) for dataset in output_uses}
+def _flows(
+    job: Job,
+    inputs: Iterable[DatasetUse],
+    outputs: Iterable[DatasetUse],
+    entries: Iterable[Any],
+    max_direct_edges: int,
+) -> list[Flow]:
+    output_uses: dict[Endpoint, DatasetUse] = {use.dataset: use for use in outputs}
+    claims = {dataset: _Claims(dataset) for dataset in output_uses}
     for entry in entries:
         target = _endpoint(entry, job)
         if target is not None:
@@ -94,16 +150,21 @@ def _flows(job: Job, inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]
             claims[dataset].take_column_lineage(_live_facet(use, "columnLineage") or {})
     mentioned = {upstream for claim in claims.values() for upstream in claim.upstreams}
     partitions = {use.dataset: use.partitions for use in inputs}
-    for claim in claims.values():
-        if not claim.explicit:
-            unmentioned = partitions.keys() - mentioned
-            claim.take_inputs(unmentioned if claim.upstreams else partitions.keys())
+    implied = [claim for claim in claims.values() if not claim.explicit]
+    for same, read in (
+        ([claim for claim in implied if not claim.upstreams], partitions.keys()),
+        ([claim for claim in implied if claim.upstreams], partitions.keys() - mentioned),
+    ):
+        written = sum(len(output_uses[claim.target].partitions) or 1 for claim in same)
+        if written * sum(len(partitions[dataset]) or 1 for dataset in read) > max_direct_edges:
+            shared = SharedInputs(job, tuple(Source(name, partitions[name], Basis.INPUTS) for name in sorted(read)))
+            for claim in same:
+                claim.shared = shared
+        else:
+            for claim in same:
+                claim.take_inputs(read)
     return [
-        claim.flow(
-            output_uses[target].partitions if isinstance(target, Dataset) and target in output_uses else (),
-            partitions,
-            output_uses.get(target) if isinstance(target, Dataset) else None,
-        )
+        claim.flow(output_uses[target].partitions if target in output_uses else (), partitions, output_uses.get(target))
         for target, claim in sorted(claims.items(), key=lambda item: _sort_key(item[0]))
     ]
 
@@ -116,21 +177,23 @@ class _Claims:
     explicit: bool = False
     upstreams: dict[Endpoint, Basis] = field(default_factory=dict)
     columns: set[ColumnEdge] = field(default_factory=set)
+    stated: StatedColumns | None = None
+    shared: SharedInputs | None = None
 
     def take_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
         self.explicit = True
-        for item in _objects(entry.get("inputs")):
+        for item in objects(entry.get("inputs")):
             upstream = self._upstream(item, own_job)
             if upstream is not None and isinstance(item.get("field"), str):
-                self._column(upstream, _text(item, "field"), None, item, Dependency.INDIRECT)
+                self._column(upstream, text_of(item, "field"), None, item, Dependency.INDIRECT)
         fields = entry.get("fields")
         for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
             if not isinstance(target_field, Mapping) or not storable(name):
                 continue
-            for item in _objects(target_field.get("inputs")):
+            for item in objects(target_field.get("inputs")):
                 upstream = self._upstream(item, own_job)
                 if upstream is not None:
-                    self._column(upstream, _text(item, "field"), name, item, Dependency.DIRECT)
+                    self._column(upstream, text_of(item, "field"), name, item, Dependency.DIRECT)
 
     def _upstream(self, item: Mapping[str, Any], own_job: Job | None) -> Endpoint | None:
         upstream = _endpoint(item, own_job)
@@ -141,24 +204,9 @@ class _Claims:
         return upstream
 
     def take_column_lineage(self, facet: Mapping[str, Any]) -> None:
-        fields = facet.get("fields")
-        for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
-            if not isinstance(target_field, Mapping) or not storable(name):
-                continue
-            for item in _objects(target_field.get("inputFields")):
-                self._input_field(item, name, Dependency.DIRECT, target_field)
-        for item in _objects(facet.get("dataset")):
-            self._input_field(item, None, Dependency.INDIRECT, {})
-
-    def _input_field(
-        self, item: Mapping[str, Any], column: str | None, default: Dependency, target_field: Mapping[str, Any]
-    ) -> None:
-        namespace, name, source = _text(item, "namespace"), _text(item, "name"), _text(item, "field")
-        if namespace is None or name is None or source is None:
-            return
-        upstream = Dataset(namespace, name)
-        self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
-        self._column(upstream, source, column, item, default, target_field)
+        self.stated = stated = stated_columns(facet, self.target)
+        for upstream in stated.by_upstream:
+            self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
 
     def take_inputs(self, datasets: Iterable[Dataset]) -> None:
         for dataset in datasets:
@@ -171,9 +219,8 @@ class _Claims:
         column: str | None,
         item: Mapping[str, Any],
         default: Dependency,
-        target_field: Mapping[str, Any] | None = None,
     ) -> None:
-        for how in _transformations(item, default, target_field or {}):
+        for how in transformations(item.get("transformations"), (default, None, False, None)):
             self.columns.add(ColumnEdge(upstream, upstream_column, self.target, column, *how))
 
     def flow(
@@ -186,24 +233,8 @@ class _Claims:
             Source(upstream, input_partitions.get(upstream, ()) if isinstance(upstream, Dataset) else (), basis)
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
-        return Flow(self.target, partitions, sources, frozenset(self.columns), use)
-
-
-How = tuple[Dependency, str | None, bool, str | None]
-
-
-def _transformations(item: Mapping[str, Any], default: Dependency, target_field: Mapping[str, Any]) -> Iterator[How]:
-    stated = list(_objects(item.get("transformations")))
-    for transformation in stated:
-        kind = _text(transformation, "type")
-        dependency = Dependency(kind) if kind in ("DIRECT", "INDIRECT") else default
-        masking = transformation.get("masking") is True
-        yield dependency, _text(transformation, "subtype"), masking, _logic(transformation, "description")
-    if not stated:
-        # The first form of the facet said this once per target field, and said nothing of direct or indirect.
-        kind = _text(target_field, "transformationType")
-        subtype = None if kind in (None, "MASKED") else kind
-        yield default, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
+        columns = self.stated.edges if self.stated is not None else frozenset(self.columns)
+        return Flow(self.target, partitions, sources, columns, use, self.stated, self.shared)
 
 
 def summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
@@ -228,7 +259,7 @@ def edge_type(subtypes: Collection[str | None]) -> EdgeType:
 def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
     if not isinstance(item, Mapping):
         return None
-    namespace, name, kind = _text(item, "namespace"), _text(item, "name"), item.get("type")
+    namespace, name, kind = text_of(item, "namespace"), text_of(item, "name"), item.get("type")
     if kind == "JOB" and namespace is None and name is None:
         return own_job
     if kind == "JOB" and namespace is not None and name is not None:
@@ -241,20 +272,6 @@ def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
 def _live_facet(use: DatasetUse, name: str) -> Mapping[str, Any] | None:
     facet = use.facets.get(name)
     return facet if isinstance(facet, Mapping) and not is_deleted(facet) else None
-
-
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, Mapping))
-
-
-def _text(item: Mapping[str, Any], key: str) -> str | None:
-    value = item.get(key)
-    return value if isinstance(value, str) and storable(value) else None
-
-
-def _logic(item: Mapping[str, Any], key: str) -> str | None:
-    return _text(item, key) or None
 
 
 def _sort_key(endpoint: Endpoint) -> tuple[bool, str, str]:

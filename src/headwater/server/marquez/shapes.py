@@ -222,7 +222,7 @@ def graph(found: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iter
     for flow in found.flows:
         ends = (node_id(flow.upstream), node_id(flow.downstream))
         between = [ends] if flow.job is None else [(ends[0], node_id(flow.job)), (node_id(flow.job), ends[1])]
-        pairs += between
+        pairs += [pair for pair in between if pair[0] != pair[1]]  # where the job itself is the end of a flow
     nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in found.datasets]
     for summary in found.jobs:
         inputs, outputs = uses.get(summary.job) or _declared(summary.job, found.flows)
@@ -233,7 +233,10 @@ def graph(found: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iter
 
 def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[Endpoint]]:
     through = [flow for flow in flows if flow.job == named]
-    return [*dict.fromkeys(flow.upstream for flow in through)], [*dict.fromkeys(flow.downstream for flow in through)]
+    inputs, outputs = ([flow.upstream for flow in through], [flow.downstream for flow in through])
+    return [*dict.fromkeys(one for one in inputs if one != named)], [
+        *dict.fromkeys(one for one in outputs if one != named)
+    ]
 
 
 def column_graph(found: Surroundings) -> Shape:

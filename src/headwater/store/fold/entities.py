@@ -17,7 +17,7 @@ from headwater.model.names import Endpoint, Job
 from headwater.model.runs import Facets, RunState
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
-from headwater.store.keys import endpoint_key, key_of
+from headwater.store.keys import endpoint_key, hub_key, hub_name, key_of
 from headwater.store.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.standing import Standing
 from headwater.store.tables import dataset, job, label, run, run_dataset, to_micros
@@ -166,6 +166,22 @@ class Entities:
     def canonical_ids(self, endpoints: Collection[Endpoint]) -> dict[Endpoint, int]:
         self.load_datasets(endpoints)
         return {endpoint: self.canonical_id(endpoint) for endpoint in endpoints}
+
+    def hub_id(self, job: Job, inputs: Iterable[Endpoint]) -> int:
+        """The node between these ``inputs``, sorted by name, and what ``job`` makes of them all alike."""
+        key = hub_key(job, inputs)
+        if key not in self.memory.hubs:
+            for (hub_id,) in _HUB.rows(self._conn, {"key": key}):
+                self.memory.hubs[key] = hub_id
+        if key not in self.memory.hubs:
+            self.memory.hubs[key] = hub_id = self.standing.next_hub()
+            name = hub_name(job, key)
+            row: dict[str, Any] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
+            row |= {"name_key": key_of(name), "is_job": 2, "canonical_id": hub_id, "kind": "job", "contested": 0}
+            row |= {"owner": None, "tags": [], "facets": {}, "first_seen": None, "last_seen": None}
+            _INSERT_DATASET.run(self._conn, [row])
+            self.memory.weight += _LIGHT
+        return self.memory.hubs[key]
 
     def job(self, named: Job | None) -> JobRow:
         assert named is not None
@@ -332,6 +348,7 @@ _DATASET, _JOB, _RUN = (
     for table, row in ((dataset, DatasetRow), (job, JobRow), (run, RunRow))
 )
 _DATASETS_BY_KEY, _DATASETS_BY_ID = Lookup(_DATASET, dataset.c.key), Lookup(_DATASET, dataset.c.id)
+_HUB = Prepared(select(dataset.c.id).where(dataset.c.key == bindparam("key")))
 _JOBS_BY_KEY = Lookup(_JOB, job.c.key)
 _RUNS_BY_KEY, _RUNS_BY_ID = Lookup(_RUN, run.c.key), Lookup(_RUN, run.c.id)
 _LABELS_BY_KEY = Lookup(select(label.c.id, label.c.text), label.c.key)

@@ -50,8 +50,9 @@ def _declared_by(job_id: int) -> ColumnElement[bool]:
 
 
 class Graph:
-    def __init__(self, conn: Connection, entities: Entities) -> None:
+    def __init__(self, conn: Connection, entities: Entities, max_direct_edges: int) -> None:
         self._conn = conn
+        self._max_direct_edges = max_direct_edges
         self._entities = entities
         self._intervals = Intervals(conn, entities)
         self._fresh: dict[bytes, Event] = {}
@@ -107,7 +108,7 @@ class Graph:
         last = outcomes.get(row.job_id)
         if last is not None and last.said == said and self._entities.canonical_ids(last.names) == last.names:
             return [draft.by(writer) for draft in last.drafts]
-        flows = flows_of_run(accumulate(events))
+        flows = flows_of_run(accumulate(events), self._max_direct_edges)
         drafts = draft_flows(self._entities, writer, flows)
         outcomes[row.job_id] = Outcome(said, events, self._entities.canonical_ids(endpoints_of(flows)), drafts)
         return drafts
@@ -127,7 +128,10 @@ class Graph:
     def _fold_job(self, job_id: int) -> None:
         """Each declaration of a job replaces the one before, also for targets that it no longer names."""
         declarations = [
-            (Writer(Origin.JOB, job_id, None, event_id, to_micros(e.time), e.digest), flows_of_job(e))
+            (
+                Writer(Origin.JOB, job_id, None, event_id, to_micros(e.time), e.digest),
+                flows_of_job(e, self._max_direct_edges),
+            )
             for event_id, e in self._declared(self._conn.execute(_DECLARATIONS.where(_declared_by(job_id))).all())
         ]
         drafts = []

@@ -9,7 +9,6 @@ says something else, or one goes away, the whole group is folded anew; all ways 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
@@ -39,20 +38,23 @@ Element = tuple[Any, ...]
 """One thing a version says: an upstream with its type, or one column edge."""
 
 
-@dataclass(frozen=True)
 class _Kind:
     """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns."""
 
-    table: Table
-    digest: str
-    columns: tuple[str, ...]
-    labels: tuple[int, ...]
-    """Positions of column names, which the table holds as label ids."""
-    insert: Prepared
+    def __init__(self, table: Table, digest: str, columns: tuple[str, ...], *, labelled: bool) -> None:
+        """``labelled``: the second and third are column names, which the table holds as label ids."""
+        self.table = table
+        self.digest = digest
+        self.columns = columns
+        self.labelled = labelled
+        row = table.c.id == bindparam("row")
+        self.insert = Prepared(insert(table))
+        self.delete = Prepared(delete(table).where(row))
+        self.end = Prepared(update(table).where(row).values(valid_to=bindparam("at")))
 
 
 _KINDS = (
-    _Kind(edge, "upstream_digest", ("upstream_id", "basis", "type", "transformation"), (), Prepared(insert(edge))),
+    _Kind(edge, "upstream_digest", ("upstream_id", "basis", "type", "transformation"), labelled=False),
     _Kind(
         column_edge,
         "column_digest",
@@ -65,8 +67,7 @@ _KINDS = (
             "masking",
             "logic",
         ),
-        (1, 2),
-        Prepared(insert(column_edge)),
+        labelled=True,
     ),
 )
 
@@ -128,8 +129,9 @@ class Intervals:
 
     def _begin(self, draft: Draft) -> None:
         """The first version of its group: there is nothing that it could change."""
-        for kind, said in zip(_KINDS, (draft.upstreams, draft.columns), strict=True):
-            elements = self._labelled(kind, {tuple(element) for element in said})
+        for kind, said in zip(_KINDS, (draft.upstreams, draft.columns.rows), strict=True):
+            # In the order they have in the content, which hangs on nothing but what is said.
+            elements = self._labelled(kind, dict.fromkeys(map(tuple, said)))
             self._insert(kind, draft.group, [(element, draft.writer.written_at, OPEN) for element in elements])
 
     # -- the newest version changed something -----------------------------------------------------
@@ -147,25 +149,25 @@ class Intervals:
 
     def _settle_kind(self, kind: _Kind, group: Group, wanted: set[Element], now: int) -> None:
         table = kind.table
-        wanted = self._labelled(kind, wanted)
+        wanted = set(self._labelled(kind, wanted))
         rows = self._conn.execute(
             select(table).where(_edges_of(table, group), or_(table.c.valid_to == OPEN, table.c.valid_to == now))
         ).all()
         held = {_element(kind, row): row for row in rows if row.valid_to == OPEN}
         just_ended = {_element(kind, row): row for row in rows if row.valid_to == now}
+        never: list[int] = []
+        over: list[int] = []
         for element, row in held.items():
             if element not in wanted:
-                if row.valid_from == now:
-                    self._conn.execute(delete(table).where(table.c.id == row.id))
-                else:
-                    self._end(table, row.id, now)
+                (never if row.valid_from == now else over).append(row.id)
         new = wanted - held.keys()
-        for element in new & just_ended.keys():
-            self._end(table, just_ended[element].id, OPEN)
-        self._insert(kind, group, [(element, now, OPEN) for element in new - just_ended.keys()])
-
-    def _end(self, table: Table, row_id: int, at: int) -> None:
-        self._conn.execute(update(table).where(table.c.id == row_id).values(valid_to=at))
+        again = [just_ended[element].id for element in new & just_ended.keys()]
+        if never:
+            kind.delete.run(self._conn, [{"row": row_id} for row_id in never])
+        ended = [*((row_id, now) for row_id in over), *((row_id, OPEN) for row_id in again)]
+        if ended:
+            kind.end.run(self._conn, [{"row": row_id, "at": at} for row_id, at in ended])
+        self._insert_sorted(kind, group, [(element, now, OPEN) for element in new - just_ended.keys()])
 
     # -- the whole group anew ---------------------------------------------------------------------
 
@@ -199,11 +201,15 @@ class Intervals:
         for start in range(0, len(stale), 500):
             chunk = stale[start : start + 500]
             self._conn.execute(delete(kind.table).where(kind.table.c.id.in_(chunk)))
-        self._insert(kind, group, wanted - held.keys())
+        self._insert_sorted(kind, group, wanted - held.keys())
 
     # -- rows and elements ------------------------------------------------------------------------
 
+    def _insert_sorted(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
+        self._insert(kind, group, sorted(spans, key=_in_order))
+
     def _insert(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
+        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
         rows = [
             {
                 "job_id": group.job_id,
@@ -213,7 +219,7 @@ class Intervals:
                 "valid_to": end,
                 **dict(zip(kind.columns, element, strict=True)),
             }
-            for element, start, end in sorted(spans, key=_in_order)
+            for element, start, end in spans
         ]
         if rows:
             kind.insert.run(self._conn, rows)
@@ -227,20 +233,16 @@ class Intervals:
                 found[row.digest] = [tuple(element) for element in row.body]
         return found
 
-    def _labelled(self, kind: _Kind, elements: Iterable[Element]) -> set[Element]:
-        elements = list(elements)
-        lookup = self._label_lookup(kind, elements)
-        return {lookup(element) for element in elements}
+    def _labelled(self, kind: _Kind, elements: Collection[Element]) -> list[Element]:
+        return list(map(self._label_lookup(kind, elements), elements))
 
     def _label_lookup(self, kind: _Kind, elements: Iterable[Element]) -> Callable[[Element], Element]:
-        if not kind.labels:
+        if not kind.labelled:
             return lambda element: element
-        texts = {e[position] for e in elements for position in kind.labels if e[position] is not None}
-        ids = self._entities.label_ids(texts)
-        return lambda element: tuple(
-            ids[value] if position in kind.labels and value is not None else value
-            for position, value in enumerate(element)
-        )
+        texts = {text for element in elements for text in element[1:3] if text is not None}
+        known = self._entities.label_ids(texts)
+        ids: dict[str | None, int | None] = {None: None, **{text: known[text] for text in texts}}
+        return lambda element: (element[0], ids[element[1]], ids[element[2]], *element[3:])
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -264,7 +266,6 @@ def _element(kind: _Kind, row: Row[Any]) -> Element:
 
 
 def _in_order(span: tuple[Element, int, int]) -> Any:
-    """Of edges equally new the last one stored is told first: which one that is must not hang on a set's order."""
     element, start, end = span
     return [(value is not None, value) for value in element], start, end
 

@@ -27,6 +27,8 @@ class Memory:
     runs: dict[str, RunRow] = field(default_factory=dict)
     run_by_id: dict[int, RunRow] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
+    hubs: dict[bytes, int] = field(default_factory=dict)
+    """By key. What a hub is never changes."""
     newest: dict[Group, Newest | None] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     """By job, what its last run came to."""
@@ -51,4 +53,10 @@ class Memory:
         return kept
 
     def _lasting(self) -> Memory:
-        return Memory(labels=self.labels, outcomes=self.outcomes, weight=self.weight, others_write=self.others_write)
+        return Memory(
+            labels=self.labels,
+            hubs=self.hubs,
+            outcomes=self.outcomes,
+            weight=self.weight,
+            others_write=self.others_write,
+        )

@@ -7,13 +7,14 @@ one by one. So they are gathered, and sent ahead of whatever would see them miss
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, LargeBinary, Text, bindparam, column, insert, select, table, update
 
 from headwater.store.fold.rows import Newest
-from headwater.store.fold.writes import Draft
+from headwater.store.fold.writes import Draft, content_text
 from headwater.store.pending import gather
 from headwater.store.prepared import Lookup, Prepared
 from headwater.store.tables import OPEN, content, lineage, version
@@ -66,13 +67,16 @@ class Versions:
             statement.run(self._conn, [{"ended": version_id, "at": at} for version_id, at in ended.items()])
 
     def _keep_content(self, draft: Draft, known: Collection[bytes | None]) -> None:
-        bodies = {draft.upstream_digest: draft.upstreams, draft.column_digest: draft.columns}
+        texts: dict[bytes, Callable[[], str]] = {
+            draft.upstream_digest: _said(draft.upstreams),
+            draft.column_digest: partial(str, draft.columns.text),
+        }
         if draft.schema_digest is not None:
-            bodies[draft.schema_digest] = draft.schema
-        unsure = [digest for digest in bodies if digest not in known and digest not in self._known]
+            texts[draft.schema_digest] = _said(draft.schema)
+        unsure = [digest for digest in texts if digest not in known and digest not in self._known]
         if unsure:
             stored = {digest for (digest,) in _STORED_CONTENT.rows(self._conn, unsure)}
-            new = [{"digest": digest, "body": bodies[digest]} for digest in unsure if digest not in stored]
+            new = [{"digest": digest, "body": texts[digest]()} for digest in unsure if digest not in stored]
             if new:
                 _INSERT_CONTENT.run(self._conn, new)
             self._known.update(unsure)
@@ -120,7 +124,15 @@ def _lineage_rows(version_id: int, draft: Draft, valid_to: int) -> Iterator[dict
             }
 
 
-_INSERT_VERSION, _INSERT_LINEAGE, _INSERT_CONTENT = (Prepared(insert(table)) for table in (version, lineage, content))
+def _said(body: Any) -> Callable[[], str]:
+    return partial(content_text, body)
+
+
+_CONTENT_TEXT = table(content.name, column("digest", LargeBinary), column("body", Text))
+"""``content`` with bodies that are JSON already."""
+_INSERT_VERSION, _INSERT_LINEAGE, _INSERT_CONTENT = map(
+    Prepared, (insert(version), insert(lineage), insert(_CONTENT_TEXT))
+)
 _STORED_CONTENT = Lookup(select(content.c.digest), content.c.digest)
 _END = (
     Prepared(update(version).where(version.c.id == bindparam("ended")).values(valid_to=bindparam("at"))),

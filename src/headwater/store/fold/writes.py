@@ -18,8 +18,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
-from headwater.formats.openlineage.flows import Flow, Source, endpoints_of, summary
+from headwater.formats.openlineage.flows import Flow, SharedInputs, Source, endpoints_of, summary
+from headwater.formats.openlineage.stated_columns import Quoted, row_of, row_text
+from headwater.formats.openlineage.stated_columns import Row as StatedRow
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
+from headwater.model.names import Endpoint
 from headwater.store.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
@@ -54,6 +57,18 @@ class Read:
     transformation: str | None
 
 
+@dataclass(frozen=True)
+class ColumnContent:
+    """Column edges as they are stored: each once, by its text."""
+
+    rows: Sequence[tuple[Any, ...]]
+    text: str
+    """The rows as compact JSON. There may be very many, so it is put together once."""
+
+
+NO_COLUMNS = ColumnContent((), "[]")
+
+
 @dataclass
 class Draft:
     """A version about to be written."""
@@ -62,23 +77,29 @@ class Draft:
     partition_id: int | None
     writer: Writer
     reads: Sequence[Read] = ()
-    columns: Sequence[Any] = ()
+    columns: ColumnContent = NO_COLUMNS
     schema: Any = None
     label: str | None = None
 
     def __post_init__(self) -> None:
         self.upstreams = [[r.upstream_id, r.basis, r.type, r.transformation] for r in self.reads]
         self.upstream_digest = content_digest(self.upstreams)
-        self.column_digest = content_digest(self.columns)
+        self.column_digest = text_digest(self.columns.text)
         self.schema_digest = content_digest(self.schema) if self.schema is not None else None
         partitions = [r.partition_ids for r in self.reads]
-        self.digest = content_digest([self.upstreams, self.columns, self.schema, self.label, partitions])
+        said = map(content_text, (self.schema, self.label, partitions))
+        self.digest = text_digest(f"[{','.join((content_text(self.upstreams), self.columns.text, *said))}]")
 
     def by(self, writer: Writer) -> Draft:
         """The same, by another run of the job."""
         same = copy(self)
         same.writer = writer
         return same
+
+    @property
+    def as_read(self) -> Read:
+        """Of a hub: how what flows out of it reads it."""
+        return Read(self.group.dataset_id, (self.partition_id,), Basis.INPUTS, EdgeType.DERIVED_FROM, None)
 
     def repeats(self, before: Newest) -> bool:
         return (before.upstream_digest, before.column_digest) == (self.upstream_digest, self.column_digest)
@@ -91,34 +112,75 @@ class Draft:
         return (*whose, self.group.dataset_id, self.partition_id, self.digest)
 
 
+content_text = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def text_digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
 def content_digest(body: Any) -> bytes:
-    return hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).digest()
+    return text_digest(content_text(body))
 
 
 def draft_flows(entities: Entities, writer: Writer, flows: Iterable[Flow]) -> list[Draft]:
     """The versions that ``writer`` makes, under the names that hold now."""
     flows = list(flows)
     entities.load_datasets(endpoints_of(flows))
+    shared = dict.fromkeys(flow.shared for flow in flows if flow.shared is not None)
     labels = entities.label_ids(
         {name for flow in flows for name in flow.partitions}
         | {name for flow in flows for source in flow.sources for name in source.partitions}
+        | {name for inputs in shared for source in inputs.sources for name in source.partitions}
     )
+    hubs = {inputs: _draft_hub(entities, labels, writer, inputs) for inputs in shared}
     by_target: dict[int, list[Flow]] = {}
     for flow in flows:
         by_target.setdefault(entities.canonical_id(flow.target), []).append(flow)
-    return [draft for flows in by_target.values() for draft in _draft_target(entities, labels, writer, flows)]
+    drafts = [draft for flows in by_target.values() for draft in _draft_target(entities, labels, writer, flows, hubs)]
+    return [*hubs.values(), *drafts]
 
 
-def _draft_target(entities: Entities, labels: Mapping[str, int], writer: Writer, flows: Sequence[Flow]) -> list[Draft]:
+def _draft_hub(entities: Entities, labels: Mapping[str, int], writer: Writer, shared: SharedInputs) -> Draft:
+    """The hub that the inputs flow into: a node for each job and set of inputs, so that what flows into it never
+    changes and only what flows out of it has a history. A version of it is one set of partitions of these inputs."""
+    reads = _reads(entities, labels, shared.sources, {}, 1)
+    entities.load_dataset_ids([read.upstream_id for read in reads])
+    names = {read.upstream_id: entities.dataset_of(read.upstream_id).endpoint for read in reads}
+    hub_id = entities.hub_id(shared.job, sorted(names.values(), key=_by_name))
+    texts = {labels[text]: text for source in shared.sources for text in source.partitions}
+    read_of = sorted(
+        [*_by_name(names[read.upstream_id]), sorted(texts[part] for part in read.partition_ids if part is not None)]
+        for read in reads
+    )
+    part = f"inputs {content_digest(read_of).hex()}"
+    partition_id = entities.label_ids([part])[part]
+    group = Group(writer.origin, writer.job_id, hub_id)
+    return Draft(group, partition_id, writer, reads, _column_content(entities, (), {}, {*names}))
+
+
+def _by_name(endpoint: Endpoint) -> tuple[str, str]:
+    return endpoint.namespace, endpoint.name
+
+
+def _draft_target(
+    entities: Entities,
+    labels: Mapping[str, int],
+    writer: Writer,
+    flows: Sequence[Flow],
+    hubs: Mapping[SharedInputs, Draft],
+) -> list[Draft]:
     """One dataset, which a writer may have written under several of its names."""
     group = Group(writer.origin, writer.job_id, entities.canonical_id(flows[0].target))
     whole = not all(flow.partitions for flow in flows)
     names = {name for flow in flows for name in flow.partitions}
     partitions: list[int | None] = [None] if whole else [*sorted(labels[name] for name in names)]
     facets = [flow.use.facets for flow in flows if flow.use]
-    edges = {edge for flow in flows for edge in flow.columns}
+    edges = _by_upstream(entities, flows)
     reads = _reads(entities, labels, [s for flow in flows for s in flow.sources], edges, len(partitions))
-    columns = _column_content(entities, edges, {read.upstream_id for read in reads})
+    through = {hubs[flow.shared].as_read for flow in flows if flow.shared is not None}
+    reads = sorted([*reads, *through], key=lambda read: read.upstream_id)
+    columns = _column_content(entities, flows, edges, {read.upstream_id for read in reads})
     schema = next((fields for f in facets if (fields := schema_fields(f))), None)
     label = next((text for f in facets if (text := version_label(f)) is not None), None)
     return [Draft(group, partition_id, writer, reads, columns, schema, label) for partition_id in partitions]
@@ -128,15 +190,12 @@ def _reads(
     entities: Entities,
     labels: Mapping[str, int],
     sources: Iterable[Source],
-    edges: Iterable[ColumnEdge],
+    edges: Mapping[int, Collection[ColumnEdge]],
     target_partitions: int,
 ) -> list[Read]:
     by_upstream: dict[int, list[Source]] = {}
     for source in sources:
         by_upstream.setdefault(entities.canonical_id(source.upstream), []).append(source)
-    column_edges: dict[int, list[ColumnEdge]] = {}
-    for edge in edges:
-        column_edges.setdefault(entities.canonical_id(edge.upstream), []).append(edge)
     reads = []
     for upstream_id, same in sorted(by_upstream.items()):
         names = {name for source in same for name in source.partitions}
@@ -144,27 +203,40 @@ def _reads(
         whole = not all(s.partitions for s in same) or len(names) * target_partitions > _MOST_PARTITION_PAIRS
         partition_ids = (None,) if whole else tuple(sorted(labels[name] for name in names))
         basis = min((source.basis for source in same), key=_BASES.index)
-        reads.append(Read(upstream_id, partition_ids, basis, *summary(column_edges.get(upstream_id, ()))))
+        reads.append(Read(upstream_id, partition_ids, basis, *summary(edges.get(upstream_id, ()))))
     return reads
 
 
-def _column_content(entities: Entities, edges: Iterable[ColumnEdge], upstreams: set[int]) -> list[Any]:
+def _by_upstream(entities: Entities, flows: Sequence[Flow]) -> dict[int, list[ColumnEdge]]:
+    """The column edges by the upstream, under its canonical name. Of several flows one may be there twice."""
+    by_id: dict[int, list[ColumnEdge]] = {}
+    for flow in flows:
+        for endpoint, edges in flow.columns_by_upstream().items():
+            by_id.setdefault(entities.canonical_id(endpoint), []).extend(edges)
+    return by_id
+
+
+_UNKNOWN: StatedRow = (None, None, Dependency.UNKNOWN, None, 0, None)
+_UNKNOWN_TEXT = f'null,null,"{Dependency.UNKNOWN}",null,0,null]'
+
+
+def _column_content(
+    entities: Entities, flows: Sequence[Flow], edges: Mapping[int, Collection[ColumnEdge]], upstreams: set[int]
+) -> ColumnContent:
     """The column edges; an upstream that none of them mentions is there as a whole, with its columns unknown."""
-    stated = {
-        (
-            entities.canonical_id(edge.upstream),
-            edge.upstream_column,
-            edge.downstream_column,
-            edge.dependency,
-            edge.subtype,
-            int(edge.masking),
-            edge.logic,
-        )
-        for edge in edges
-    }
-    unstated = upstreams - {row[0] for row in stated}
-    rows = stated | {(upstream, None, None, Dependency.UNKNOWN, None, 0, None) for upstream in unstated}
-    return sorted(map(list, rows), key=json.dumps)
+    rows = {upstream: [(_UNKNOWN_TEXT, _UNKNOWN)] for upstream in upstreams - edges.keys()}
+    stated = flows[0].stated if len(flows) == 1 else None
+    prepared = {} if stated is None else {entities.canonical_id(name): of for name, of in stated.rows.items()}
+    if stated is not None and len(prepared) == len(stated.rows):
+        rows |= prepared
+    else:
+        quoted = Quoted()
+        for upstream, same in edges.items():
+            rows[upstream] = sorted({row_text(edge, quoted): row_of(edge) for edge in same}.items())
+    # Sorted as texts, of which the upstream is the beginning.
+    order = sorted(rows, key=lambda upstream: f"{upstream},")
+    text = ",".join([f"[{upstream},{end}" for upstream in order for end, _ in rows[upstream]])
+    return ColumnContent([(upstream, *row) for upstream in order for _, row in rows[upstream]], f"[{text}]")
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
