@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -18,6 +19,15 @@ def parse_size(text: str) -> int:
     if found is None or int(found[1]) == 0:
         raise typer.BadParameter(f"'{text}' is not a size. Write 500KB, 20MB or a number of bytes.")
     return int(found[1]) * _UNITS[found[2]]
+
+
+def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:
+    from headwater.server.access.proxies import parse_network
+
+    try:
+        return tuple(str(parse_network(text)) for text in texts)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}. Write an address or a network, like 10.0.0.7 or 10.0.0.0/8.") from None
 
 
 def serve(
@@ -41,6 +51,13 @@ def serve(
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trusted-proxy", metavar="ADDRESS", envvar="HEADWATER_TRUSTED_PROXY",
+            help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
+        ),
+    ] = None,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:  # fmt: skip
     """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
@@ -61,5 +78,6 @@ def serve(
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
             log_level=log_level,
+            trusted_proxies=parse_proxies(trusted_proxy or ()),
         ),
     )

@@ -14,6 +14,7 @@ from fastapi import FastAPI
 
 import headwater
 from headwater.server import access, logs, problems
+from headwater.server.access.proxies import ForwardedClient, TrustedProxies
 from headwater.server.bodies import Gate
 from headwater.server.dictating import Dictating
 from headwater.server.envelope import Envelope
@@ -53,6 +54,8 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
     access.install(app, service.store, settings)
     page.install(app)
     app.add_middleware(Envelope)
+    if settings.trusted_proxies:
+        app.add_middleware(ForwardedClient, proxies=TrustedProxies(settings.trusted_proxies))
     return app
 
 

@@ -42,6 +42,8 @@ class Settings:
     workspace: str | None = None
     """A folder that the workers of one server share; one that goes with the process unless told."""
     log_level: str = "info"
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies whose `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` count."""
     scribe: str | None = None
     """The socket of the process that writes; without one every process writes for itself."""
 
@@ -52,4 +54,5 @@ class Settings:
 def from_environment() -> tuple[str, Settings]:
     given: dict[str, Any] = json.loads(os.environ[VARIABLE])
     known = {field.name for field in fields(Settings)}
-    return given["store_url"], Settings(**{name: value for name, value in given.items() if name in known})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return given["store_url"], Settings(**{name: value for name, value in values.items() if name in known})

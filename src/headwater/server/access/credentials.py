@@ -90,6 +90,11 @@ class Credentials:
             return Shown(token.strip() if scheme.lower() == "bearer" else "", None)
         return Shown(None, request.cookies.get(self.cookie))
 
+    def secures_cookie(self, request: HTTPConnection) -> bool:
+        """Whether the browser may send the session's cookie by TLS alone; a trusted proxy says what it used."""
+        by_tls = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
+        return not self.loopback or by_tls
+
     async def key_of(self, request: HTTPConnection, token: str) -> AccessKey:
         """For logging in. Whoever shows keys that are not good is slowed down."""
         key = await self._key(request, Shown(token, None))
