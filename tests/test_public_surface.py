@@ -188,6 +188,7 @@ HeadwaterError
     ├── StoreUrlInvalid
     ├── StoreMissing
     ├── StoreUnavailable
+    │   └── StoreFull
     ├── StoreReadOnly
     ├── StoreNotOurs
     ├── StoreOutdated

@@ -61,6 +61,7 @@
         ├── StoreUrlInvalid     the address itself is wrong
         ├── StoreMissing        nothing is there
         ├── StoreUnavailable    it is there but does not answer, or has gone
+        │   └── StoreFull       no space is left for it, on its disk or by its quota
         ├── StoreReadOnly       it answers but takes no writes
         ├── StoreNotOurs        it is a database, but not a Headwater store
         ├── StoreOutdated       older than this code: `headwater db upgrade`
@@ -125,6 +126,7 @@ __all__ = [
     "RowsRefused",
     "RulesBroken",
     "StoreError",
+    "StoreFull",
     "StoreMissing",
     "StoreNotOurs",
     "StoreOutdated",
@@ -563,6 +565,10 @@ class StoreMissing(StoreError):
 
 
 class StoreUnavailable(StoreError):
+    pass
+
+
+class StoreFull(StoreUnavailable):
     pass
 
 

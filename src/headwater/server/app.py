@@ -20,6 +20,7 @@ from headwater.server.dictating import Dictating
 from headwater.server.envelope import Envelope
 from headwater.server.feed import Feed
 from headwater.server.intake import Intake
+from headwater.server.readiness import Readiness
 from headwater.server.routes import install as install_routes
 from headwater.server.routes import page
 from headwater.server.schemas import COMPONENTS, without_foreign_problems
@@ -74,6 +75,7 @@ def _service(store_url: str, settings: Settings) -> Service:
         Intake(storing, settings.writers),
         Tasks(workspace),
         Feed(store, threads),
+        Readiness(store, store_url, threads),
     )
 
 
@@ -109,6 +111,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
         service.tasks.close()
         service.intake.close()
         service.threads.close()
+        service.readiness.close()
         app.state.credentials.close()
         service.store.close()
 

@@ -69,6 +69,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
 
 _UNSAID: dict[type[errors.HeadwaterError], str | None] = {
     errors.StoreError: "The store does not answer as it should. The server's log says why.",
+    errors.StoreFull: "The store is full: there is no space left for its database.",
     errors.AuditBroken: None,  # says which entry it is, and no more
     errors.RecordsError: "The archive of records cannot be used. The server's log says why.",
     errors.FileRefused: "The server cannot write the file. Its log says why.",
