@@ -169,6 +169,7 @@ HeadwaterError
 │   ├── RateExceeded
 │   ├── UnknownAccessKey
 │   ├── AccessKeyInvalid
+│   ├── LastAdminKey
 │   └── BindRefused
 ├── RecordsError
 │   ├── ArchiveMoved

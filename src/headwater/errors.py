@@ -42,6 +42,7 @@
     │   ├── RateExceeded        too often; says when to come again
     │   ├── UnknownAccessKey    lists the keys there are
     │   ├── AccessKeyInvalid    a key cannot be made as asked
+    │   ├── LastAdminKey        the only key left that can manage keys; it is not revoked over HTTP
     │   └── BindRefused         not on an address that others reach, as long as anybody could come in
     ├── RecordsError            the record ledger and its archive
     │   ├── ArchiveMoved        another commit came first: begin again from what the archive is now
@@ -99,6 +100,7 @@ __all__ = [
     "InputsChanged",
     "KeptPlanRefused",
     "KeyUnusable",
+    "LastAdminKey",
     "MismatchRefused",
     "NamespaceInvalid",
     "NamespaceRefused",
@@ -450,6 +452,14 @@ class UnknownAccessKey(AccessError):
 
 class AccessKeyInvalid(AccessError):
     pass
+
+
+class LastAdminKey(AccessError):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"'{shorten(name)}' is the last key that can manage keys: without it nobody could make another over HTTP. "
+            "Make a second admin key first, or revoke this one on the store itself: `headwater access revoke`."
+        )
 
 
 class BindRefused(AccessError):

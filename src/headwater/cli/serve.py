@@ -58,6 +58,9 @@ def serve(
             help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
         ),
     ] = None,
+    streams_per_key: Annotated[
+        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open streams of one key.")
+    ] = 20,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:  # fmt: skip
     """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
@@ -78,6 +81,7 @@ def serve(
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
             log_level=log_level,
+            streams_per_key=streams_per_key,
             trusted_proxies=parse_proxies(trusted_proxy or ()),
         ),
     )

@@ -55,6 +55,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.NotAuthenticated: 401,
     errors.RateExceeded: 429,
     errors.UnknownAccessKey: 404,
+    errors.LastAdminKey: 409,
     errors.AccessKeyInvalid: 422,
     errors.UnknownRoot: 404,
     errors.RowsError: 409,

@@ -36,6 +36,8 @@ class Settings:
     """That it may make at once, if it made none for a while."""
     streams: int = 100
     """Connections that listen to what happens."""
+    streams_per_key: int = 20
+    """Of these, those that one key may have, with all its sessions; where nobody shows a key, one address."""
     rows_location: str = ".headwater/rows"
     """Where pair tables may lie. What an event says of other places is not followed."""
     spark_master: str = "local[*]"
