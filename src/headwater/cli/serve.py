@@ -30,6 +30,15 @@ def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:
         raise typer.BadParameter(f"{error}. Write an address or a network, like 10.0.0.7 or 10.0.0.0/8.") from None
 
 
+def parse_root(text: str) -> str:
+    from headwater.server.root_path import parse_root_path
+
+    try:
+        return parse_root_path(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def serve(
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Any other than this machine's own needs a key.")
@@ -58,6 +67,13 @@ def serve(
             help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
         ),
     ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(
+            "--root-path", metavar="PATH", envvar="HEADWATER_ROOT_PATH",
+            help="Path below which a proxy shows the server, like /lineage.",
+        ),
+    ] = "",
     streams_per_key: Annotated[
         int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open streams of one key.")
     ] = 20,
@@ -81,6 +97,7 @@ def serve(
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
             log_level=log_level,
+            root_path=parse_root(root_path),
             streams_per_key=streams_per_key,
             trusted_proxies=parse_proxies(trusted_proxy or ()),
         ),

@@ -45,6 +45,7 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        servers=[{"url": settings.root_path}] if settings.root_path else None,
         lifespan=_life,
     )
     app.state.service = service
@@ -53,8 +54,8 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
     _document(app)
     app.add_middleware(Shortcut, service=service, path=f"{PREFIX}/lineage")
     access.install(app, service.store, settings)
-    page.install(app)
-    app.add_middleware(Envelope)
+    page.install(app, settings.root_path)
+    app.add_middleware(Envelope, root_path=settings.root_path)
     if settings.trusted_proxies:
         app.add_middleware(ForwardedClient, proxies=TrustedProxies(settings.trusted_proxies))
     return app

@@ -44,6 +44,8 @@ class Settings:
     workspace: str | None = None
     """A folder that the workers of one server share; one that goes with the process unless told."""
     log_level: str = "info"
+    root_path: str = ""
+    """The path below which a proxy shows the server, like `/lineage`; empty at the top of a host."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of proxies whose `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` count."""
     scribe: str | None = None
