@@ -176,6 +176,7 @@ HeadwaterError
 │   ├── RateExceeded
 │   ├── UnknownAccessKey
 │   ├── AccessKeyInvalid
+│   ├── LastAdminKey
 │   └── BindRefused
 ├── RecordsError
 │   ├── ArchiveMoved
@@ -195,6 +196,7 @@ HeadwaterError
     ├── StoreUrlInvalid
     ├── StoreMissing
     ├── StoreUnavailable
+    │   └── StoreFull
     ├── StoreReadOnly
     ├── StoreNotOurs
     ├── StoreOutdated

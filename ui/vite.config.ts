@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   plugins: [react()],
+  // Chunks name each other relative to themselves, and the server completes those in index.html: see src/api/root.ts.
+  base: "./",
   build: {
     outDir: "../src/headwater/server/page",
     emptyOutDir: true,

@@ -49,6 +49,7 @@
     │   ├── RateExceeded        too often; says when to come again
     │   ├── UnknownAccessKey    lists the keys there are
     │   ├── AccessKeyInvalid    a key cannot be made as asked
+    │   ├── LastAdminKey        the only key left that can manage keys; it is not revoked over HTTP
     │   └── BindRefused         not on an address that others reach, as long as anybody could come in
     ├── RecordsError            the record ledger and its archive
     │   ├── ArchiveMoved        another commit came first: begin again from what the archive is now
@@ -68,6 +69,7 @@
         ├── StoreUrlInvalid     the address itself is wrong
         ├── StoreMissing        nothing is there
         ├── StoreUnavailable    it is there but does not answer, or has gone
+        │   └── StoreFull       no space is left for it, on its disk or by its quota
         ├── StoreReadOnly       it answers but takes no writes
         ├── StoreNotOurs        it is a database, but not a Headwater store
         ├── StoreOutdated       older than this code: `headwater db upgrade`
@@ -109,6 +111,7 @@ __all__ = [
     "KeptPlanRefused",
     "KeyUnusable",
     "LayoutInvalid",
+    "LastAdminKey",
     "MismatchRefused",
     "NamespaceInvalid",
     "NamespaceRefused",
@@ -139,6 +142,7 @@ __all__ = [
     "SqlInvalid",
     "SqlRefused",
     "StoreError",
+    "StoreFull",
     "StoreMissing",
     "StoreNotOurs",
     "StoreOutdated",
@@ -508,6 +512,14 @@ class AccessKeyInvalid(AccessError):
     pass
 
 
+class LastAdminKey(AccessError):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"'{shorten(name)}' is the last key that can manage keys: without it nobody could make another over HTTP. "
+            "Make a second admin key first, or revoke this one on the store itself: `headwater access revoke`."
+        )
+
+
 class BindRefused(AccessError):
     def __init__(self, host: str) -> None:
         self.host = host
@@ -621,6 +633,10 @@ class StoreMissing(StoreError):
 
 
 class StoreUnavailable(StoreError):
+    pass
+
+
+class StoreFull(StoreUnavailable):
     pass
 
 

@@ -36,6 +36,15 @@ def test_as_json(run: Run) -> None:
     assert run("access", "revoke", made["key"]["key_id"], "--store", URL, "--json").json["revoked_at"] is not None
 
 
+def test_revoking_the_last_key_that_can_manage_keys_is_done_with_a_warning(run: Run) -> None:
+    run("access", "add", "boss", "-s", "admin", "--store", URL)
+    run("access", "add", "second", "-s", "admin", "--store", URL)
+    assert run("access", "revoke", "second", "--store", URL).err == ""
+    last = run("access", "revoke", "boss", "--store", URL)
+    assert (last.code, "opens nothing any more" in last.out) == (0, True)
+    assert last.err.startswith("Warning: no key is left that can manage keys over HTTP.")
+
+
 def test_mistakes(run: Run) -> None:
     assert "'root' is not a scope" in run("access", "add", "x", "-s", "root", "--store", URL).err
     assert (

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headwater.store.store import Store
 from tests.page.browser import Watched
 from tests.page.conftest import Demo
 from tests.server.running import ServerProcess
@@ -87,6 +88,11 @@ def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> N
         row.get_by_text("good").wait_for()
         assert page.get_by_text(secret).count() == 0
         page.on("dialog", lambda dialog: dialog.accept())
+        row.get_by_role("button", name="Revoke").click()
+        page.get_by_text("is the last key that can manage keys").wait_for()
+        row.get_by_text("good").wait_for()
+        with Store(f"sqlite:///{tmp_path}/lineage.db") as store:
+            store.access.add("second", scopes=["admin"])
         row.get_by_role("button", name="Revoke").click()
         page.get_by_role("button", name="Come in").or_(row.get_by_text("revoked")).first.wait_for()
 

@@ -98,6 +98,6 @@ def test_the_first_load_is_small() -> None:
     """What the document names, gzipped: the rest comes when it is wanted."""
     if not (BUILT / "index.html").exists():
         pytest.skip("not run: the page is not built")
-    named = re.findall(r'(?:src|href)="/(assets/[^"]+)"', (BUILT / "index.html").read_text())
+    named = re.findall(r'(?:src|href)="\./(assets/[^"]+)"', (BUILT / "index.html").read_text())
     assert named
     assert sum(len(gzip.compress((BUILT / name).read_bytes())) for name in named) < 250_000

@@ -56,7 +56,7 @@ class ServerProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
-        self._command = [
+        self.command = [
             *(sys.executable, "-m", "headwater", "serve", "--store", store_url, "--port", str(self.port)),
             *options,
         ]
@@ -77,7 +77,7 @@ class ServerProcess:
         began = time.monotonic()
         with open(self.log or os.devnull, "ab") as log:
             self.process = subprocess.Popen(
-                self._command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
+                self.command, cwd=ROOT, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
         while self.process.poll() is None and time.monotonic() < began + _START_SECONDS:
             try:

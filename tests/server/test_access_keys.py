@@ -63,6 +63,23 @@ def test_a_key_from_its_making_to_its_end(admin: TestClient) -> None:
     assert admin.delete(f"{KEYS}/nobody").json()["code"] == "unknown_access_key"
 
 
+def test_the_last_admin_key_stays(admin: TestClient) -> None:
+    [boss] = store_of(admin).access.keys()
+    made(admin, name="reader")
+    late = made(admin, name="late", scopes=["admin"])["key"]["key_id"]
+    assert admin.delete(f"{KEYS}/{late}").status_code == 200
+    for others in ({"namespaces": ["team"], "scopes": ["admin"]}, {"scopes": ["read", "write"]}):
+        made(admin, name="other", **others)  # none of them can manage keys
+        refused = admin.delete(f"{KEYS}/{boss.key_id}")
+        assert (refused.status_code, refused.json()["code"]) == (409, "last_admin_key")
+        assert "headwater access revoke" in refused.json()["detail"]
+    assert ask(admin, "/access/keys")["items"][0]["revoked_at"] is None
+    second = made(admin, name="second", scopes=["admin", "read"])["secret"]
+    assert admin.delete(f"{KEYS}/{boss.key_id}").status_code == 200
+    listed = admin.get(KEYS, headers=bearer(second)).json()["items"]
+    assert listed[0]["revoked_at"] is not None
+
+
 def test_it_is_written_down_who_did_it(admin: TestClient) -> None:
     key_id = made(admin, name="x")["key"]["key_id"]
     admin.delete(f"{KEYS}/{key_id}")

@@ -34,9 +34,10 @@ from tests.support.events import run_event, run_id
 class Listening:
     """To what a stream tells, once ``with`` is entered."""
 
-    def __init__(self, port: int, after: str | None = None) -> None:
+    def __init__(self, port: int, after: str | None = None, headers: dict[str, str] | None = None) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
-        self._connection.request("GET", "/api/v1/stream", headers={} if after is None else {"Last-Event-ID": after})
+        sent = {**(headers or {}), **({} if after is None else {"Last-Event-ID": after})}
+        self._connection.request("GET", "/api/v1/stream", headers=sent)
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200
         assert self._answer.getheader("content-type", "").startswith("text/event-stream")
@@ -113,21 +114,67 @@ def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
     assert told[-1] == ("succeeded", 4)
 
 
-def test_only_so_many_listen(server: ServerProcess) -> None:
-    with ExitStack() as held:
-        for _ in range(Settings().streams):
-            held.enter_context(Listening(server.port))
-        status, head = asked_to_listen(server)
-        assert (status, head["retry-after"], head["content-type"]) == (429, "10", "application/problem+json")
-    until = time.monotonic() + 20
-    while asked_to_listen(server)[0] != 200:
+def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
+    app = create_app(served_url, Settings(workspace=str(tmp_path), streams=30, streams_per_key=30))
+    with in_this_process(app) as port:
+        with ExitStack() as held:
+            for _ in range(30):
+                held.enter_context(Listening(port))
+            status, head = asked_to_listen(port)
+            assert (status, head["retry-after"], head["content-type"]) == (429, "10", "application/problem+json")
+        has_a_place_again(port)
+
+
+def test_one_key_takes_its_share_of_the_places_alone(served_url: str, tmp_path: Path) -> None:
+    app = create_app(served_url, Settings(workspace=str(tmp_path), streams_per_key=5))
+    store: Store = app.state.service.store
+    greedy, other = ({"Authorization": f"Bearer {store.access.add(name).secret}"} for name in ("greedy", "other"))
+    with in_this_process(app) as port:
+        login = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+        secret = greedy["Authorization"].removeprefix("Bearer ")
+        login.request("POST", "/api/v1/session", json.dumps({"key": secret}))
+        cookie = (login.getresponse().getheader("set-cookie") or "").partition(";")[0]
+        login.close()
+        with ExitStack() as held:
+            for number in range(5):
+                headers = greedy if number % 2 else {"Cookie": cookie}
+                held.enter_context(Listening(port, headers=headers))
+            for headers in (greedy, {"Cookie": cookie}):
+                status, head = asked_to_listen(port, headers)
+                assert (status, head["retry-after"]) == (429, "10")
+            held.enter_context(Listening(port, headers=other))
+        has_a_place_again(port, greedy)
+    assert app.state.service.feed.listeners_of("key none") == 0
+    assert app.state.service.feed.listeners == 0
+
+
+def test_streams_that_come_at_the_same_moment_are_counted_too(client: TestClient) -> None:
+    """All of them have passed the route before the first is counted."""
+    assert isinstance(client.app, FastAPI)
+    feed = client.app.state.service.feed
+
+    async def three() -> list[int | None]:
+        streams = [feed.turns("key a", 2) for _ in range(3)]
+        told = [await anext(stream, None) for stream in streams]
+        for stream in streams:
+            await stream.aclose()
+        return told
+
+    first, second, third = asyncio.run(three())
+    assert (first is not None, second is not None, third) == (True, True, None)
+    assert (feed.listeners, feed.listeners_of("key a")) == (0, 0)
+
+
+def has_a_place_again(port: int, headers: dict[str, str] | None = None) -> None:
+    until = time.monotonic() + 60
+    while asked_to_listen(port, headers)[0] != 200:
         assert time.monotonic() < until, "those who have gone still count"
         time.sleep(0.1)
 
 
-def asked_to_listen(server: ServerProcess) -> tuple[int, Message]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=15)
-    connection.request("GET", "/api/v1/stream")
+def asked_to_listen(port: int, headers: dict[str, str] | None = None) -> tuple[int, Message]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+    connection.request("GET", "/api/v1/stream", headers=headers or {})
     answer = connection.getresponse()
     connection.close()
     return answer.status, answer.headers

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from headwater import errors
-from headwater.server import problems
+from headwater.server import problems, readiness
+from headwater.server.app import create_app
+from headwater.server.settings import Settings
 from headwater.store.engine import Database
+from headwater.store.store import Store
+from headwater.store.write_probe import probe_writes
 from tests.server.asking import API
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
@@ -63,8 +70,92 @@ def test_a_store_that_has_gone_is_unavailable_and_its_address_unsaid(client: Tes
     assert (answer.status_code, answer.json()["code"]) == (503, "store_unavailable")
     assert str(file.parent) not in answer.text
     assert answer.headers["retry-after"] == "5"
-    assert client.get("/health/ready").status_code == 503
+    unready = client.get("/health/ready")
+    assert (unready.status_code, unready.json()["code"]) == (503, "store_unavailable")
+    assert str(file.parent) not in unready.text
     assert client.get("/health/live").status_code == 200
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Path:
+    """Where a server that runs in a mount namespace of its own has a disk of 6 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    tried = subprocess.run(
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if tried.returncode != 0:
+        pytest.skip(f"not run: no mount namespaces here: {tried.stderr.strip()}")
+    return folder
+
+
+def test_a_full_disk_is_not_ready_and_is_again_when_there_is_space(small_disk: Path, tmp_path: Path) -> None:
+    server = ServerProcess(f"sqlite:///{small_disk}/lineage.db", log=tmp_path / "log", TMPDIR=str(tmp_path))
+    mount = f'mount -t tmpfs -o size=6m tmpfs "{small_disk}" && exec "$@"'
+    server.command[:0] = ["unshare", "-rm", "sh", "-c", mount, "sh"]
+    with server:
+        assert server.process is not None
+        within = Path(f"/proc/{server.process.pid}/root{small_disk}")
+        # Many events first: SQLite has space in files it has already, where one more small commit would fit.
+        assert server.post(f"{API}/lineage/batch", [run_event(run=str(number)) for number in range(20)])[0] == 204
+        fill(within / "filler")
+        status, problem = awaited(server, 503)
+        assert (status, problem["code"]) == (503, "store_full")
+        assert "full" in problem["detail"]
+        assert str(small_disk) not in json.dumps(problem)
+        assert server.get("/health/live")[0] == 200
+        large = [run_event(run=f"large-{number}", outputs=[f"{number}-{'x' * 900}"]) for number in range(2000)]
+        assert server.post(f"{API}/lineage/batch", large)[0] == 503
+        (within / "filler").unlink()
+        assert awaited(server, 200) == (200, {"status": "ready"})
+        assert sorted(file.name for file in within.iterdir()) == ["lineage.db", "lineage.db-shm", "lineage.db-wal"]
+        assert server.post(f"{API}/lineage", run_event(run="after"))[0] == 201
+
+
+def fill(file: Path) -> None:
+    """Until there is no space left."""
+
+    def write_on() -> None:
+        with file.open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+
+    with pytest.raises(OSError, match="No space left"):
+        write_on()
+
+
+def awaited(server: ServerProcess, status: int) -> tuple[int, Any]:
+    until = time.monotonic() + 30
+    while (answer := server.get("/health/ready"))[0] != status and time.monotonic() < until:
+        time.sleep(0.1)
+    return answer
+
+
+def test_a_database_that_is_read_only_is_not_ready(postgres_url: str, tmp_path: Path) -> None:
+    with Store(postgres_url):
+        pass
+    mark = "&" if "?" in postgres_url else "?"
+    url = f"{postgres_url}{mark}options=-c%20default_transaction_read_only%3Don"
+    with TestClient(create_app(url, Settings(workspace=str(tmp_path))), base_url="http://127.0.0.1") as client:
+        answer = client.get("/health/ready")
+        assert (answer.status_code, answer.json()["code"]) == (503, "store_read_only")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert client.get(f"{API}/datasets").status_code == 200
+
+
+def test_the_store_is_not_written_at_every_look(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(client.app, FastAPI)
+    times = []
+
+    def counted(database: Database) -> None:
+        times.append(time.monotonic())
+        probe_writes(database)
+
+    monkeypatch.setattr(readiness, "probe_writes", counted)
+    assert {client.get("/health/ready").status_code for _ in range(50)} == {200}
+    assert times, "it is not written at all"
+    assert all(later - earlier >= 5 for earlier, later in pairwise(times))
 
 
 def test_while_it_drains_it_is_not_ready(client: TestClient) -> None:
@@ -72,7 +163,7 @@ def test_while_it_drains_it_is_not_ready(client: TestClient) -> None:
     assert client.get("/health/ready").status_code == 200
     client.app.state.service.drain()
     answer = client.get("/health/ready")
-    assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
+    assert (answer.status_code, answer.json()["code"]) == (503, "draining")
     assert client.get("/health/live").status_code == 200
 
 
@@ -112,7 +203,6 @@ def test_workers_are_one_server(postgres_url: str, tmp_path: Path) -> None:
 
 
 def test_several_workers_need_postgresql(served_url: str, tmp_path: Path) -> None:
-    import subprocess
     import sys
 
     answer = subprocess.run(

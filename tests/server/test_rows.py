@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,9 @@ import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
 
+from headwater.model.audit import AuditEntry
 from headwater.server.app import create_app
+from headwater.server.row_reads import READ
 from headwater.server.settings import Settings
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, document
@@ -101,6 +105,43 @@ def test_by_pair_tables_at_once(asking: TestClient, estate: Path) -> None:
     assert traced(asking, 422, dataset=counts, run="x")["code"] == "request_invalid"
     assert traced(asking, 422)["code"] == "request_invalid"
     assert traced(asking, 404, run="none")["code"] == "unknown_run"
+
+
+def reads(estate: Path, resource: str | None = None) -> list[AuditEntry]:
+    with Store(f"sqlite:///{estate}/lineage.db") as store:
+        return store.audit(event_type=READ, resource=resource)
+
+
+def test_values_from_pair_tables_leave_an_audit_entry(asking: TestClient, estate: Path) -> None:
+    counts, before = f"{estate}/counts", len(reads(estate))
+    headers = {"User-Agent": "curl", "X-Request-ID": "asked-once"}
+    told = asking.post(f"{API}/rows/trace", json={"dataset": counts, "where": {"customer": 4}}, headers=headers)
+    [entry] = reads(estate)[: len(reads(estate)) - before]
+    assert (entry.actor_id, entry.client_ip, entry.user_agent) == ("local", "testclient", "curl")
+    assert (entry.correlation_id, entry.action) == ("asked-once", "read")
+    assert (entry.resource_type, entry.resource_id) == ("dataset", f"file/{counts}")
+    assert entry.details == {
+        "kind": "rows.lookup",
+        "runs": [told.json()["runs"][0]["run"]],
+        "columns": ["customer"],
+        "datasets": [f"file/{counts}", f"file/{estate}/orders"],
+        "rows": 1 + 11,
+    }
+    traced(asking, 409, dataset=counts, where={"customer": "no number"})
+    assert len(reads(estate)) == before + 1, "nothing was read"
+
+
+def test_values_that_cannot_be_recorded_are_not_handed_out(asking: TestClient, estate: Path) -> None:
+    """The database itself refuses the entry."""
+    with closing(sqlite3.connect(estate / "lineage.db")) as other:
+        other.execute("CREATE TRIGGER refused BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'no entry'); END")
+        try:
+            answer = asking.post(f"{API}/rows/trace", json={"dataset": f"{estate}/counts", "where": {"customer": 4}})
+        finally:
+            other.execute("DROP TRIGGER refused")
+    assert answer.status_code >= 500
+    assert "customer" not in answer.text
+    assert traced(asking, dataset=f"{estate}/counts", where={"customer": 4})["count"] == 1
 
 
 def test_a_condition_by_pair_tables(asking: TestClient, estate: Path) -> None:
@@ -191,6 +232,15 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     task = done(asking, started.json())
     assert task["kind"] == "rows.forward"
     is_described(task["result"], "ForwardRows")
+    entry = reads(estate)[0]
+    assert (entry.resource_id, entry.details["task"]) == (f"file/{estate}/orders", task["id"])
+    assert (entry.details["kind"], entry.details["columns"]) == ("rows.forward", ["amount", "id"])
+    assert {f"file/{estate}/large", f"file/{estate}/counts"} <= set(entry.details["datasets"])
+    known = len(reads(estate))
+    assert [one["result"] for one in ask(asking, "/tasks")["items"]] == [None] * len(ask(asking, "/tasks")["items"])
+    assert len(reads(estate)) == known, "the list holds no values"
+    assert asking.delete(f"{API}/tasks/{task['id']}").json()["result"] is not None
+    assert len(reads(estate)) == known + 1
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     reached = {step["dataset"].rpartition("/")[2]: step["rows"] for step in task["result"]["reached"]}
     assert [row["id"] for row in reached["large"]] == [77]
@@ -203,6 +253,10 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     assert task["kind"] == "rows.why_not"
     result = task["result"]
     is_described(result, "WhyNotRows")
+    entry = reads(estate)[0]
+    assert entry.details["datasets"] == [result["source"]]
+    assert (entry.details["rows"], entry.details["columns"]) == (1, ["id"])
+    assert (entry.resource_id, entry.details["runs"]) == (result["dataset"], [result["run"]])
     [culprit] = result["culprits"]
     assert (culprit["operator"], culprit["text"]) == ("Filter", "WHERE amount > 100")
     assert culprit["values"] == {"amount": 14}
@@ -215,5 +269,6 @@ def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     [source] = task["result"]["sources"]
     assert [row["id"] for row in source["rows"]] == [77]
+    assert reads(estate)[0].details["datasets"][:2] == [f"file/{estate}/large", source["dataset"]]
     cancelled = traced(asking, 202, dataset=f"{estate}/large")
     assert asking.delete(f"{API}/tasks/{cancelled['id']}").json()["state"] == "cancelled"

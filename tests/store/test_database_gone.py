@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from headwater.errors import StoreError, StoreUnavailable
+from headwater.errors import StoreError, StoreFull, StoreUnavailable
 from headwater.store import engine
 from headwater.store.store import Store
 from tests.store.one_line import refused
@@ -94,7 +94,7 @@ def test_a_full_disk(opened: Store) -> None:
     with opened._database.engine.connect() as conn:
         pages = conn.exec_driver_sql("PRAGMA page_count").scalar_one()
         conn.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-    with refused(StoreUnavailable, "full"):
+    with refused(StoreFull, "full"):
         opened.ingest_many(run_event(run=str(i), inputs=[f"in {i}" * 500]) for i in range(200))
     assert row_counts(opened) == before
     assert opened.verify()[0] == 1

@@ -1,7 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { Router } from "wouter";
 import { Trouble } from "./api/client";
+import { ROOT } from "./api/root";
 import { Page } from "./app/Page";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -24,7 +26,9 @@ if (place === null) throw new Error("index.html has no place for the page");
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Page />
+      <Router base={ROOT}>
+        <Page />
+      </Router>
     </QueryClientProvider>
   </StrictMode>,
 );

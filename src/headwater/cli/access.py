@@ -72,7 +72,16 @@ def revoke(
 ) -> None:
     """Revoke a key, and the sessions that were opened with it. For good."""
     from headwater.cli.render.access import key_revoked
+    from headwater.store.access import can_manage_keys
 
     with open_store(store) as lineage:
+        could = any(map(can_manage_keys, lineage.access.keys()))
         revoked = lineage.access.revoke(key)
+        can = any(map(can_manage_keys, lineage.access.keys()))
     show(revoked, as_json, key_revoked)
+    if could and not can:
+        typer.echo(
+            "Warning: no key is left that can manage keys over HTTP. "
+            "Make one with `headwater access add NAME --scope admin`.",
+            err=True,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -18,6 +19,24 @@ def parse_size(text: str) -> int:
     if found is None or int(found[1]) == 0:
         raise typer.BadParameter(f"'{text}' is not a size. Write 500KB, 20MB or a number of bytes.")
     return int(found[1]) * _UNITS[found[2]]
+
+
+def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:
+    from headwater.server.access.proxies import parse_network
+
+    try:
+        return tuple(str(parse_network(text)) for text in texts)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}. Write an address or a network, like 10.0.0.7 or 10.0.0.0/8.") from None
+
+
+def parse_root(text: str) -> str:
+    from headwater.server.root_path import parse_root_path
+
+    try:
+        return parse_root_path(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def serve(
@@ -48,6 +67,23 @@ def serve(
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trusted-proxy", metavar="ADDRESS", envvar="HEADWATER_TRUSTED_PROXY",
+            help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
+        ),
+    ] = None,
+    root_path: Annotated[
+        str,
+        typer.Option(
+            "--root-path", metavar="PATH", envvar="HEADWATER_ROOT_PATH",
+            help="Path below which a proxy shows the server, like /lineage.",
+        ),
+    ] = "",
+    streams_per_key: Annotated[
+        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open streams of one key.")
+    ] = 20,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:  # fmt: skip
     """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
@@ -69,5 +105,8 @@ def serve(
             rows_location=rows_location,
             log_level=log_level,
             max_direct_edges=max_direct_edges,
+            root_path=parse_root(root_path),
+            streams_per_key=streams_per_key,
+            trusted_proxies=parse_proxies(trusted_proxy or ()),
         ),
     )

@@ -15,12 +15,14 @@ from fastapi import FastAPI
 
 import headwater
 from headwater.server import access, logs, problems
+from headwater.server.access.proxies import ForwardedClient, TrustedProxies
 from headwater.server.bodies import Gate
 from headwater.server.dictating import Dictating
 from headwater.server.ending import close_within, leave_threads
 from headwater.server.envelope import Envelope
 from headwater.server.feed import Feed
 from headwater.server.intake import Intake
+from headwater.server.readiness import Readiness
 from headwater.server.routes import install as install_routes
 from headwater.server.routes import page
 from headwater.server.schemas import COMPONENTS, without_foreign_problems
@@ -47,6 +49,7 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
         docs_url=None,  # they load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        servers=[{"url": settings.root_path}] if settings.root_path else None,
         lifespan=_life,
     )
     app.state.service = service
@@ -55,8 +58,10 @@ def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
     _document(app)
     app.add_middleware(Shortcut, service=service, path=f"{PREFIX}/lineage")
     access.install(app, service.store, settings)
-    page.install(app)
-    app.add_middleware(Envelope)
+    page.install(app, settings.root_path)
+    app.add_middleware(Envelope, root_path=settings.root_path)
+    if settings.trusted_proxies:
+        app.add_middleware(ForwardedClient, proxies=TrustedProxies(settings.trusted_proxies))
     return app
 
 
@@ -75,6 +80,7 @@ def _service(store_url: str, settings: Settings) -> Service:
         Intake(storing, settings.writers),
         Tasks(workspace),
         Feed(store, threads),
+        Readiness(store, store_url, threads),
     )
 
 
@@ -111,6 +117,7 @@ async def _life(app: FastAPI) -> AsyncIterator[None]:
         if isinstance(service.storing, Dictating):
             service.storing.ending = True
         closed = [close_within(_CLOSE_SECONDS, close) for close in (service.intake.close, service.threads.close)]
+        service.readiness.close()
         app.state.credentials.close()
         service.store.close()
         if not all(closed) and multiprocessing.parent_process() is not None:

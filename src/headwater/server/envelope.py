@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.server import problems
 from headwater.server.measures import REQUESTS
+from headwater.server.root_path import without_root
 
 _log = logging.getLogger("headwater.server")
 _access = logging.getLogger("headwater.access")
@@ -61,19 +62,21 @@ def _segments(raw_path: bytes) -> str:
 
 
 class Envelope:
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, root_path: str = "") -> None:
         self._app = app
+        self._root = root_path.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _Exchange(self._app, scope, send).run(receive)
+        await _Exchange(self._app, scope, send, self._root).run(receive)
 
 
 class _Exchange:
-    def __init__(self, app: ASGIApp, scope: Scope, send: Send) -> None:
+    def __init__(self, app: ASGIApp, scope: Scope, send: Send, root: bytes) -> None:
         self._app = app
+        self._root = root
         self._scope = scope
         self._send = send
         self._status: int | None = None
@@ -84,7 +87,7 @@ class _Exchange:
 
     async def run(self, receive: Receive) -> None:
         try:
-            self._scope["path"] = _segments(self._scope["raw_path"])
+            self._scope["path"] = _segments(without_root(self._scope["raw_path"], self._root))
         except UnicodeDecodeError:
             problem = problems.Problem(400, "path_not_utf8", "The address is not UTF-8 where it is decoded.")
             await self._answer(problem, receive)

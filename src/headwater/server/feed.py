@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator
 
 from headwater.errors import HeadwaterError
@@ -26,19 +27,27 @@ class Feed:
         self._looking: asyncio.Task[None] | None = None
         self._last = -1
         self.listeners = 0
+        self._listeners_of: Counter[str] = Counter()
 
-    async def turns(self) -> AsyncGenerator[int]:
-        """The number of the last event, now and whenever somebody looked again; ends when the server does."""
+    def listeners_of(self, client: str) -> int:
+        return self._listeners_of[client]
+
+    async def turns(self, client: str, limit: int) -> AsyncGenerator[int]:
+        """The number of the last event, now and whenever somebody looked again; ends when the server does, and at once
+        if the client has more than ``limit`` streams: several may have been let in at the same moment."""
         self.listeners += 1
+        self._listeners_of[client] += 1
         if self._looking is None:
             self._looking = asyncio.create_task(self._look())
         try:
-            while not self.ending:
+            while not self.ending and self._listeners_of[client] <= limit:
                 if self._last >= 0:
                     yield self._last
                 await self._turn.wait()
         finally:
             self.listeners -= 1
+            self._listeners_of[client] -= 1
+            self._listeners_of += Counter()  # drops those who have none left
             if self.listeners == 0 and self._looking is not None:
                 self._looking.cancel()
                 self._looking, self._last = None, -1

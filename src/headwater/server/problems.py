@@ -56,6 +56,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.NotAuthenticated: 401,
     errors.RateExceeded: 429,
     errors.UnknownAccessKey: 404,
+    errors.LastAdminKey: 409,
     errors.AccessKeyInvalid: 422,
     errors.UnknownRoot: 404,
     errors.RowsError: 409,
@@ -71,6 +72,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
 
 _UNSAID: dict[type[errors.HeadwaterError], str | None] = {
     errors.StoreError: "The store does not answer as it should. The server's log says why.",
+    errors.StoreFull: "The store is full: there is no space left for its database.",
     errors.AuditBroken: None,  # says which entry it is, and no more
     errors.EngineError: "The rows cannot be read.",
     errors.RecordsError: "The archive of records cannot be used. The server's log says why.",

@@ -22,6 +22,7 @@ from headwater.server.answers import Json
 from headwater.server.bodies import Gate
 from headwater.server.feed import Feed
 from headwater.server.intake import Intake
+from headwater.server.readiness import Readiness
 from headwater.server.settings import Settings
 from headwater.server.storing import Storing
 from headwater.server.tasks import Tasks
@@ -43,6 +44,7 @@ class Service:
     intake: Intake
     tasks: Tasks
     feed: Feed
+    readiness: Readiness
     draining: bool = False
     """Asked to stop: what is under way is finished, and streams are ended."""
     count_again_at: float = 0.0

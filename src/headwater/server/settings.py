@@ -36,6 +36,8 @@ class Settings:
     """That it may make at once, if it made none for a while."""
     streams: int = 100
     """Connections that listen to what happens."""
+    streams_per_key: int = 20
+    """Of these, those that one key may have, with all its sessions; where nobody shows a key, one address."""
     rows_location: str = ".headwater/rows"
     """Where pair tables may lie. What an event says of other places is not followed."""
     spark_master: str = "local[*]"
@@ -44,6 +46,10 @@ class Settings:
     log_level: str = "info"
     max_direct_edges: int | None = None
     """Of a run that does not state which input went into which output; the store's default unless set."""
+    root_path: str = ""
+    """The path below which a proxy shows the server, like `/lineage`; empty at the top of a host."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies whose `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` count."""
     scribe: str | None = None
     """The socket of the process that writes; without one every process writes for itself."""
 
@@ -54,4 +60,5 @@ class Settings:
 def from_environment() -> tuple[str, Settings]:
     given: dict[str, Any] = json.loads(os.environ[VARIABLE])
     known = {field.name for field in fields(Settings)}
-    return given["store_url"], Settings(**{name: value for name, value in given.items() if name in known})
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return given["store_url"], Settings(**{name: value for name, value in values.items() if name in known})

@@ -36,7 +36,7 @@ async def start(
     except StoreError:  # what cannot be written down is not done
         await serving.ask(serving.tasks.cancel, started.id)
         raise
-    return Json(started, 202, headers={"Location": f"/api/v1/tasks/{started.id}"})
+    return Json(started, 202, headers={"Location": f"{serving.settings.root_path}/api/v1/tasks/{started.id}"})
 
 
 async def call_off(serving: Service, who: Principal, task: Task) -> Task:

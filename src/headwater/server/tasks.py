@@ -109,6 +109,12 @@ class Tasks:
             problem=(problem or _FAILED) if state is TaskState.FAILED else None,
         )
 
+    def asked(self, number: str) -> Mapping[str, Any]:
+        """What the task was started with."""
+        self.task(number)  # refuses a number that is none
+        asked: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
+        return asked
+
     def all(self) -> list[Task]:
         """The newest first."""
         found = []

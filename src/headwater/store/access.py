@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, exists, insert, or_, select, update
 
-from headwater.errors import AccessKeyInvalid, UnknownAccessKey, shorten
+from headwater.errors import AccessKeyInvalid, LastAdminKey, UnknownAccessKey, shorten
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.access import AccessKey, NewAccessKey, Scope
 from headwater.model.audit import Actor
@@ -27,6 +27,7 @@ from headwater.store.engine import Database
 from headwater.store.prepared import together
 from headwater.store.standing import STANDING, Standing
 from headwater.store.tables import from_micros, to_micros
+from headwater.store.veil import Veil
 
 PREFIX = "hw_"
 ADDED, REVOKED = "access.key_added", "access.key_revoked"
@@ -92,11 +93,16 @@ class AccessKeys:
             rows = conn.execute(select(access_key).order_by(access_key.c.created_at, access_key.c.key_id))
             return [read_key(row) for row in rows]
 
-    def revoke(self, asked: str, *, actor: Actor | None = None) -> AccessKey:
-        """The key of this id, or of this name if only one has it. From here on it is good for nothing."""
+    def revoke(self, asked: str, *, actor: Actor | None = None, keep_an_admin: bool = False) -> AccessKey:
+        """The key of this id, or of this name if only one has it. From here on it is good for nothing.
+
+        With ``keep_an_admin`` the last key that can manage keys is refused (LastAdminKey).
+        """
         with self._database.write() as conn:
             found = _find(conn, asked)
             if found.revoked_at is None:
+                if keep_an_admin and _is_last_admin(conn, read_key(found)):
+                    raise LastAdminKey(found.name)
                 now = to_micros(datetime.now(UTC))
                 conn.execute(update(access_key).where(access_key.c.key_id == found.key_id).values(revoked_at=now))
                 deed = Deed(REVOKED, "revoke", "access_key", found.key_id, canonical({"name": found.name}))
@@ -143,6 +149,16 @@ class AccessKeys:
 
 def is_good(key: AccessKey, now: datetime) -> bool:
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+
+
+def can_manage_keys(key: AccessKey) -> bool:
+    """Whether the key is good now, and for managing keys over HTTP."""
+    return Scope.ADMIN in key.scopes and Veil.of(key.namespaces) is None and is_good(key, datetime.now(UTC))
+
+
+def _is_last_admin(conn: Connection, key: AccessKey) -> bool:
+    keys = map(read_key, conn.execute(select(access_key)))
+    return can_manage_keys(key) and not any(can_manage_keys(one) for one in keys if one.key_id != key.key_id)
 
 
 def record(conn: Connection, actor: Actor, deed: Deed) -> None:

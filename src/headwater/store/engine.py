@@ -18,7 +18,15 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
-from headwater.errors import StoreError, StoreMissing, StoreReadOnly, StoreUnavailable, StoreUrlInvalid, shorten
+from headwater.errors import (
+    StoreError,
+    StoreFull,
+    StoreMissing,
+    StoreReadOnly,
+    StoreUnavailable,
+    StoreUrlInvalid,
+    shorten,
+)
 from headwater.store import pending
 
 DEFAULT_URL = "sqlite:///.headwater/lineage.db"
@@ -62,16 +70,16 @@ class Database:
             yield conn
 
     @contextmanager
-    def write(self, *, alone: bool = True) -> Iterator[Connection]:
+    def write(self, *, alone: bool = True, wait: bool = True) -> Iterator[Connection]:
         """The only writer: commits whole at the end, or leaves nothing.
 
         With ``alone=False`` others may write beside it where the database can: for what rows of a queue are locked by
-        themselves, and the log is not touched.
+        themselves, and the log is not touched. With ``wait=False`` SQLite refuses at once if another has the lock.
         """
         with self._turn, self._translated(), self.engine.connect() as conn:
             conn.execution_options(headwater_write=True)
             pending.expect(conn)
-            with conn.begin():
+            with self._patience(conn, wait), conn.begin():
                 if alone and not self.is_sqlite:
                     pending.later(conn, _LOCK, [()])
                 yield conn
@@ -80,6 +88,19 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+    @contextmanager
+    def _patience(self, conn: Connection, wait: bool) -> Iterator[None]:
+        if wait or not self.is_sqlite:
+            yield
+            return
+        cursor = conn.connection.cursor()
+        cursor.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
+            cursor.close()
 
     def _make_folder(self) -> None:
         assert self.file is not None
@@ -162,6 +183,8 @@ class Database:
             return StoreMissing(f"There is no database at {self}.")
         if isinstance(original, self._driver.ProgrammingError) and not sqlstate:
             return StoreUrlInvalid(f"The address {self} cannot be used: {_first_line(original)}.")
+        if sqlstate == "53100":
+            return StoreFull(f"The store at {self} is full: {_first_line(original)}")
         failed = isinstance(original, self._driver.OperationalError)
         if failed and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53")):
             return StoreUnavailable(f"The store at {self} does not answer: {_first_line(original)}")
@@ -173,10 +196,11 @@ class Database:
             return StoreReadOnly(f"The store at {self} takes no writes: {error}.")
         if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return StoreUnavailable(f"{self} cannot be read as a database: {error}.")
+        if code == sqlite3.SQLITE_FULL:
+            return StoreFull(f"The store at {self} is full: {error}.")
         if code in (
             sqlite3.SQLITE_CANTOPEN,
             sqlite3.SQLITE_IOERR,
-            sqlite3.SQLITE_FULL,
             sqlite3.SQLITE_BUSY,
             sqlite3.SQLITE_PERM,
         ):

@@ -1,6 +1,7 @@
 /** The server, typed by its own description (`openapi.json`). */
 
 import createClient, { type Middleware } from "openapi-fetch";
+import { ROOT } from "./root";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -48,7 +49,7 @@ async function troubleOf(response: Response): Promise<Trouble> {
   }
 }
 
-export const client = createClient<paths>({ baseUrl: location.origin });
+export const client = createClient<paths>({ baseUrl: location.origin + ROOT });
 client.use(guarded);
 
 /** What was answered; problems were thrown before. */

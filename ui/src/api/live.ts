@@ -1,5 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { ROOT } from "./root";
 
 /** Listens to what happens, and has the views ask again for what that makes old. */
 export function useLive(on: boolean): boolean {
@@ -7,7 +8,7 @@ export function useLive(on: boolean): boolean {
   const [heard, setHeard] = useState(false);
   useEffect(() => {
     if (!on) return;
-    const stream = new EventSource("/api/v1/stream");
+    const stream = new EventSource(`${ROOT}/api/v1/stream`);
     stream.onopen = () => setHeard(true);
     stream.onerror = () => setHeard(false);
     const old = lazily(() => queries.invalidateQueries({ queryKey: ["lineage"] }));

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { answer, client } from "../api/client";
+import { ROOT } from "../api/root";
 import { session } from "../api/questions";
 import { Wrong } from "../parts/Answer";
 
@@ -52,7 +53,7 @@ export function LogOut({ name }: { name: string }) {
   const leave = async () => {
     await client.DELETE("/api/v1/session");
     queries.clear();
-    location.assign("/");
+    location.assign(`${ROOT}/`);
   };
   return (
     <button type="button" className="quiet" onClick={leave} title={`You are ${name}`}>

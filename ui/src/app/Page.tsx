@@ -6,6 +6,7 @@ import { Link, Route, Switch, useLocation } from "wouter";
 import { Trouble } from "../api/client";
 import { useLive } from "../api/live";
 import { session } from "../api/questions";
+import { ROOT } from "../api/root";
 import { Skeleton, Wrong } from "../parts/Answer";
 import { Icon } from "../parts/icons";
 import { Help } from "./Help";
@@ -45,7 +46,7 @@ export function Page() {
       </a>
       <header className="bar">
         <Link href="/" className="mark">
-          <img src="/mark.svg" width="20" height="20" alt="" />
+          <img src={`${ROOT}/mark.svg`} width="20" height="20" alt="" />
           Headwater
         </Link>
         <Places admin={admin} />

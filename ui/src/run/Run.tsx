@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useSearchParams } from "wouter";
+import { Link, useSearchParams } from "wouter";
 import type { Schemas } from "../api/client";
 import { run } from "../api/questions";
 import { to } from "../app/places";
@@ -29,7 +29,7 @@ export default function Run() {
       <div className="sheet run-view">
         <h1>No run is named</h1>
         <Empty>
-          The address of a run has its id in it. <a href={to.runs()}>All runs</a>
+          The address of a run has its id in it. <Link href={to.runs()}>All runs</Link>
         </Empty>
       </div>
     );

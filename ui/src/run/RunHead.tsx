@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { answer, client, type Schemas } from "../api/client";
+import { ROOT } from "../api/root";
 import { to } from "../app/places";
 import { Copy } from "../parts/Copy";
 import { Icon } from "../parts/icons";
@@ -51,7 +52,7 @@ function Actions({ run }: { run: Schemas["Run"] }) {
       )}
       <a
         className="button"
-        href={`/api/v1/runs/${encodeURIComponent(run.run_id)}/report`}
+        href={`${ROOT}/api/v1/runs/${encodeURIComponent(run.run_id)}/report`}
         target="_blank"
         rel="noreferrer"
       >

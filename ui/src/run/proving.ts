@@ -2,6 +2,7 @@
 
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { answer, bytes, client, type Schemas, Trouble } from "../api/client";
+import { ROOT } from "../api/root";
 import { type Bytes, unhex } from "../proof/bytes";
 import { type Verification, verifyBundle, whyNotHere } from "../proof/verify";
 import { newest } from "./head";
@@ -9,7 +10,7 @@ import { newest } from "./head";
 export type Proven = UseQueryResult<Verification>;
 
 export function bundlePath(id: string): string {
-  return `/api/v1/runs/${encodeURIComponent(id)}/bundle`;
+  return `${ROOT}/api/v1/runs/${encodeURIComponent(id)}/bundle`;
 }
 
 export function useProof(detail: Schemas["RunDetail"]): Proven {

@@ -53,7 +53,10 @@ class Credentials:
         self.store = store
         self.loopback = is_loopback(settings.host)
         # A cookie that only this very host gets and sets; browsers want TLS for it, which loopback has none of.
-        self.cookie = "headwater_session" if self.loopback else "__Host-headwater_session"
+        # Servers below different paths of one host have cookies of different names: `__Host-` has them all sent to all.
+        name = "headwater_session" + settings.root_path.replace("/", ".")
+        self.cookie = name if self.loopback else f"__Host-{name}"
+        self.cookie_path = (self.loopback and settings.root_path) or "/"
         self._threads = ThreadPoolExecutor(2, "access")
         self._notes = ThreadPoolExecutor(1, "access-notes")
         self._noting: set[str] = set()
@@ -89,6 +92,11 @@ class Credentials:
         if scheme:
             return Shown(token.strip() if scheme.lower() == "bearer" else "", None)
         return Shown(None, request.cookies.get(self.cookie))
+
+    def secures_cookie(self, request: HTTPConnection) -> bool:
+        """Whether the browser may send the session's cookie by TLS alone; a trusted proxy says what it used."""
+        by_tls = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
+        return not self.loopback or by_tls
 
     async def key_of(self, request: HTTPConnection, token: str) -> AccessKey:
         """For logging in. Whoever shows keys that are not good is slowed down."""

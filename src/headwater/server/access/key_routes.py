@@ -79,10 +79,12 @@ async def add(request: Request, serving: Serving, who: FullAdmin) -> Response:
     return Json(made, 201)
 
 
-@router.delete("/access/keys/{key_id:name}", responses=answers(schema_of(AccessKey), 200, 400, 404))
+@router.delete("/access/keys/{key_id:name}", responses=answers(schema_of(AccessKey), 200, 400, 404, 409))
 async def revoke(request: Request, serving: Serving, who: FullAdmin, key_id: Segment) -> Response:
-    """Revoke a key, and the sessions that were opened with it, for good. One that is revoked stays as it is."""
-    revoked = await serving.threads.write(serving.store.access.revoke, key_id, actor=who.actor)
+    """Revoke a key, and the sessions that were opened with it, for good. One that is revoked stays as it is.
+
+    The last key with `admin` for all namespaces is refused: 409, `last_admin_key`."""
+    revoked = await serving.threads.write(serving.store.access.revoke, key_id, actor=who.actor, keep_an_admin=True)
     _reconsider(request)
     return Json(revoked)
 

@@ -58,8 +58,8 @@ async def log_in(request: Request) -> Response:
         credentials.cookie,
         secret,
         max_age=int(LIFETIME.total_seconds()),
-        path="/",
-        secure=not credentials.loopback or request.headers.get("origin", "").startswith("https:"),
+        path=credentials.cookie_path,
+        secure=credentials.secures_cookie(request),
         httponly=True,
         samesite="strict",
     )
@@ -86,7 +86,9 @@ async def log_out(request: Request, who: Anybody) -> Response:
     await credentials.call(credentials.store.sessions.close, secret, key, who.actor)
     credentials.forget(secret)
     answer = Response(status_code=204)
-    answer.delete_cookie(credentials.cookie, path="/", secure=not credentials.loopback, httponly=True)
+    answer.delete_cookie(
+        credentials.cookie, path=credentials.cookie_path, secure=credentials.secures_cookie(request), httponly=True
+    )
     return answer
 
 

@@ -32,6 +32,9 @@ async def stream(
     """`run` for each event of a run, `task` for each step of a task. `Last-Event-ID` goes on where one left off."""
     if serving.feed.listeners >= serving.settings.streams:
         raise Problem(429, "streams_busy", "Too many listen already.", {"Retry-After": "10"})
+    if serving.feed.listeners_of(_client(who)) >= serving.settings.streams_per_key:
+        detail = f"This key listens {serving.settings.streams_per_key} times already: close a stream first."
+        raise Problem(429, "streams_busy", detail, {"Retry-After": "10"})
     after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else None
     told = _told(serving, who, None if after is None else min(after, 2**62))
     return StreamingResponse(told, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
@@ -43,7 +46,9 @@ async def _told(serving: Service, who: Principal, after: int | None) -> AsyncIte
     tasks: dict[str, Any] = {}
     spoken = time.monotonic()
     welcome = _Welcome(serving, who)
-    async with aclosing(serving.feed.turns()) as turns:  # or it would count as a listener until it is collected
+    async with aclosing(
+        serving.feed.turns(_client(who), serving.settings.streams_per_key)
+    ) as turns:  # or it would count as a listener until it is collected
         async for last in turns:
             after = last if after is None else after
             while after < last:
@@ -64,6 +69,11 @@ async def _told(serving: Service, who: Principal, after: int | None) -> AsyncIte
             if lines:
                 spoken = time.monotonic()
                 yield b"".join(lines)
+
+
+def _client(who: Principal) -> str:
+    """Whose share a stream is of: a key's, whichever session it comes by; without keys, an address's."""
+    return f"key {who.key_id}" if who.key_id is not None else f"address {who.client_ip}"
 
 
 class _Welcome:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from headwater.errors import HeadwaterError
 from headwater.server.answers import Json
 from headwater.server.measures import CONTENT_TYPE, EDGES, NODES, exposition
-from headwater.server.schemas import answers_text
+from headwater.server.problems import Problem, answer_to
+from headwater.server.schemas import answers, answers_text
 from headwater.server.service import FullReader, Service, Serving
 
 router = APIRouter(tags=["Operation"])
 _COUNT_SECONDS = 15.0
 _HEALTH = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
 _TOLD: dict[str, Any] = {"description": "How it is.", "content": {"application/json": {"schema": _HEALTH}}}
-"""No problem, whatever it is: whoever asks acts upon the status alone."""
 
 
 @router.get("/health/live", responses={200: _TOLD})
@@ -26,16 +25,13 @@ async def live() -> Response:
     return Json({"status": "live"})
 
 
-@router.get("/health/ready", responses={200: _TOLD, 503: _TOLD})
-async def ready(serving: Serving) -> Response:
-    """It takes requests: the store answers, and nobody has asked it to stop."""
+@router.get("/health/ready", responses={200: _TOLD, 503: answers(_HEALTH, 200, 503)[503]})
+async def ready(request: Request, serving: Serving) -> Response:
+    """It takes requests: the store answers and can be written, and nobody has asked the server to stop."""
     if serving.draining:
-        return Json({"status": "draining"}, 503)
-    try:
-        await serving.ask(serving.store.audit, limit=1)
-    except HeadwaterError:
-        return Json({"status": "store unavailable"}, 503)
-    return Json({"status": "ready"})
+        return answer_to(request, Problem(503, "draining", "The server has been asked to stop."))
+    problem = await serving.readiness.problem()
+    return Json({"status": "ready"}) if problem is None else answer_to(request, problem)
 
 
 @router.get(

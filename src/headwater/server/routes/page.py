@@ -25,7 +25,8 @@ _WORTH_ZIPPING = ("text/", "application/json", "image/svg+xml")
 _FOREVER = "public, max-age=31536000, immutable"  # their names hold a hash of what they are
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, root_path: str = "") -> None:
+    app.state.root_path = root_path
     router = APIRouter(include_in_schema=False)
     if (BUILT / "index.html").is_file():
         for address in ADDRESSES:
@@ -38,7 +39,8 @@ def install(app: FastAPI) -> None:
 
 
 async def _document(request: Request) -> Response:
-    return _file(request, BUILT / "index.html", "no-cache")
+    root: str = request.app.state.root_path
+    return _file(request, BUILT / "index.html", "no-cache", root)
 
 
 async def _mark(request: Request) -> Response:
@@ -53,8 +55,8 @@ async def _asset(request: Request, file: str) -> Response:
     return _file(request, found, _FOREVER)
 
 
-def _file(request: Request, path: Path, cache: str) -> Response:
-    content, zipped, media_type = _content(path, path.stat().st_mtime_ns)
+def _file(request: Request, path: Path, cache: str, root: str | None = None) -> Response:
+    content, zipped, media_type = _content(path, path.stat().st_mtime_ns, root)
     headers = {"Cache-Control": cache, "Vary": "Accept-Encoding"}
     if zipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
@@ -63,8 +65,10 @@ def _file(request: Request, path: Path, cache: str) -> Response:
 
 
 @lru_cache(maxsize=64)
-def _content(path: Path, _changed: int) -> tuple[bytes, bytes | None, str]:
+def _content(path: Path, _changed: int, root: str | None) -> tuple[bytes, bytes | None, str]:
     content = path.read_bytes()
+    if root is not None:  # the document names all that it loads relative to the root, and the root itself
+        content = content.replace(b'"./', f'"{escape(root)}/'.encode())
     media_type = guess_type(path.name)[0] or "application/octet-stream"
     worth = media_type.startswith(_WORTH_ZIPPING)
     return content, gzip.compress(content, mtime=0) if worth else None, media_type
@@ -77,7 +81,8 @@ async def listing(request: Request) -> Response:
         for path, operations in document["paths"].items()
         for method, told in operations.items()
     )
-    version, address = escape(document["info"]["version"]), escape(str(request.app.openapi_url))
+    version = escape(document["info"]["version"])
+    address = escape(f"{request.app.state.root_path}{request.app.openapi_url}")
     return Response(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Headwater</title><h1>Headwater {version}</h1>"
         "<p>This installation has no web page built in. Its HTTP interface is described by "

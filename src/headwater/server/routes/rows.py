@@ -23,6 +23,7 @@ from headwater.server.problems import Problem
 from headwater.server.routes.asking import DatasetParameter, NamespaceParameter, named
 from headwater.server.row_lookup import look_up
 from headwater.server.row_questions import ForwardAsked, Meant, TraceAsked, WhyNotAsked, read_question
+from headwater.server.row_reads import record_read
 from headwater.server.row_schemas import TRACED
 from headwater.server.schemas import accepts, answers, schema_of
 from headwater.server.service import FullReader, Service, Serving
@@ -30,6 +31,8 @@ from headwater.server.starting import TASK, start
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Rows"])
+LOOKUP = "rows.lookup"
+"""In the audit log, beside the kinds of row tasks: by pair tables."""
 
 
 @router.get("/rows/askable", responses=answers(schema_of(AskableRows), 200, 400, 404, 409, 422))
@@ -52,6 +55,7 @@ async def trace(request: Request, serving: Serving, who: FullReader) -> Response
     kept = await serving.ask(_kept, serving.store, asked)
     told = await serving.ask(look_up, kept, asked, _roots(serving))
     if told is not None:
+        await record_read(serving, who, LOOKUP, told, asked.columns)
         return Json(told)
     _refuse_others(who)
     output = _replayable(kept)
@@ -131,5 +135,10 @@ def _refuse_unknown(asked: Meant, columns: Sequence[Field], dataset: str | Datas
 
 
 async def _ask_spark(serving: Service, who: Principal, kind: str, asked: Meant, about: Mapping[str, Any]) -> Response:
-    meant = {"where": asked.for_spark, "rows": asked.rows, "master": serving.settings.spark_master}
+    meant = {
+        "where": asked.for_spark,
+        "columns": asked.columns,  # for the audit entry of those who read the result
+        "rows": asked.rows,
+        "master": serving.settings.spark_master,
+    }
     return await start(serving, who, kind, row_task, {**about, **meant})

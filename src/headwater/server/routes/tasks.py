@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Response
 
 from headwater.model.access import Scope
@@ -10,6 +12,7 @@ from headwater.server.access.principal import Principal
 from headwater.server.answers import Json
 from headwater.server.problems import Problem
 from headwater.server.routes.asking import Segment
+from headwater.server.row_reads import ROW_TASKS, record_read
 from headwater.server.schemas import answers, page_of, schema_of
 from headwater.server.service import Reader, Service, Serving
 from headwater.server.starting import call_off
@@ -30,18 +33,26 @@ async def _mine(serving: Service, who: Principal, number: str) -> Task:
 
 @router.get("/tasks", responses=answers(page_of(Task), 200))
 async def tasks(serving: Serving, who: Reader) -> Response:
-    """The tasks there are, the newest first."""
-    found = [task for task in await serving.ask(serving.tasks.all) if may_see(task, who)]
+    """The tasks there are, the newest first, without their results."""
+    found = [replace(task, result=None) for task in await serving.ask(serving.tasks.all) if may_see(task, who)]
     return Json({"items": found, "next": None})
 
 
 @router.get("/tasks/{task_id:name}", responses=answers(schema_of(Task), 200, 400, 404))
 async def task(serving: Serving, who: Reader, task_id: Segment) -> Response:
     """One task: its progress, and at its end its result or the problem it met."""
-    return Json(await _mine(serving, who, task_id))
+    return await _answer(serving, who, await _mine(serving, who, task_id))
 
 
 @router.delete("/tasks/{task_id:name}", responses=answers(schema_of(Task), 200, 400, 404))
 async def cancel(serving: Serving, who: Reader, task_id: Segment) -> Response:
     """Call a task off. One that has ended stays as it is."""
-    return Json(await call_off(serving, who, await _mine(serving, who, task_id)))
+    return await _answer(serving, who, await call_off(serving, who, await _mine(serving, who, task_id)))
+
+
+async def _answer(serving: Service, who: Principal, task: Task) -> Response:
+    """The task with its result; values of rows leave an audit entry, each time somebody reads them."""
+    if task.result is not None and task.kind in ROW_TASKS:
+        asked = await serving.ask(serving.tasks.asked, task.id)
+        await record_read(serving, who, task.kind, task.result, asked.get("columns", ()), task=task.id)
+    return Json(task)
