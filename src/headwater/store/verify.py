@@ -17,12 +17,13 @@ from sqlalchemy import Connection, select
 from headwater.errors import EvidenceBroken, NoteInvalid
 from headwater.model.certificates import Certificate
 from headwater.model.log import Verified
-from headwater.proof.history import KeyHistory, origin_of
+from headwater.proof.canonical import canonical
+from headwater.proof.history import ADOPTED, KeyHistory, origin_of
 from headwater.proof.merkle import perfect_root
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import WIDTH
 from headwater.store.certificates import ISSUED
-from headwater.store.checkpoints import KEY_ENTRIES, Anchored, note_in
+from headwater.store.checkpoints import ANNOUNCED, KEY_ENTRIES, Anchored, announcement, note_in
 from headwater.store.engine import Database
 from headwater.store.entries import as_stored
 from headwater.store.keys import key_of
@@ -49,6 +50,7 @@ def verify(
     history = _verify_keys(conn, whole, key)
     for what, size, note in [*signed, *elsewhere]:
         _verify_checkpoint(what, size, note, whole, history)
+    not_covered = _verify_sequence(kept, whole)
     documents = _verify_certificates(conn, whole)
     return Verified(
         entries=whole.size,
@@ -59,6 +61,7 @@ def verify(
         events=verify_events(conn, documents, progress) if events else None,
         anchored=None if anchored is None else max((size for _, size, _ in elsewhere), default=0),
         key=None if history is None or history.current is None else str(history.current),
+        not_covered=tuple(not_covered),
     )
 
 
@@ -114,6 +117,35 @@ def _verify_checkpoint(what: str, size: int, note: str, whole: WholeLog, history
     key = history.at(size)
     if key is None or not signed.is_signed_by(key):
         raise EvidenceBroken(what, "it is not signed by the key in force" + (f", {key}" if key else ""))
+
+
+def _verify_sequence(kept: Sequence[tuple[int, str]], whole: WholeLog) -> list[str]:
+    """That the checkpoints are those that the log announces, each once; what cannot be said of them.
+
+    ``kept`` are verified by then, ordered by their size.
+    """
+    announced = {seq: details for seq, kind, details in whole.others if kind == ANNOUNCED}
+    adopted = next((seq for seq, kind, _ in whole.others if kind == ADOPTED), None)
+    if adopted is not None and not kept:
+        raise EvidenceBroken("The first checkpoint", f"it is missing: entry {adopted} adopts the key that signed it")
+    first = min(announced, default=None)
+    sizes = {size for size, _ in kept}
+    for seq in announced:
+        if seq not in sizes:
+            raise EvidenceBroken(f"The checkpoint of {seq} entries", f"it is missing: entry {seq} announces it")
+    previous: tuple[int, str] | None = None
+    for number, (size, note) in enumerate(kept, start=1):
+        if size in announced:
+            if announced[size] != canonical(announcement(number, previous)):
+                raise EvidenceBroken(
+                    f"The checkpoint of {size} entries", "the log announces it with other checkpoints before it"
+                )
+        elif first is not None and size > first:
+            raise EvidenceBroken(f"The checkpoint of {size} entries", "the log does not announce it")
+        previous = size, note
+    if kept and first is None:
+        return ["whether a checkpoint is missing: the log announces none yet, the next `headwater checkpoint` does"]
+    return []
 
 
 def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def verdict(found: Verified) -> RenderableType:
         lines.append(
             joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
         )
+    lines += [note(f"Not covered: {what}.") for what in found.not_covered]
     if found.anchored is not None:
         lines.append(Text(f"The second place agrees, up to entry {found.anchored}."))
     elif found.entries:
