@@ -61,7 +61,7 @@ STORE = {
     "inclusion": "(self, seq: 'int', size: 'int | None' = None) -> 'InclusionProof'",
     "consistency": "(self, old: 'int', new: 'int | None' = None) -> 'ConsistencyProof'",
     "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
-    "events: 'bool' = True, progress: 'Progress | None' = None) -> 'Verified'",
+    "events: 'bool' = True, graph: 'bool' = True, progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "verify_run": (
         "(self, run_id: 'str', *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None)"
         " -> 'VerifiedRun'"

@@ -60,8 +60,11 @@ def shows_in_a_run(log: Opened, words: str) -> None:
 
 
 def goes_unnoticed(log: Opened, **options: str) -> None:
-    """What a chain cannot prove against its own operator: all of it holds together."""
-    assert log[0].verify(**options).anchored is None  # type: ignore[arg-type]
+    """What a chain cannot prove against its own operator: all of it holds together.
+
+    But for the graph, which such an operator would fold anew from the events that are left.
+    """
+    assert log[0].verify(graph=False, **options).anchored is None  # type: ignore[arg-type]
 
 
 def test_a_deleted_entry_shows_by_itself(log: Opened) -> None:
@@ -106,7 +109,7 @@ def test_a_log_cut_off_at_its_end(log: Opened, left: int) -> None:
 def test_what_came_after_the_last_anchored_checkpoint_can_be_cut(log: Opened) -> None:
     """A second place proves what was written there, and nothing since."""
     cut(log[0], 15)
-    assert log[0].verify(anchored=log[1].checkpoints()).entries == 15
+    assert log[0].verify(anchored=log[1].checkpoints(), graph=False).entries == 15
 
 
 def test_a_cut_log_that_grew_again(log: Opened) -> None:
@@ -235,10 +238,9 @@ def test_checkpoints_from_before_they_were_announced(log: Opened, ring: KeyRing)
     store, _ = log
     forget_announcements(store, ring)
     assert [one.size for one in store.checkpoints()] == [13, 7]
-    (not_covered,) = store.verify().not_covered
-    assert not_covered.startswith("whether a checkpoint is missing")
+    assert store.verify().not_covered[0].startswith("whether a checkpoint is missing")
     assert store.checkpoint().size == 15
-    assert store.verify().not_covered == ()
+    assert store.verify(graph=False).not_covered == ()
     tamper(store, "DELETE FROM checkpoint WHERE size = 7")
     with pytest.raises(EvidenceBroken, match=r"^The checkpoint of 15 entries .* with other checkpoints before it$"):
         store.verify()

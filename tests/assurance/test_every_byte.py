@@ -18,8 +18,8 @@ COVERED = {
     "audit": [column.name for column in metadata.tables["audit"].c],
     "checkpoint": ["size", "note"],
     "certificate": [column.name for column in metadata.tables["certificate"].c],
-    # When an event was received, and to which rows it led, follows from the log and the event; it is not proven.
-    "event": ["id", "digest", "kind", "event_type", "event_time", "body"],
+    # When an event was received is not proven.
+    "event": ["id", "digest", "kind", "event_type", "event_time", "body", "run_id", "job_id", "dataset_id"],
 }
 
 

@@ -64,6 +64,8 @@ class Verified(NamedTuple):
     """How many entries the newest checkpoint in the second place covers; None where none was named."""
     key: str | None
     """The key in force, as a `vkey`."""
+    graph: int | None = None
+    """Rows of the graph that were compared with a fresh fold of all events; None where they were not."""
     not_covered: tuple[str, ...] = ()
     """What the store holds and nothing proves, in words."""
 

@@ -1,18 +1,20 @@
 """Does the store hold? Everything recomputed, the first thing that does not hold named.
 
 In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; what
-was kept in a second place; the chains of certificates; and the events, each against its entry in the log.
+was kept in a second place; whether a checkpoint is missing that the log announces; the chains of certificates; the
+events, each against its entry in the log; and the graph, against a fresh fold of all events.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from headwater.errors import EvidenceBroken, NoteInvalid
 from headwater.model.certificates import Certificate
@@ -27,9 +29,14 @@ from headwater.store.checkpoints import ANNOUNCED, KEY_ENTRIES, Anchored, announ
 from headwater.store.engine import Database
 from headwater.store.entries import as_stored
 from headwater.store.keys import key_of
+from headwater.store.refold import Refold
 from headwater.store.stretches import Progress, WholeLog, recompute_all
-from headwater.store.tables import audit, certificate, checkpoint, log_tile
+from headwater.store.tables import audit, certificate, checkpoint, event, log_tile
 from headwater.store.verify_events import verify_events
+from headwater.store.verify_graph import NOT_COVERED, verify_graph
+
+VerifyProgress = Callable[[str, int, int], None]
+"""What is being verified (entries, events, …), how much of it is done, and how much there is."""
 
 
 def verify(
@@ -39,13 +46,41 @@ def verify(
     key: str | None = None,
     anchored: Sequence[Anchored] | None = None,
     events: bool = True,
-    progress: Progress | None = None,
+    graph: bool = True,
+    progress: VerifyProgress | None = None,
+) -> Verified:
+    """``graph`` counts only with ``events``: what is folded has to be what was taken in."""
+    count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
+    refold = Refold(database, count)
+    try:
+        found = _verify_log_and_events(database, conn, key, anchored, events, progress)
+        if events and graph:
+            compared = verify_graph(conn, refold, _part(progress, "events folded again"))
+            found = found._replace(graph=compared, not_covered=(*found.not_covered, *NOT_COVERED))
+        return found
+    finally:
+        refold.close()
+
+
+def _part(progress: VerifyProgress | None, part: str) -> Progress | None:
+    return None if progress is None else partial(progress, part)
+
+
+def _verify_log_and_events(
+    database: Database,
+    conn: Connection,
+    key: str | None,
+    anchored: Sequence[Anchored] | None,
+    events: bool,
+    progress: VerifyProgress | None,
 ) -> Verified:
     kept = as_stored(conn, select(checkpoint.c.size, checkpoint.c.note).order_by(checkpoint.c.size))
     signed = [(f"The checkpoint of {size} entries", size, note) for size, note in kept]
     elsewhere = [(where, _state(where, note)[1].size, note) for where, note in anchored or ()]
     stated = [seq - 1 for seq in conn.scalars(select(audit.c.seq).where(audit.c.event_type.in_(KEY_ENTRIES)))]
-    whole = recompute_all(database, conn, [*(size for _, size, _ in [*signed, *elsewhere]), *stated], progress)
+    whole = recompute_all(
+        database, conn, [*(size for _, size, _ in [*signed, *elsewhere]), *stated], _part(progress, "entries")
+    )
     _verify_tiles(conn, whole)
     history = _verify_keys(conn, whole, key)
     for what, size, note in [*signed, *elsewhere]:
@@ -58,7 +93,7 @@ def verify(
         root=whole.root_at[whole.size].hex(),
         checkpoints=len(signed),
         certificates=len(documents),
-        events=verify_events(conn, documents, progress) if events else None,
+        events=verify_events(conn, documents, _part(progress, "events")) if events else None,
         anchored=None if anchored is None else max((size for _, size, _ in elsewhere), default=0),
         key=None if history is None or history.current is None else str(history.current),
         not_covered=tuple(not_covered),

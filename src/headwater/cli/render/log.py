@@ -24,6 +24,8 @@ def verdict(found: Verified) -> RenderableType:
         lines.append(Text(f"{counted(found.certificates, 'certificate')}, each following from the one before."))
     if found.events:
         lines.append(Text(f"{counted(found.events, 'event')}, each as the log has it."))
+    if found.graph:
+        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, as a fresh fold of all events has them."))
     if found.checkpoints:
         lines.append(
             joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
