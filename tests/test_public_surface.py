@@ -75,6 +75,9 @@ STORE = {
 }
 
 LINEAGE = {
+    "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
+    "events: 'bool' = True, graph: 'bool' = True, records: 'bool' = True, "
+    "progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "export": "(self, path: 'str | Path | None' = None, *, format: 'str' = 'wia-json', "
     "datasets: 'Sequence[DatasetName]' = (), direction: 'str | None' = None, depth: 'int | None' = None, "
     "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'Exported'",

@@ -17,9 +17,9 @@ from headwater.cli.output import console, open_store, print_json, show
 from headwater.errors import AuditBroken, EvidenceBroken
 
 if TYPE_CHECKING:
+    from headwater.client import Lineage
     from headwater.model.bundles import VerifiedBundle
     from headwater.model.log import Verified, VerifiedRun
-    from headwater.store.store import Store
 
 _LONG = 200_000
 """Entries or events from which on it takes a while."""
@@ -49,13 +49,16 @@ def verify(
     no_graph: Annotated[
         bool, typer.Option("--no-graph", help="Do not fold all events again to compare the graph with them.")
     ] = False,
+    no_records: Annotated[
+        bool, typer.Option("--no-records", help="Do not compare the records, hot and archived, with the log.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
     """Recompute the log and all it proves, the graph too; exit 1 and name the first thing that does not hold."""
     from headwater.cli.render.log import run_verdict, verdict
 
-    left_out = log_only or no_graph
+    left_out = log_only or no_graph or no_records
     if (run is not None or certificate is not None) and (left_out or (run and certificate)):
         raise Mistake("--run and --certificate stand alone, or with --key and --anchor.")
     if file is not None:
@@ -69,7 +72,9 @@ def verify(
         elif certificate is not None:
             of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchored(anchor))
         else:
-            whole = _whole(lineage, anchor, key, events=not log_only, graph=not left_out)
+            whole = _whole(
+                lineage, anchor, key, events=not log_only, graph=not no_graph, records=not (log_only or no_records)
+            )
             show({"holds": True, **whole._asdict()}, as_json, lambda _: verdict(whole))
             return
     show(_answer(of_run), as_json, lambda _: run_verdict(of_run))
@@ -90,7 +95,7 @@ def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
     return {"holds": True, **plain(found)}
 
 
-def _whole(lineage: Store, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
+def _whole(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
     with _progress() as told:
         return lineage.verify(key=key, anchored=_anchored(anchor), progress=told, **parts)
 

@@ -29,10 +29,10 @@ def main(folder: Path) -> int:
 
 
 def _verify(told: _Told, parts: dict[str, bool]) -> dict[str, Any]:
-    from headwater.store.store import Store
+    from headwater.client import Lineage
 
-    with Store(os.environ[STORE], create=False) as store:
-        found = store.verify(progress=told, events=parts["events"], graph=parts["graph"])
+    with Lineage(os.environ[STORE], create=False) as store:
+        found = store.verify(progress=told, events=parts["events"], graph=parts["graph"], records=parts["records"])
         return {"holds": True, **found._asdict()}
 
 
