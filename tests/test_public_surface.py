@@ -61,7 +61,7 @@ STORE = {
     "inclusion": "(self, seq: 'int', size: 'int | None' = None) -> 'InclusionProof'",
     "consistency": "(self, old: 'int', new: 'int | None' = None) -> 'ConsistencyProof'",
     "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
-    "events: 'bool' = True, progress: 'Progress | None' = None) -> 'Verified'",
+    "events: 'bool' = True, graph: 'bool' = True, progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "verify_run": (
         "(self, run_id: 'str', *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None)"
         " -> 'VerifiedRun'"
@@ -75,6 +75,9 @@ STORE = {
 }
 
 LINEAGE = {
+    "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
+    "events: 'bool' = True, graph: 'bool' = True, records: 'bool' = True, "
+    "progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "export": "(self, path: 'str | Path | None' = None, *, format: 'str' = 'wia-json', "
     "datasets: 'Sequence[DatasetName]' = (), direction: 'str | None' = None, depth: 'int | None' = None, "
     "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'Exported'",

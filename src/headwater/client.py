@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.model.audit import Actor
 from headwater.model.exchange import Exported, Imported
+from headwater.model.log import Verified
+from headwater.store.checkpoints import Anchored
 from headwater.store.store import DatasetName, Store
+from headwater.store.verify import VerifyProgress, verify
 
 if TYPE_CHECKING:
     from headwater.records.ledger import Records
@@ -24,6 +27,38 @@ class Lineage(Store):
         """They have no namespaces, so no veil could part them: whoever sees only some sees none."""
         self._refuse_parts()
         return self._records
+
+    def verify(
+        self,
+        *,
+        key: str | None = None,
+        anchored: Sequence[Anchored] | None = None,
+        events: bool = True,
+        graph: bool = True,
+        records: bool = True,
+        progress: VerifyProgress | None = None,
+    ) -> Verified:
+        """Recompute all there is: the log, its checkpoints and certificates, the events, the graph that they fold into,
+        and the records. Raises where it does not hold.
+
+        ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
+        this log; without ``events`` only the log and the records, without ``graph`` no fresh fold.
+        """
+        self._refuse_parts()
+        archive = self._records.archive
+        files = archive.files() if records and archive.exists() else None
+        with self._database.read() as conn:
+            found = verify(
+                self._database, conn, key=key, anchored=anchored, events=events, graph=graph, progress=progress
+            )
+            if not records:
+                return found
+            from headwater.records.verify import verify_records
+
+            told = verify_records(conn, files, None if progress is None else partial(progress, "records"))
+        return found._replace(
+            records=told.records, archive_files=told.files, not_covered=(*found.not_covered, *told.not_covered)
+        )
 
     def export(
         self,

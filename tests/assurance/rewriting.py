@@ -23,7 +23,6 @@ def rewrite(store: Store, change: Mapping[int, Mapping[str, Any]], *, sign: KeyR
     """Give entries other values, all that follow the hashes that this takes, and sign it all again."""
     with store._database.read() as conn:
         rows = [dict(row._mapping) for row in conn.execute(select(audit).order_by(audit.c.seq))]
-        sizes = set(conn.scalars(select(checkpoint.c.size)))
     with store._database.write() as conn:
         disarm(conn)
         for table in (audit, checkpoint, log_tile):
@@ -31,10 +30,10 @@ def rewrite(store: Store, change: Mapping[int, Mapping[str, Any]], *, sign: KeyR
         for row in rows:
             if row["event_type"] == ADOPTED:
                 checkpoints._record(conn, Actor(row["actor_id"]), ADOPTED, checkpoints.origin(conn), sign.newest)
+            elif row["event_type"] == checkpoints.ANNOUNCED:
+                checkpoints.sign(conn, sign, Actor("forger"))
             else:
                 put(conn, {**row, **change.get(row["seq"], {})})
-            if row["seq"] in sizes:
-                checkpoints.sign(conn, sign, Actor("forger"))
 
 
 def put(conn: Connection, row: Mapping[str, Any]) -> None:

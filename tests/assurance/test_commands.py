@@ -36,23 +36,23 @@ def test_from_a_new_key_to_a_verified_log(run: Run, url: str, tmp_path: Path) ->
     assert run("keys", "new", "--key-file", "mine.pem").err.startswith("Error: There is a key at mine.pem already.")
     mine = ("--key-file", "mine.pem", "--store", url)
     signed = run("checkpoint", *mine, "--anchor", "there", "--anchor", "here", "--json").json
-    assert signed["size"] == 4
+    assert signed["size"] == 5
     assert Note.parse(signed["note"]).is_signed_by(Verifier.parse(signed["key"]))
     for place in ("there", "here"):
         assert [file.read_text() for file in (tmp_path / place).iterdir()] == [signed["note"]]
     shown = run("keys", "show", *mine, "--json").json
     assert shown["log"] == [{"from_entry": 4, "key": signed["key"]}]
     text = run("verify", "--store", url, "--anchor", "there", "--key", signed["key"]).out
-    assert "The audit log holds: 4 entries.\n" in text
+    assert "The audit log holds: 5 entries.\n" in text
     assert "1 certificate, each following from the one before.\n" in text
     assert "2 events, each as the log has it.\n" in text
     assert f"1 checkpoint, signed; the key now: {signed['key']}\n" in text
-    assert text.endswith("The second place agrees, up to entry 4.\n")
+    assert text.endswith("The second place agrees, up to entry 5.\n")
     rotated = run("keys", "rotate", *mine, "--json").json["key"]
     assert rotated != signed["key"]
     assert len(run("keys", "show", *mine, "--json").json["log"]) == 2
     assert run("verify", "--store", url, "--key", signed["key"], "--json").json["key"] == rotated
-    assert run("checkpoint", *mine).out.startswith(f"{signed['origin']}\n5\n")
+    assert run("checkpoint", *mine).out.startswith(f"{signed['origin']}\n7\n")
 
 
 def test_a_proof_that_anybody_can_check(run: Run, url: str) -> None:
@@ -74,7 +74,7 @@ def test_one_run_and_one_certificate(run: Run, url: str) -> None:
     assert text.startswith("The run holds: 3 entries of the log, 1 certificate.\n")
     run("checkpoint", "--store", url)
     answer = run("verify", "--certificate", certificate, "--store", url, "--json").json
-    assert (answer["holds"], answer["signed"], answer["checkpoint"]) == (True, 3, 4)
+    assert (answer["holds"], answer["signed"], answer["checkpoint"]) == (True, 3, 5)
     assert run("verify", "--run", "x", "--certificate", "y", "--store", url).code == 1
 
 
@@ -95,25 +95,25 @@ def test_that_the_log_only_grew(run: Run, url: str) -> None:
     with Store(url) as store:
         store.ingest_many(run_event("START", run=str(number)) for number in range(300))
     proof = run("prove", "--from", str(before["size"]), "--store", url, "--json").json
-    assert (proof["old"], proof["new"], proof["old_root"]) == (4, 304, before["root"])
+    assert (proof["old"], proof["new"], proof["old_root"]) == (5, 305, before["root"])
     path = [bytes.fromhex(one) for one in proof["path"]]
     old, new = bytes.fromhex(proof["old_root"]), bytes.fromhex(proof["new_root"])
     assert consistent(proof["old"], proof["new"], path, old, new)
     assert not consistent(proof["old"], proof["new"], path, new, new)
-    assert run("prove", "--from", "3", "--size", "4", "--store", url, "--json").json["new_root"] == before["root"]
-    assert "from entries  4" in run("prove", "--from", "4", "--store", url).out
+    assert run("prove", "--from", "3", "--size", "5", "--store", url, "--json").json["new_root"] == before["root"]
+    assert "from entries  5" in run("prove", "--from", "5", "--store", url).out
 
 
 def test_what_does_not_hold_is_one_line(run: Run, url: str) -> None:
     run("checkpoint", "--anchor", "there", "--store", url)
     with Store(url) as store:
-        tamper(store, "UPDATE checkpoint SET note = replace(note, '4', '3')")
+        tamper(store, "UPDATE checkpoint SET note = replace(note, '5', '3')")
     result = run("verify", "--store", url)
     assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
-    assert result.err.startswith("Error: The checkpoint of 4 entries does not hold: ")
+    assert result.err.startswith("Error: The checkpoint of 5 entries does not hold: ")
     answer = run("verify", "--store", url, "--json")
     assert answer.code == 1
-    assert (answer.json["holds"], answer.json["what"]) == (False, "The checkpoint of 4 entries")
+    assert (answer.json["holds"], answer.json["what"]) == (False, "The checkpoint of 5 entries")
 
 
 def test_an_event_is_left_out_on_request(run: Run, url: str) -> None:

@@ -124,17 +124,17 @@ def tiles_of(store: Store) -> list[tuple[int, int, bytes]]:
 def test_a_checkpoint_is_of_the_log_as_it_is(store: Store, ring: KeyRing) -> None:
     store.ingest(run_event())
     signed = store.checkpoint()
-    assert signed.size == 2  # with the entry that adopts the key
+    assert signed.size == 3  # with the entry that adopts the key, and the one that announces the checkpoint
     assert signed.root == root_of(leaves_of(store)).hex()
     note = Note.parse(signed.note)
-    assert Checkpoint.of(note) == Checkpoint(signed.origin, 2, bytes.fromhex(signed.root))
+    assert Checkpoint.of(note) == Checkpoint(signed.origin, 3, bytes.fromhex(signed.root))
     assert Verifier.parse(signed.key) == Verifier(signed.origin, ring.newest.public)
     assert note.is_signed_by(Verifier.parse(signed.key))
     assert store.checkpoint() == signed
     assert store.checkpoints() == [signed]
     store.ingest(run_event(run="more"))
-    assert store.checkpoint().size == 3
-    assert [one.size for one in store.checkpoints()] == [3, 2]
+    assert store.checkpoint().size == 5
+    assert [one.size for one in store.checkpoints()] == [5, 3]
     assert store.verify(key=signed.key).checkpoints == 2
 
 
@@ -180,7 +180,7 @@ def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
         keys.append(store.rotate_key())
         assert store.checkpoint().key == keys[-1]
     assert len(set(keys)) == 4
-    assert [(reign.seq, str(reign.key)) for reign in store.signing_keys()] == list(zip((2, 3, 4, 5), keys, strict=True))
+    assert [(reign.seq, str(reign.key)) for reign in store.signing_keys()] == list(zip((2, 4, 6, 8), keys, strict=True))
     for key in keys:  # who trusts any of them can follow to the others
         assert store.verify(key=key).key == keys[-1]
     stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).renewed().newest.public)
@@ -226,11 +226,13 @@ def test_a_long_log_is_verified_in_stretches(durable_url: str, in_stretches: Non
         grown(store, 1_100)
         store.checkpoint(key=ring)
         told: list[tuple[int, int]] = []
-        found = store.verify(progress=lambda done, total: told.append((done, total)))
-        assert (found.entries, found.checkpoints) == (1_100, 4)
+        found = store.verify(
+            progress=lambda part, done, total: told.append((done, total)) if part == "entries" else None
+        )
+        assert (found.entries, found.checkpoints) == (1_101, 4)
         assert found.root == root_of(leaves_of(store)).hex()
         assert told[-1][0] <= told[-1][1]
-        assert told[0][1] == 1_100
+        assert told[0][1] == 1_101
 
 
 @pytest.fixture(scope="module")
@@ -265,7 +267,7 @@ def test_a_run_alone(store: Store, ring: KeyRing) -> None:
     assert (found.entries, found.signed, found.checkpoint) == ((1, 2, 4), 0, None)
     signed = store.checkpoint()
     found = store.verify_run(run, key=signed.key)
-    assert (found.entries, found.signed, found.checkpoint) == ((1, 2, 4), 3, 5)
+    assert (found.entries, found.signed, found.checkpoint) == ((1, 2, 4), 3, 6)
     assert store.verify_certificate(found.certificates[0]) == found
     with pytest.raises(QueryError, match="is not known"):
         store.verify_certificate("nothing")

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import func, select
 
+from headwater.store.refold import Refold
 from headwater.store.store import Store
+from headwater.store.tables import event
+from headwater.store.verify_graph import verify_graph
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import State, differences, state_of_model, state_of_store, without_endings
 from tests.oracles.events import (
@@ -103,6 +107,16 @@ def check(lab: Lab, case: Case) -> None:
             check_runs(store, model)
         unlike = differences(ends[0][1], ends[-1][1])
         assert not unlike, f"the state after {title} is not that after {ends[0][0]}:\n{unlike}"
+    graph_holds(store)
+
+
+def graph_holds(store: Store) -> None:
+    """As `headwater verify` has it: what is stored is what a fold of all events from the first on comes to."""
+    with store._database.read() as conn:
+        count = conn.execute(select(func.count()).select_from(event)).scalar_one()
+        refold = Refold(store._database, count, store._max_direct_edges)
+        verify_graph(conn, refold, None)
+        refold.close()
 
 
 # -- in memory --------------------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from headwater.cli.output import console, open_store, print_json, show
 from headwater.errors import AuditBroken, EvidenceBroken
 
 if TYPE_CHECKING:
+    from headwater.client import Lineage
     from headwater.model.bundles import VerifiedBundle
     from headwater.model.log import Verified, VerifiedRun
-    from headwater.store.store import Store
 
 _LONG = 200_000
 """Entries or events from which on it takes a while."""
@@ -44,18 +44,25 @@ def verify(
         str | None, typer.Option("--certificate", metavar="ID", help="Only the run that this certificate is of.")
     ] = None,
     log_only: Annotated[
-        bool, typer.Option("--log-only", help="Leave out the events, which take most of the time.")
+        bool, typer.Option("--log-only", help="Only the log: leave out the events and what they fold into.")
+    ] = False,
+    no_graph: Annotated[
+        bool, typer.Option("--no-graph", help="Do not fold all events again to compare the graph with them.")
+    ] = False,
+    no_records: Annotated[
+        bool, typer.Option("--no-records", help="Do not compare the records, hot and archived, with the log.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute the log and all it proves; exit 1 and name the first thing that does not hold."""
+    """Recompute the log and all it proves, the graph too; exit 1 and name the first thing that does not hold."""
     from headwater.cli.render.log import run_verdict, verdict
 
-    if (run is not None or certificate is not None) and (log_only or (run and certificate)):
+    left_out = log_only or no_graph or no_records
+    if (run is not None or certificate is not None) and (left_out or (run and certificate)):
         raise Mistake("--run and --certificate stand alone, or with --key and --anchor.")
     if file is not None:
-        if run is not None or certificate is not None or log_only:
+        if run is not None or certificate is not None or left_out:
             raise Mistake("A file stands alone, or with --key and --anchor.")
         _file(file, anchor, key, as_json)
         return
@@ -65,7 +72,9 @@ def verify(
         elif certificate is not None:
             of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchored(anchor))
         else:
-            whole = _whole(lineage, anchor, key, not log_only)
+            whole = _whole(
+                lineage, anchor, key, events=not log_only, graph=not no_graph, records=not (log_only or no_records)
+            )
             show({"holds": True, **whole._asdict()}, as_json, lambda _: verdict(whole))
             return
     show(_answer(of_run), as_json, lambda _: run_verdict(of_run))
@@ -86,9 +95,9 @@ def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
     return {"holds": True, **plain(found)}
 
 
-def _whole(lineage: Store, anchor: list[str] | None, key: str | None, events: bool) -> Verified:
+def _whole(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
     with _progress() as told:
-        return lineage.verify(key=key, anchored=_anchored(anchor), events=events, progress=told)
+        return lineage.verify(key=key, anchored=_anchored(anchor), progress=told, **parts)
 
 
 def _anchored(anchor: list[str] | None) -> list[tuple[str, str]] | None:
@@ -113,7 +122,7 @@ def _told_as_json(as_json: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar on a terminal, for what takes long."""
     if not sys.stderr.isatty():
         yield None
@@ -121,12 +130,12 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     from rich.progress import Progress
 
     with Progress(console=console(stderr=True), transient=True) as bar:
-        tasks: dict[int, Any] = {}
+        tasks: dict[str, Any] = {}
 
-        def told(done: int, total: int) -> None:
+        def told(part: str, done: int, total: int) -> None:
             if total >= _LONG:
-                if total not in tasks:
-                    tasks[total] = bar.add_task("Verifying", total=total)
-                bar.update(tasks[total], completed=done)
+                if part not in tasks:
+                    tasks[part] = bar.add_task(f"Verifying {part}", total=total)
+                bar.update(tasks[part], completed=done)
 
         yield told

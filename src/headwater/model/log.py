@@ -64,6 +64,14 @@ class Verified(NamedTuple):
     """How many entries the newest checkpoint in the second place covers; None where none was named."""
     key: str | None
     """The key in force, as a `vkey`."""
+    graph: int | None = None
+    """Rows of the graph that were compared with a fresh fold of all events; None where they were not."""
+    records: int | None = None
+    """Records, hot and archived, each of a load that the log has; None where they were not looked at."""
+    archive_files: int | None = None
+    """Files of the archive of records; None where they were not looked at."""
+    not_covered: tuple[str, ...] = ()
+    """What the store holds and nothing proves, in words."""
 
 
 @dataclass(frozen=True, slots=True)

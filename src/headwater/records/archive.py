@@ -23,6 +23,7 @@ from headwater.errors import ArchiveMoved, ArchiveUnusable, shorten
 from headwater.model.records import EPOCH, micros_of
 from headwater.store import record_archive as books
 from headwater.store import record_attempts as attempts
+from headwater.store import record_evidence as evidence
 from headwater.store.engine import Database, Transaction
 from headwater.store.tables import from_micros
 
@@ -142,6 +143,7 @@ class Archive:
     ) -> None:
         self._database = database
         self._now = now or (lambda: time.time_ns() // 1000)
+        self._seals: dict[str, str] = {}
         self._given = location or os.environ.get(ARCHIVE_VARIABLE) or None
 
     @property
@@ -267,6 +269,7 @@ class Archive:
         :class:`ArchiveMoved`. What ``leaves_work`` in its folder has to say :meth:`abandon` once that is removed.
         ``within`` is done in the same transaction.
         """
+        sealed, unusable = self._sealed(added)
         with self._database.write() as conn:
             holds = books.commit(
                 conn,
@@ -283,8 +286,29 @@ class Archive:
             )
             if not holds:
                 raise ArchiveMoved(compaction.id)
+            if unusable is not None:
+                raise unusable
+            evidence.write_commit(conn, compaction.id, books.kind_of(conn, compaction.id), rows, sealed, removed)
             if within is not None:
                 within(conn)
+
+    def _sealed(self, added: Sequence[ArchiveFile]) -> tuple[list[dict[str, Any]], ArchiveUnusable | None]:
+        """The files with the SHA-256 of their bytes, each read once, however often others commit first.
+
+        None of them has it where only Spark reads and writes at the location. A file that cannot be read is an error
+        only for who may still commit: one that was given up may have lost its files.
+        """
+        try:
+            files = self.files() if added else None
+        except ArchiveUnusable:
+            return [{**_row(file), "sha256": None} for file in added], None
+        try:
+            for file in added:
+                if file.path not in self._seals and files is not None:
+                    self._seals[file.path] = files.sha256(file.path)
+        except ArchiveUnusable as unusable:
+            return [], unusable
+        return [{**_row(file), "sha256": self._seals[file.path]} for file in added], None
 
     def committed(self, id: str) -> bool:
         """Whether a compaction of that id holds already: one that is repeated has nothing to do."""

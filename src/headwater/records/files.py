@@ -19,6 +19,8 @@ from headwater.records.archive import FileKeys
 from headwater.records.executor.sieving import sieve_of
 from headwater.records.syncing import sync_files
 
+_PIECE = 4 * 2**20
+
 
 def content_digest(digests: Iterable[bytes]) -> bytes:
     """Of a set of records, by their digests, in whatever order: the sum of them as numbers, 16 bytes.
@@ -112,6 +114,17 @@ class Files:
                 return pq.ParquetFile(source).read(**options)
         except OSError as error:
             raise ArchiveUnusable(f"{shorten(self.full(path))} of the archive cannot be read: {error}") from error
+
+    def sha256(self, path: str) -> str:
+        """Of all its bytes, read in pieces."""
+        hashed = hashlib.sha256()
+        try:
+            with self.system.open_input_stream(self.full(path)) as source:
+                while piece := source.read(_PIECE):
+                    hashed.update(piece)
+        except OSError as error:
+            raise ArchiveUnusable(f"{shorten(self.full(path))} of the archive cannot be read: {error}") from error
+        return hashed.hexdigest()
 
     def size(self, path: str) -> int:
         return int(self.system.get_file_info(self.full(path)).size)

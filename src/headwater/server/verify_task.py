@@ -20,7 +20,7 @@ def main(folder: Path) -> int:
     asked: dict[str, Any] = read_json(folder / "asked.json")["asked"]
     told = _Told(folder)
     try:
-        answer = _verify(told, asked["events"])
+        answer = _verify(told, asked)
     except HeadwaterError as error:  # what does not hold is one, and names the first thing
         write_problem(folder, error)
         return 1
@@ -28,25 +28,23 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _verify(told: _Told, events: bool) -> dict[str, Any]:
-    from headwater.store.store import Store
+def _verify(told: _Told, parts: dict[str, bool]) -> dict[str, Any]:
+    from headwater.client import Lineage
 
-    with Store(os.environ[STORE], create=False) as store:
-        return {"holds": True, **store.verify(events=events, progress=told)._asdict()}
+    with Lineage(os.environ[STORE], create=False) as store:
+        found = store.verify(progress=told, events=parts["events"], graph=parts["graph"], records=parts["records"])
+        return {"holds": True, **found._asdict()}
 
 
 class _Told:
-    """First the entries are counted up to their end, then the events."""
+    """One part after the other, each counted up to its end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._what = "entries of the log"
         write_progress(folder, "Opening the store")
 
-    def __call__(self, done: int, total: int) -> None:
-        write_progress(self._folder, f"{done:,} of {total:,} {self._what}", done, total)
-        if done >= total:
-            self._what = "events"
+    def __call__(self, part: str, done: int, total: int) -> None:
+        write_progress(self._folder, f"{done:,} of {total:,} {part}", done, total)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
-"""Checkpoints: the log's size and root, signed. And the entries that say which key signs."""
+"""Checkpoints: the log's size and root, signed. And the entries that say which key signs.
+
+The last entry under a checkpoint announces it: its number, and the SHA-256 of the checkpoint before it. So the log
+itself says which checkpoints there are, and one that somebody deletes is missed.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from headwater.errors import EvidenceBroken, KeyUnusable, NoteInvalid, QueryError
 from headwater.model.audit import Actor
@@ -23,6 +28,7 @@ from headwater.store.standing import STANDING, Standing
 from headwater.store.tables import audit, checkpoint
 
 KEY_ENTRIES = (ADOPTED, ROTATED)
+ANNOUNCED = "checkpoint.signed"
 
 Anchored = tuple[str, str]
 """A checkpoint from a second place: where it was found, and its note."""
@@ -73,6 +79,8 @@ def sign(conn: Connection, ring: KeyRing, actor: Actor, anchored: Sequence[Ancho
     state = _state(conn, history.origin)
     if newest is not None and newest.size == state.size:
         return newest
+    _announce(conn, actor, history.origin, newest)
+    state = _state(conn, history.origin)
     signed = Note.signed(state.text, history.origin, [key])
     conn.execute(insert(checkpoint), {"size": state.size, "note": str(signed)})
     return _told(state, history.current, str(signed))
@@ -115,12 +123,27 @@ def rotate(conn: Connection, ring: KeyRing, actor: Actor) -> str:
 
 def _record(conn: Connection, actor: Actor, kind: str, of: str, *keys: SigningKey) -> None:
     note = str(statement(kind, _state(conn, of), *keys))
-    ((told,),) = together(conn, [(STANDING, {})])
-    log.record(
-        conn,
-        Standing.told(told),
-        [(actor, Deed(kind, kind.removeprefix("key."), "log", of, canonical({"note": note})))],
-    )
+    _append(conn, actor, kind, of, {"note": note})
+
+
+def _announce(conn: Connection, actor: Actor, of: str, newest: SignedCheckpoint | None) -> None:
+    """The entry that the next checkpoint ends with."""
+    count = conn.execute(select(func.count()).select_from(checkpoint)).scalar_one()
+    _append(conn, actor, ANNOUNCED, of, announcement(count + 1, None if newest is None else (newest.size, newest.note)))
+
+
+def announcement(number: int, previous: tuple[int, str] | None) -> dict[str, Any]:
+    """What the log says of checkpoint ``number``; ``previous``: size and note of the one before it."""
+    if previous is None:
+        return {"number": number, "previous": None}
+    size, note = previous
+    return {"number": number, "previous": {"sha256": sha256(note.encode()).hexdigest(), "size": size}}
+
+
+def _append(conn: Connection, actor: Actor, kind: str, of: str, details: dict[str, Any]) -> None:
+    ((row,),) = together(conn, [(STANDING, {})])
+    deed = Deed(kind, kind.rpartition(".")[2], "log", of, canonical(details))
+    log.record(conn, Standing.told(row), [(actor, deed)])
 
 
 def _state(conn: Connection, of: str) -> Checkpoint:

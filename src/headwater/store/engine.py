@@ -216,7 +216,7 @@ def fetch_plainly(conn: Connection, sql: str) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
     except sqlite3.OperationalError:
         driver: Any = conn.connection.driver_connection
-        strict, driver.text_factory = driver.text_factory, _decode_anything
+        strict, driver.text_factory = driver.text_factory, decode_anything
         try:
             cursor.execute(sql)
             return list(cursor.fetchall())
@@ -226,7 +226,7 @@ def fetch_plainly(conn: Connection, sql: str) -> list[tuple[Any, ...]]:
         cursor.close()
 
 
-def _decode_anything(text: bytes) -> str:
+def decode_anything(text: bytes) -> str:
     return text.decode(errors="surrogateescape")
 
 

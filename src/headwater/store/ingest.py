@@ -52,20 +52,39 @@ def ingest_events(
             entities.take(spoken_of, answers[len(known) :])
         else:
             entities.read(missing(memory, new))
-        entities.make(new)
-        for event in new:
-            entities.apply(event)
-        entities.flush()
-        _store(conn, entities, new)
-        renamed = resolve_aliases(conn, entities)
-        describe_again(conn, entities, renamed)
-        Graph(conn, entities, max_direct_edges).fold(new, renamed)
+        _fold(conn, entities, new, max_direct_edges)
         audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
         ended = [(actor, event) for event, actor in unseen.values() if is_certified(event)]
         if ended:
             issue(conn, standing, ended)
         memory = memory.left_at(standing)
     return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted], memory
+
+
+def fold_again(
+    conn: Connection, memory: Memory, standing: Standing, events: Sequence[Event], max_direct_edges: int
+) -> Memory:
+    """Store and fold events as :func:`ingest_events` does, without the log: what they make of the graph, and no more.
+
+    The events come in their order, each once, into a store that holds nothing but the events before them; ``standing``
+    is what the last call left of it.
+    """
+    memory = memory.at(standing)
+    entities = Entities(conn, memory, standing)
+    entities.read(missing(memory, events))
+    _fold(conn, entities, events, max_direct_edges)
+    return memory.left_at(standing)
+
+
+def _fold(conn: Connection, entities: Entities, new: Sequence[Event], max_direct_edges: int) -> None:
+    entities.make(new)
+    for event in new:
+        entities.apply(event)
+    entities.flush()
+    _store(conn, entities, new)
+    renamed = resolve_aliases(conn, entities)
+    describe_again(conn, entities, renamed)
+    Graph(conn, entities, max_direct_edges).fold(new, renamed)
 
 
 def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> None:

@@ -188,6 +188,10 @@ def move(conn: Connection, id: str, base: str | None) -> None:
     conn.execute(update(record_compaction).where(*unfinished).values(base=base))
 
 
+def kind_of(conn: Connection, id: str) -> str:
+    return str(conn.scalar(select(record_compaction.c.kind).where(record_compaction.c.id == id)))
+
+
 def is_committed(conn: Connection, id: str) -> bool:
     done = exists().where(record_compaction.c.id == id, record_compaction.c.finished_at.is_not(None))
     return bool(conn.scalar(select(done)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from typing import Any
@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from headwater.model.records import Record, key_of_id
 from headwater.store.record_archive import upsert
+from headwater.store.record_evidence import leaf, write_load
 from headwater.store.record_tables import record_hot
 from headwater.store.tables import from_micros, to_micros
 
@@ -36,7 +37,8 @@ def load(conn: Connection, records: Sequence[Record], number: int, ttl_expiry: i
     """Put records in; one that is there already stays as it is. Those that the database refuses, with its reasons."""
     rows = [_row(record, number, ttl_expiry) for record in records]
     try:
-        _insert(conn, rows)
+        count = _insert(conn, rows)
+        write_load(conn, number, _leaves(conn, rows, number, count))
         return {}
     except OperationalError:  # the database, not the record
         raise
@@ -49,17 +51,38 @@ def load(conn: Connection, records: Sequence[Record], number: int, ttl_expiry: i
                 raise
             except DBAPIError as error:
                 refused[position] = str(error.orig).strip().split("\n", 1)[0]
+        write_load(conn, number, _leaves(conn, rows, number, -1))
         return refused
 
 
-def _insert(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    """All of them or none. As the driver takes it: through SQLAlchemy's types a row costs several times as much."""
+def _leaves(conn: Connection, rows: Sequence[tuple[Any, ...]], number: int, inserted: int) -> Iterator[bytes]:
+    """Of the rows that this load has put in; of those that were there already nothing is said a second time."""
+    mine: set[tuple[bytes, ...]] | None = None
+    if inserted != len(rows):
+        mine, keys = set(), sorted({row[0] for row in rows})
+        for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)):
+            here = select(*record_hot.primary_key).where(record_hot.c.root_key.in_(some), record_hot.c.load == number)
+            mine.update(tuple(map(bytes, row)) for row in conn.execute(here))
+    for row in rows:
+        if mine is None or row[:3] in mine:
+            if mine is not None:
+                mine.remove(row[:3])  # of two that are the same the first was put in
+            parents = row[5]
+            yield leaf(row[2], row[8], json.loads(parents) if '","' in parents else ())
+
+
+def _insert(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> int:
+    """All of them or none; how many were not there yet, or -1 where the driver does not know.
+
+    As the driver takes it: through SQLAlchemy's types a row costs several times as much.
+    """
     put = upsert(conn)(record_hot).on_conflict_do_nothing().compile(conn.engine)
     order: list[str] | None = put.positiontup
     given: Any = rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
-    if rows:
-        with conn.begin_nested():
-            conn.exec_driver_sql(put.string, given)
+    if not rows:
+        return 0
+    with conn.begin_nested():
+        return conn.exec_driver_sql(put.string, given).rowcount
 
 
 def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:

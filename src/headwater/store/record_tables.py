@@ -74,6 +74,15 @@ record_hot = Table(
     sqlite_with_rowid=False,
 )
 
+record_load = Table(
+    "record_load",
+    metadata,
+    Column("load", BigInteger, primary_key=True, autoincrement=False),
+    Column("records", Integer, nullable=False),
+    Column("leaves", LargeBinary, nullable=False),
+)
+"""What each load brought, 32 bytes a record: see ``record_evidence.py``."""
+
 record_archived_day = Table(
     "record_archived_day",
     metadata,

@@ -55,12 +55,11 @@ from headwater.store.lookup import find_dataset
 from headwater.store.pages import Pages
 from headwater.store.provenance_stated import default_operation
 from headwater.store.sessions import Sessions
-from headwater.store.stretches import Progress
 from headwater.store.upgrade import ensure_current
 from headwater.store.veil import Veil
 from headwater.store.veiled_audit import entry_seen, seen_entries
 from headwater.store.veiled_writes import refuse_hidden, refuse_hidden_runs
-from headwater.store.verify import verify
+from headwater.store.verify import VerifyProgress, verify
 from headwater.store.verify_run import verify_certificate, verify_run
 
 DatasetName = str | Endpoint
@@ -459,16 +458,27 @@ class Store:
         key: str | None = None,
         anchored: Sequence[Anchored] | None = None,
         events: bool = True,
-        progress: Progress | None = None,
+        graph: bool = True,
+        progress: VerifyProgress | None = None,
     ) -> Verified:
-        """Recompute all there is: the log, its checkpoints and certificates, the events. Raises where it does not hold.
+        """Recompute all there is: the log, its checkpoints and certificates, the events, and the graph that they fold
+        into. Raises where it does not hold.
 
         ``key``: a public key that must have signed; ``anchored``: checkpoints from a second place, which must be of
-        this log; without ``events`` only the log.
+        this log; without ``events`` only the log, without ``graph`` no fresh fold.
         """
         self._refuse_parts()
         with self._database.read() as conn:
-            return verify(self._database, conn, key=key, anchored=anchored, events=events, progress=progress)
+            return verify(
+                self._database,
+                conn,
+                max_direct_edges=self._max_direct_edges,
+                key=key,
+                anchored=anchored,
+                events=events,
+                graph=graph,
+                progress=progress,
+            )
 
     def verify_run(
         self, run_id: str, *, key: str | None = None, anchored: Sequence[Anchored] | None = None

@@ -1,54 +1,93 @@
 """Does the store hold? Everything recomputed, the first thing that does not hold named.
 
 In this order: every entry and how it follows from the one before; the tree over them; who signs; what was signed; what
-was kept in a second place; the chains of certificates; and the events, each against its entry in the log.
+was kept in a second place; whether a checkpoint is missing that the log announces; the chains of certificates; the
+events, each against its entry in the log; and the graph, against a fresh fold of all events.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from headwater.errors import EvidenceBroken, NoteInvalid
 from headwater.model.certificates import Certificate
 from headwater.model.log import Verified
-from headwater.proof.history import KeyHistory, origin_of
+from headwater.proof.canonical import canonical
+from headwater.proof.history import ADOPTED, KeyHistory, origin_of
 from headwater.proof.merkle import perfect_root
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import WIDTH
 from headwater.store.certificates import ISSUED
-from headwater.store.checkpoints import KEY_ENTRIES, Anchored, note_in
+from headwater.store.checkpoints import ANNOUNCED, KEY_ENTRIES, Anchored, announcement, note_in
 from headwater.store.engine import Database
 from headwater.store.entries import as_stored
 from headwater.store.keys import key_of
+from headwater.store.refold import Refold
 from headwater.store.stretches import Progress, WholeLog, recompute_all
-from headwater.store.tables import audit, certificate, checkpoint, log_tile
+from headwater.store.tables import audit, certificate, checkpoint, event, log_tile
 from headwater.store.verify_events import verify_events
+from headwater.store.verify_graph import NOT_COVERED, verify_graph
+
+VerifyProgress = Callable[[str, int, int], None]
+"""What is being verified (entries, events, …), how much of it is done, and how much there is."""
 
 
 def verify(
     database: Database,
     conn: Connection,
     *,
+    max_direct_edges: int,
     key: str | None = None,
     anchored: Sequence[Anchored] | None = None,
     events: bool = True,
-    progress: Progress | None = None,
+    graph: bool = True,
+    progress: VerifyProgress | None = None,
+) -> Verified:
+    """``graph`` counts only with ``events``: what is folded has to be what was taken in. ``max_direct_edges``: the limit
+    that the store was folded with."""
+    count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
+    refold = Refold(database, count, max_direct_edges)
+    try:
+        found = _verify_log_and_events(database, conn, key, anchored, events, progress)
+        if events and graph:
+            compared = verify_graph(conn, refold, _part(progress, "events folded again"))
+            found = found._replace(graph=compared, not_covered=(*found.not_covered, *NOT_COVERED))
+        return found
+    finally:
+        refold.close()
+
+
+def _part(progress: VerifyProgress | None, part: str) -> Progress | None:
+    return None if progress is None else partial(progress, part)
+
+
+def _verify_log_and_events(
+    database: Database,
+    conn: Connection,
+    key: str | None,
+    anchored: Sequence[Anchored] | None,
+    events: bool,
+    progress: VerifyProgress | None,
 ) -> Verified:
     kept = as_stored(conn, select(checkpoint.c.size, checkpoint.c.note).order_by(checkpoint.c.size))
     signed = [(f"The checkpoint of {size} entries", size, note) for size, note in kept]
     elsewhere = [(where, _state(where, note)[1].size, note) for where, note in anchored or ()]
     stated = [seq - 1 for seq in conn.scalars(select(audit.c.seq).where(audit.c.event_type.in_(KEY_ENTRIES)))]
-    whole = recompute_all(database, conn, [*(size for _, size, _ in [*signed, *elsewhere]), *stated], progress)
+    whole = recompute_all(
+        database, conn, [*(size for _, size, _ in [*signed, *elsewhere]), *stated], _part(progress, "entries")
+    )
     _verify_tiles(conn, whole)
     history = _verify_keys(conn, whole, key)
     for what, size, note in [*signed, *elsewhere]:
         _verify_checkpoint(what, size, note, whole, history)
+    not_covered = _verify_sequence(kept, whole)
     documents = _verify_certificates(conn, whole)
     return Verified(
         entries=whole.size,
@@ -56,9 +95,10 @@ def verify(
         root=whole.root_at[whole.size].hex(),
         checkpoints=len(signed),
         certificates=len(documents),
-        events=verify_events(conn, documents, progress) if events else None,
+        events=verify_events(conn, documents, _part(progress, "events")) if events else None,
         anchored=None if anchored is None else max((size for _, size, _ in elsewhere), default=0),
         key=None if history is None or history.current is None else str(history.current),
+        not_covered=tuple(not_covered),
     )
 
 
@@ -114,6 +154,35 @@ def _verify_checkpoint(what: str, size: int, note: str, whole: WholeLog, history
     key = history.at(size)
     if key is None or not signed.is_signed_by(key):
         raise EvidenceBroken(what, "it is not signed by the key in force" + (f", {key}" if key else ""))
+
+
+def _verify_sequence(kept: Sequence[tuple[int, str]], whole: WholeLog) -> list[str]:
+    """That the checkpoints are those that the log announces, each once; what cannot be said of them.
+
+    ``kept`` are verified by then, ordered by their size.
+    """
+    announced = {seq: details for seq, kind, details in whole.others if kind == ANNOUNCED}
+    adopted = next((seq for seq, kind, _ in whole.others if kind == ADOPTED), None)
+    if adopted is not None and not kept:
+        raise EvidenceBroken("The first checkpoint", f"it is missing: entry {adopted} adopts the key that signed it")
+    first = min(announced, default=None)
+    sizes = {size for size, _ in kept}
+    for seq in announced:
+        if seq not in sizes:
+            raise EvidenceBroken(f"The checkpoint of {seq} entries", f"it is missing: entry {seq} announces it")
+    previous: tuple[int, str] | None = None
+    for number, (size, note) in enumerate(kept, start=1):
+        if size in announced:
+            if announced[size] != canonical(announcement(number, previous)):
+                raise EvidenceBroken(
+                    f"The checkpoint of {size} entries", "the log announces it with other checkpoints before it"
+                )
+        elif first is not None and size > first:
+            raise EvidenceBroken(f"The checkpoint of {size} entries", "the log does not announce it")
+        previous = size, note
+    if kept and first is None:
+        return ["whether a checkpoint is missing: the log announces none yet, the next `headwater checkpoint` does"]
+    return []
 
 
 def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The events against the log: the n-th entry about an event is of event n, and holds the digest of its content.
 
-By content, not by spelling: blanks and the order of keys are not part of it.
+By content, not by spelling: blanks and the order of keys are not part of it. And the run, the job and the dataset that
+an event is stored under are those that it names.
 """
 
 from __future__ import annotations
@@ -13,16 +14,24 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from headwater.errors import EventRefused, EvidenceBroken
-from headwater.formats.openlineage.event import Event, reread_event
+from headwater.formats.openlineage.event import Event, EventKind, reread_event
 from headwater.formats.openlineage.fidelity import claims_again, is_certified
 from headwater.store.audit import INGESTED
 from headwater.store.certificates import OF_THE_CHAIN
 from headwater.store.entries import as_stored
+from headwater.store.keys import endpoint_key, key_of
 from headwater.store.stretches import Progress
-from headwater.store.tables import audit, event, to_micros
+from headwater.store.tables import audit, dataset, event, job, run, to_micros
 
 _PAGE = 1_000
-_EVENTS = select(event.c.id, event.c.digest, event.c.kind, event.c.event_type, event.c.event_time, event.c.body)
+_EVENTS = (
+    select(event.c.id, event.c.digest, event.c.kind, event.c.event_type, event.c.event_time, event.c.body)
+    .add_columns(run.c.key, job.c.key.label("job_key"), dataset.c.key.label("dataset_key"))
+    .add_columns(event.c.run_id, event.c.job_id, event.c.dataset_id)
+    .outerjoin_from(event, run, run.c.id == event.c.run_id)
+    .outerjoin(job, job.c.id == event.c.job_id)
+    .outerjoin(dataset, dataset.c.id == event.c.dataset_id)
+)
 _ENTRIES = select(audit.c.seq, audit.c.details).where(audit.c.event_type == INGESTED)
 
 
@@ -38,7 +47,8 @@ def verify_events(conn: Connection, certified: Mapping[str, Any], progress: Prog
         what = f"Event {number} (entry {entry[0]})"
         if row is None or row[0] != number:
             raise EvidenceBroken(what, "it is missing")
-        stored = verify_event(what, row[1:])
+        stored = verify_event(what, row[1:6])
+        _verify_names(what, stored, row[6:9], row[9:])
         digest = f"sha256:{stored.digest.hex()}"
         if digest_in(entry[1]) != digest:
             raise EvidenceBroken(what, "it is not the one that the log has in its place")
@@ -66,6 +76,19 @@ def verify_event(what: str, row: Sequence[Any]) -> Event:
     if (found.kind, found.event_type, to_micros(found.time)) != (kind, event_type, event_time):
         raise EvidenceBroken(what, "its kind, type or time are stored otherwise than it says them")
     return found
+
+
+def _verify_names(what: str, stored: Event, keys: Sequence[Any], ids: Sequence[Any]) -> None:
+    """That an event is stored under what it names; ``keys`` and ``ids``: of run, job and dataset."""
+    run_id = stored.run_id if stored.kind is EventKind.RUN else None
+    expected = (
+        None if run_id is None else key_of(run_id),
+        None if stored.job is None else key_of(stored.job.namespace, stored.job.name),
+        None if stored.dataset is None else endpoint_key(stored.dataset.dataset),
+    )
+    for kind, key, found, number in zip(("run", "job", "dataset"), expected, keys, ids, strict=True):
+        if key != found or (key is None) != (number is None):
+            raise EvidenceBroken(what, f"it is stored under another {kind} than it names")
 
 
 def digest_in(details: str) -> str | None:

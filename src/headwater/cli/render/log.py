@@ -24,10 +24,17 @@ def verdict(found: Verified) -> RenderableType:
         lines.append(Text(f"{counted(found.certificates, 'certificate')}, each following from the one before."))
     if found.events:
         lines.append(Text(f"{counted(found.events, 'event')}, each as the log has it."))
+    if found.graph:
+        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, as a fresh fold of all events has them."))
+    if found.records:
+        lines.append(Text(f"{counted(found.records, 'record')}, hot and archived, each of a load that the log has."))
+    if found.archive_files:
+        lines.append(Text(f"{counted(found.archive_files, 'file')} of the archive of records, as the log has them."))
     if found.checkpoints:
         lines.append(
             joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
         )
+    lines += [note(f"Not covered: {what}.") for what in found.not_covered]
     if found.anchored is not None:
         lines.append(Text(f"The second place agrees, up to entry {found.anchored}."))
     elif found.entries:

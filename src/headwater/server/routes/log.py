@@ -72,10 +72,14 @@ async def verify(
     serving: Serving,
     who: FullReader,
     events: Annotated[bool, Query(description="The events too, not only the log.")] = True,
+    graph: Annotated[bool, Query(description="Compare the graph with a fresh fold of all events.")] = True,
+    records: Annotated[bool, Query(description="Compare the records, hot and archived, with the log.")] = True,
 ) -> Response:
     """Recompute the whole store: a task, whose result is a `VerifiedStore`, or a problem with the first thing that does
     not hold. One at a time."""
-    return await start(serving, who, verify_task.KIND, verify_task, {"events": events}, alone=True)
+    return await start(
+        serving, who, verify_task.KIND, verify_task, {"events": events, "graph": graph, "records": records}, alone=True
+    )
 
 
 @router.get("/log/proof", responses=answers(schema_of(InclusionProof), 200, 400, 422))
