@@ -20,11 +20,12 @@ PACKAGE = Path(headwater.__file__).parent
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "jvm": set(),
+    "redaction": {"errors"},
     "model": {"errors"},
     "proof": {"errors"},
     "formats": {"model", "proof"},
     "plan": {"model"},
-    "capture": {"plan", "formats", "jvm"},
+    "capture": {"plan", "formats", "jvm", "redaction"},
     "rows": {"plan", "model", "formats", "capture"},
     "evidence": {"rows", "capture", "plan", "model", "formats", "proof", "jvm"},
     "checks": {"rows", "capture", "model", "formats"},
