@@ -153,11 +153,11 @@ def run(
         yield None if named is None else named.identity.run_id
 
 
-def _row_keeper(spark: SparkSession) -> RowKeeper:
+def _row_keeper(spark: SparkSession, redactor: Redactor) -> RowKeeper:
     """Made in a thread of the capture: the job need not wait for the imports."""
     from headwater.rows.pairs.keeper import RowTablesKeeper
 
-    return RowTablesKeeper(spark)
+    return RowTablesKeeper(spark, redactor)
 
 
 def _evidence(

@@ -58,7 +58,7 @@ class Settings:
     job: str | None
     spool: Path
     measuring: Measuring
-    keeper: Callable[[SparkSession], RowKeeper] | None = None
+    keeper: Callable[[SparkSession, Redactor], RowKeeper] | None = None
     evidence: MakeEvidence | None = None
 
 
@@ -103,7 +103,7 @@ class Capture:
             new_run_id,
             self._settings.measuring,
             partial(measure, self._spark),
-            self._settings.keeper(self._spark) if self._settings.keeper else None,
+            self._settings.keeper(self._spark, self._redactor) if self._settings.keeper else None,
             evidence,
             self._redactor,
         )
