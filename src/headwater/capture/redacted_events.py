@@ -20,6 +20,7 @@ from headwater.redaction.shapes import MARK
 ROWS = "headwater_rows"
 _SEALED = ("config", "code", "design", "designs")
 _MOST_UNPACKED = 64 * 2**20
+_MARK = MARK.encode()
 _UNREADABLE = "something that cannot be looked into"
 
 
@@ -30,14 +31,13 @@ class RedactedFrames:
         self._redactor = redactor
 
     def __call__(self, event: dict[str, Any]) -> Frame:
-        event = self._with_packed_parts_checked(event)
-        frame = frame_of(event)
-        if not self._redactor.is_worth_a_look(frame.body.decode()):
+        redacted = self._redacted(self._with_packed_parts_checked(event))
+        frame = frame_of(redacted)
+        if _MARK not in frame.body or not any(
+            "plan" in (_rows_of(output) or ()) for output in redacted.get("outputs") or ()
+        ):
             return frame
-        redacted = self._redacted(event)
-        if MARK in _readable(redacted):
-            redacted = _without_plans(redacted, "its text holds what looks like a secret")
-        return frame_of(redacted)
+        return frame_of(_without_plans(redacted, "its text holds what looks like a secret"))
 
     def _redacted(self, event: Mapping[str, Any]) -> dict[str, Any]:
         manifest = event.get("run", {}).get("facets", {}).get(MANIFEST) or {}
@@ -150,7 +150,3 @@ def _put_back(redacted: dict[str, Any], rows: Mapping[str, Any]) -> None:
     for after, before in zip(redacted.get("sources") or (), rows.get("sources") or (), strict=True):
         if "files" in before:
             after["files"] = before["files"]
-
-
-def _readable(event: Mapping[str, Any]) -> str:
-    return frame_of(_without_opaque(event)).body.decode()

@@ -24,6 +24,8 @@ SETTINGS = (KEYS, *TEXTS, OPTIONS)
 DEFAULTS = {KEYS: "(?i)secret|password|token|access[.]?key", OPTIONS: "(?i)url"}
 """Spark's own; Spark 3.5 has `(?i)secret|password|token|access[.]key`, of which this is the wider one."""
 
+_LONGEST_REMEMBERED = 300
+_MOST_REMEMBERED = 5_000
 _OPTION_MAPS = frozenset(
     {"options", "settings", "properties", "tblproperties", "serdeproperties", "parameters", "conf"}
 )
@@ -36,7 +38,9 @@ _PAIR = re.compile(
     rf"(?:[\"'`]?\s*+(?:=>|->|=|:|,)?\s*+(?P<secret>{IN_QUOTES})|(?:=|\s*+->\s*+)(?P<bare>{BARE}))",
     re.S,
 )
-_MAY_LIST_OPTIONS = re.compile(r"(?:option|propertie)s(?:(?:\s|\\[nrt]){0,20}+\(|\":\{\")", re.I)
+_MAY_LIST_OPTIONS = tuple(
+    re.compile(rf"{word}(?:(?:\s|\\[nrt]){{0,20}}+\(|\":\{{\")") for word in ("options", "properties")
+)
 """Within an event as JSON as well."""
 _FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
 _CLASSES = {
@@ -59,6 +63,8 @@ class Redactor:
     def __init__(
         self, settings: Mapping[str, str] | None = None, on_unreadable: Callable[[str, str], None] | None = None
     ) -> None:
+        self._known: dict[str, str] = {}
+        """Short texts that were looked at: names, types and addresses are the same in one event after the other."""
         self._read: set[tuple[str, str]] = set()
         self._keys: tuple[re.Pattern[str], ...] = ()
         self._options: tuple[re.Pattern[str], ...] = ()
@@ -88,15 +94,27 @@ class Redactor:
                 self._options += (pattern,)
             else:
                 self._texts += (pattern,)
+            self._known = {}
 
     def is_worth_a_look(self, text: str) -> bool:
         """Whether a text may hold a secret; False is certain."""
         if self._texts or self._own_keys:
             return True
-        return may_hold_secret(text.lower()) or _MAY_LIST_OPTIONS.search(text) is not None
+        lowered = text.lower()
+        return may_hold_secret(lowered) or any(pattern.search(lowered) for pattern in _MAY_LIST_OPTIONS)
 
     def text(self, text: str) -> str:
         """The text without secrets. Doing it twice changes nothing more."""
+        if len(text) > _LONGEST_REMEMBERED:
+            return self._redacted(text)
+        known = self._known.get(text)
+        if known is None:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            known = self._known[text] = self._redacted(text)
+        return known
+
+    def _redacted(self, text: str) -> str:
         for pattern in self._texts:
             text = pattern.sub(_marked, text)
         text = redact_shapes(text)

@@ -136,13 +136,13 @@ SHAPES: tuple[Shape, ...] = (
 
 _ADDRESS_WITH_USER = re.compile(r"://[^\s/@'\"<>]{1,500}@")
 _NAMES_OF_KEYS = tuple(f"{kind}{joint}key" for kind in _KINDS_OF_KEYS for joint in ("", ".", "_", "-", " "))
-_TOO_COMMON = ("://", "http", "key", "private", "pwd")
-"""Words that have a closer look taken only by what stands around them."""
 _WORDS = (
-    *dict.fromkeys(word for shape in SHAPES for word in shape.words if word not in _TOO_COMMON),
-    *("begin ", ".key.list"),
-    *(f"pwd{end}" for end in "=:'\"`._-# \\"),
+    *("pass", "pwd", "secret", "token", "credential", "sharedaccess", "authorization", "signature", "identified"),
+    *("sig=", "sig'", 'sig"', "sig\\", "bearer", "begin ", ".key.list", "akia", "asia", "aroa", "aida", "abia", "acca"),
+    *("eyj", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "aiza", "ya29.", "dapi"),
+    *("k_live_", "sk-", "hvs.", "npm_", "pypi-", "sg."),
 )
+"""A text with a secret has one of these in it, the name of a key, or an address with a user."""
 
 
 def is_secret_name(name: str) -> bool:
