@@ -113,9 +113,9 @@ def in_sql(spark: SparkSession, here: Path, plant: Planted) -> None:
 def in_options(spark: SparkSession, here: Path, plant: Planted) -> None:
     from pyspark.sql import functions as F
 
-    url = f"{DERBY};user=ada;{plant('JDBC address', 'password={}')}"
+    url = f"{DERBY};user=APP;{plant('JDBC address', 'password={}')}"
     reader = spark.read.format("jdbc").option("url", url).option("password", plant("JDBC option"))
-    query = f"(SELECT ID, '{plant('query over JDBC', 'password={}')}' AS X FROM ORDERS) Q"
+    query = f"(SELECT ID, '{plant('query over JDBC', 'password={}')}' AS X FROM APP.ORDERS) Q"
     found = (
         reader.option("dbtable", query)
         .option("sessionInitStatement", plant("JDBC statement", "VALUES 'token={}'"))
