@@ -101,12 +101,14 @@ WATCH = {
     "sink: 'str | Sequence[str] | None' = None, namespace: 'str | None' = None, job: 'str | None' = None, "
     "api_key: 'str | None' = None, telemetry: 'bool' = True, leave_out: 'Sequence[str]' = (), "
     "quality: 'bool | Sequence[str]' = False, rows: 'str' = 'key', rows_location: 'str | None' = None, "
-    "rows_sample: 'float' = 0.01, checksums: 'str' = 'files', spool: 'str | Path | None' = None) -> 'None'",
+    "rows_sample: 'float' = 0.01, checksums: 'str' = 'files', literals: 'str | None' = None, "
+    "spool: 'str | Path | None' = None) -> 'None'",
     "disable": "(spark: 'SparkSession | None' = None) -> 'None'",
     "flush": "(timeout: 'float' = 30.0) -> 'bool'",
     "run": "(job: 'str', *, partition: 'str | None' = None, telemetry: 'bool' = True, "
     "leave_out: 'Sequence[str]' = (), quality: 'bool | Sequence[str]' = False, rows: 'str | None' = None, "
     "rows_location: 'str | None' = None, rows_sample: 'float' = 0.01, checksums: 'str | None' = None, "
+    "literals: 'str | None' = None, "
     "ledger: 'bool' = False, expectations: 'Sequence[Expectation]' = (), purpose: 'str | None' = None, "
     "legal_basis: 'str | None' = None, retention_period: 'str | None' = None, sensitivity: 'str | None' = None) "
     "-> 'Iterator[str | None]'",

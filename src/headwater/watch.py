@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headwater.capture.evidence import EvidenceKeeper
     from headwater.capture.rowkeeping import RowKeeper
     from headwater.model.expectations import Expectation
+    from headwater.redaction.redactor import Redactor
     from headwater.store.store import Store
 
 _log = logging.getLogger("headwater")
@@ -42,6 +43,7 @@ def enable(
     rows_location: str | None = None,
     rows_sample: float = 0.01,
     checksums: str = "files",
+    literals: str | None = None,
     spool: str | Path | None = None,
 ) -> None:
     """From here on, every write of the session is captured.
@@ -55,7 +57,9 @@ def enable(
     single rows: "key", what it takes to run the query again; "full", also the rows behind each row, as tables in the
     folder ``rows_location``; "sampled", those for the share ``rows_sample`` of the source rows; or "off".
     ``checksums`` of what is read and written are of the list of "files", of their "bytes" or of the "rows" in them; the
-    latter two read the data again. Events wait in the folder ``spool`` for a sink that is down.
+    latter two read the data again. ``literals`` are those of queries, in SQL text, plans and column logic: "keep" sends
+    them, "mask" sends a placeholder for each, "drop" leaves such text out; the default is `HEADWATER_LITERALS`, or
+    "keep". Secrets are removed in any case. Events wait in the folder ``spool`` for a sink that is down.
     """
     from headwater import __version__
     from headwater.capture import session
@@ -76,6 +80,7 @@ def enable(
             quality,
             RowsAsked(rows, rows_location, rows_sample),
             EvidenceAsked(checksums),
+            literals or os.environ.get("HEADWATER_LITERALS") or "keep",
         ),
         _row_keeper,
         _evidence,
@@ -109,6 +114,7 @@ def run(
     rows_location: str | None = None,
     rows_sample: float = 0.01,
     checksums: str | None = None,
+    literals: str | None = None,
     ledger: bool = False,
     expectations: Sequence[Expectation] = (),
     purpose: str | None = None,
@@ -119,7 +125,8 @@ def run(
     """Name the job and group its writes into one run, whose id the block gets.
 
     ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`, and so is
-    what is kept of their rows, where ``rows`` does not say otherwise, and the ``checksums``. ``ledger=True`` has it
+    what is kept of their rows, where ``rows`` does not say otherwise, the ``checksums`` and ``literals``.
+    ``ledger=True`` has it
     found out, after each write, which rows of its inputs reached the output. ``expectations`` are what is promised of
     the run (:func:`headwater.expect`), those about rows of its inputs with the ledger. ``purpose``, ``legal_basis``,
     ``retention_period`` and ``sensitivity`` (public, internal, confidential or restricted) are told with the provenance
@@ -139,24 +146,26 @@ def run(
         return
     ledger = ledger or any(each.needs_ledger for each in expectations)
     evidence = captures[-1].evidence_asked(checksums, expectations, ledger=ledger)
-    measuring = Measuring(telemetry, tuple(leave_out), quality, asked)
+    measuring = Measuring(telemetry, tuple(leave_out), quality, asked, literals=literals)
     with captures[-1].run(job, partition, measuring, evidence=evidence) as named:
         if named is not None and context:
             named.facets[provenance.FACET] = {"context": context}
         yield None if named is None else named.identity.run_id
 
 
-def _row_keeper(spark: SparkSession) -> RowKeeper:
+def _row_keeper(spark: SparkSession, redactor: Redactor) -> RowKeeper:
     """Made in a thread of the capture: the job need not wait for the imports."""
     from headwater.rows.pairs.keeper import RowTablesKeeper
 
-    return RowTablesKeeper(spark)
+    return RowTablesKeeper(spark, redactor)
 
 
-def _evidence(spark: SparkSession, code: CodeLocation | None, report: Callable[[Exception], None]) -> EvidenceKeeper:
+def _evidence(
+    spark: SparkSession, code: CodeLocation | None, report: Callable[[Exception], None], redactor: Redactor
+) -> EvidenceKeeper:
     from headwater.evidence.keeper import Evidence
 
-    return Evidence(spark, code, report)
+    return Evidence(spark, code, report, redactor)
 
 
 def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None) -> list[Sink]:

@@ -20,15 +20,19 @@ from headwater.capture.code import CodeLocation, running_code
 from headwater.capture.delivery import Delivery, Sink
 from headwater.capture.evidence import EvidenceAsked, EvidenceKeeper
 from headwater.capture.jvm import Bridge
+from headwater.capture.literals import failure_without_literals
 from headwater.capture.names.catalogs import catalogs_of
 from headwater.capture.observer import Observer, Workshop
 from headwater.capture.parents import parent_of_application
 from headwater.capture.quality import measure
+from headwater.capture.redacted_events import RedactedFrames
 from headwater.capture.rowkeeping import RowKeeper
 from headwater.capture.runs import Measuring, NamedRun, current
 from headwater.capture.told import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.writes import Reader
 from headwater.model.expectations import Expectation
+from headwater.redaction.logs import redact_logs
+from headwater.redaction.redactor import SETTINGS, Redactor
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -43,8 +47,8 @@ WITH_TABLES = 600.0
 the job did."""
 
 
-MakeEvidence = Callable[["SparkSession", CodeLocation | None, Callable[[Exception], None]], EvidenceKeeper]
-"""Of the code that runs, and of whom to tell of faults."""
+MakeEvidence = Callable[["SparkSession", CodeLocation | None, Callable[[Exception], None], Redactor], EvidenceKeeper]
+"""Of the code that runs, of whom to tell of faults, and of what takes secrets out of text before it is hashed."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Settings:
     job: str | None
     spool: Path
     measuring: Measuring
-    keeper: Callable[[SparkSession], RowKeeper] | None = None
+    keeper: Callable[[SparkSession, Redactor], RowKeeper] | None = None
     evidence: MakeEvidence | None = None
 
 
@@ -66,7 +70,9 @@ class Capture:
         self._settings = settings
         self._version = version
         self._bridge = Bridge(spark.sparkContext)
-        self._delivery = Delivery(settings.sinks, settings.spool)
+        self._redactor = Redactor(on_unreadable=_unreadable)
+        redact_logs(self._redactor)
+        self._delivery = Delivery(settings.sinks, settings.spool, make_frame=RedactedFrames(self._redactor))
         self._observer = Observer(self._bridge, self._delivery.send, self._workshop)
         self._ended = False
         self.patience = _patience(settings.measuring)
@@ -82,12 +88,13 @@ class Capture:
 
         context = self._spark.sparkContext
         conf = dict(context.getConf().getAll())
+        self._redactor.learn({**conf, **_session_settings(self._spark)})
         name = self._settings.job or _application_name(context)
         above = parent_of_application(conf, os.environ)
         application = RunIdentity(new_run_id(), name, above)
         root = None if above is None else above.root or above
         code, make_evidence = running_code(), self._settings.evidence
-        evidence = make_evidence(self._spark, code, self._observer.fault) if make_evidence else None
+        evidence = make_evidence(self._spark, code, self._observer.fault, self._redactor) if make_evidence else None
         return Workshop(
             Reader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
             Events(Engine(self._settings.namespace, self._spark.version, self._version, code)),
@@ -96,8 +103,9 @@ class Capture:
             new_run_id,
             self._settings.measuring,
             partial(measure, self._spark),
-            self._settings.keeper(self._spark) if self._settings.keeper else None,
+            self._settings.keeper(self._spark, self._redactor) if self._settings.keeper else None,
             evidence,
+            self._redactor,
         )
 
     @contextmanager
@@ -108,6 +116,7 @@ class Capture:
         measuring: Measuring | None,
         namespace: str | None = None,
         evidence: EvidenceAsked | None = None,
+        literals: str | None = None,
     ) -> Iterator[NamedRun | None]:
         workshop = self._observer.workshop(_READY)
         if workshop is None:
@@ -121,7 +130,7 @@ class Capture:
             RunIdentity(workshop.new_run_id(), job, above, namespace=namespace),
             datetime.now(UTC),
             partition,
-            self._measuring(measuring, evidence),
+            self._measuring(measuring, evidence, literals),
         )
         self.patience = max(self.patience, _patience(run.measuring))
         self._observer.open_runs.add(run)
@@ -137,7 +146,7 @@ class Capture:
         finally:
             current.reset(token)
             self._tag(run, outer)
-            said = {} if failure is None else {"failure": _named(failure), "trace": _trace(failure)}
+            said = {} if failure is None else _failure_said(failure, run)
             self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **said)
 
     def evidence_asked(
@@ -147,12 +156,15 @@ class Capture:
         whole = self._settings.measuring.evidence or EvidenceAsked()
         return EvidenceAsked(checksums or whole.checksums, expectations=tuple(expectations), **others)
 
-    def _measuring(self, asked: Measuring | None, evidence: EvidenceAsked | None) -> Measuring:
+    def _measuring(
+        self, asked: Measuring | None, evidence: EvidenceAsked | None, literals: str | None = None
+    ) -> Measuring:
         whole = self._settings.measuring
         evidence = evidence or whole.evidence
         if asked is None:
-            return replace(whole, evidence=evidence)
-        return replace(asked, rows=asked.rows or whole.rows, evidence=evidence)
+            return replace(whole, evidence=evidence, literals=literals or whole.literals)
+        literals = literals or asked.literals or whole.literals
+        return replace(asked, rows=asked.rows or whole.rows, evidence=evidence, literals=literals)
 
     def _mark(self, **said: Any) -> None:
         try:
@@ -204,7 +216,9 @@ class Capture:
             if failure is None:
                 self._delivery.send(events.complete(workshop.application, now))
             else:
-                reason = Failure(_named(failure), "PYTHON", _trace(failure))
+                reason = failure_without_literals(
+                    Failure(_named(failure), "PYTHON", _trace(failure)), workshop.measuring.kept_literals
+                )
                 self._delivery.send(events.fail(workshop.application, now, reason))
         self._delivery.fail_open_runs()
         self._delivery.close(max(0.1, until - time.monotonic()))
@@ -246,6 +260,26 @@ class Capture:
 def _patience(measuring: Measuring) -> float:
     tables = measuring.rows is not None and measuring.rows.writes_tables
     return WITH_TABLES if tables or (measuring.evidence or EvidenceAsked()).reads_data else AT_EXIT
+
+
+def _failure_said(failure: BaseException, run: NamedRun) -> dict[str, Any]:
+    """What the run's last event says of it."""
+    told = Failure(_named(failure), "PYTHON", _trace(failure))
+    if run.describe_failure is not None:
+        message = f"{type(failure).__name__}: {run.describe_failure(failure)}"
+        told = replace(failure_without_literals(told, "drop"), message=message)
+    else:
+        told = failure_without_literals(told, run.measuring.kept_literals)
+    return {"failure": told.message, "trace": told.stack_trace}
+
+
+def _session_settings(spark: SparkSession) -> dict[str, str]:
+    """Those of the session that say what is secret."""
+    return {name: value for name in SETTINGS if (value := spark.conf.get(name, None))}
+
+
+def _unreadable(name: str, reason: str) -> None:
+    _log.warning("%s is not heeded when secrets are removed from events: Python cannot read it (%s).", name, reason)
 
 
 def _named(failure: BaseException) -> str:

@@ -55,7 +55,8 @@ class Declared:
 @dataclass(frozen=True)
 class WriteEnded:
     """A write that is over. ``settings`` are those of its session that differ from the application's; ``rows`` is what
-    was kept for questions about rows, if anything was; ``failed``: nothing was written."""
+    was kept for questions about rows, if anything was; ``failed``: nothing was written; ``literals``: whether those of
+    its query may leave the process."""
 
     execution: Any
     written: Written
@@ -63,6 +64,7 @@ class WriteEnded:
     settings: Mapping[str, str]
     rows: Mapping[str, Any] | None = None
     failed: bool = False
+    literals: str = "keep"
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class RunEnded:
     declared: Declared | None = None
     partition: str | None = None
     expectations: Sequence[Expectation] = ()
+    literals: str = "keep"
 
     @classmethod
     def of_one(cls, part: Any | None) -> RunEnded:

@@ -17,6 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.capture.evidence import EvidenceKeeper, RunEnded, WriteEnded
 from headwater.capture.jvm import Bridge, Message
+from headwater.capture.literals import (
+    failure_without_literals,
+    node_without_literals,
+    rows_without_literals,
+    written_without_literals,
+)
 from headwater.capture.names.jobs import JobNames
 from headwater.capture.names.place import Place
 from headwater.capture.quality import Asked, Quality
@@ -27,6 +33,7 @@ from headwater.capture.streams import Streams
 from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
 from headwater.capture.witness import Witness, unless_over
 from headwater.capture.writes import Reader, Written
+from headwater.redaction.redactor import Redactor
 
 if TYPE_CHECKING:
     from headwater.capture.events import Events
@@ -72,6 +79,8 @@ class Workshop:
     quality: Callable[[Place, Asked], Quality | None]
     keeper: RowKeeper | None = None
     evidence: EvidenceKeeper | None = None
+    redactor: Redactor | None = None
+    """Which learns from the settings of sessions what is secret."""
 
 
 class Observer:
@@ -123,7 +132,10 @@ class Observer:
             self._reader, self._events = self._workshop.reader, self._workshop.events
             self._names = JobNames(self._workshop.application.job)
             self._witness = Witness(self._workshop.evidence, self.fault)
-            self._streams = Streams(self._reader, self._events, self._send, self._workshop.parent, self._witness)
+            literals = self._workshop.measuring.kept_literals
+            self._streams = Streams(
+                self._reader, self._events, self._send, self._workshop.parent, self._witness, literals
+            )
             self._send(self._events.start(self._workshop.application, began))
         except Exception as fault:
             self._report("Lineage is not captured in this session", fault)
@@ -195,7 +207,10 @@ class Observer:
                 self._reader.drops.began(id, dropping, tags)
             return
         self._passed_over.discard(id)
+        if self._workshop.redactor is not None:
+            self._workshop.redactor.learn(said.get("settings") or {})
         named = None if stream else self.open_runs.owner(said.get("tags") or (), at)
+        written = written_without_literals(written, self._literals(named))
         identity = None
         if stream is None and named is None:
             name = self._names.of(written.target, written.kind, (item.place for item in written.inputs))
@@ -236,6 +251,7 @@ class Observer:
         if said["failure"] is not None:
             if known.identity is not None:
                 failure = Failure(said["failure"], "JAVA", _stack(said.get("trace")))
+                failure = failure_without_literals(failure, self._literals(known.named))
                 found = self._evidence(known, known.written, execution, failed=True)
                 proof = self._witness.facets(RunEnded.of_one(found))
                 self._send(self._events.fail(known.identity, at, failure, known.written, proof))
@@ -247,7 +263,8 @@ class Observer:
             self.fault(fault)
             outcome = Outcome(known.written, partition=named.partition if named else None)
         if known.stream is None and outcome.kept:
-            outcome = replace(outcome, rows=self._rows(known, outcome.written, execution))
+            rows = rows_without_literals(self._rows(known, outcome.written, execution), self._literals(named))
+            outcome = replace(outcome, rows=rows)
             found = self._evidence(known, outcome.written, execution, outcome.rows)
             outcome = replace(outcome, evidence=found, written=replace(outcome.written, plan=None, behind=(), cuts=()))
         self._reader.drops.met((outcome.written.target, *(item.place for item in outcome.written.inputs)))
@@ -256,7 +273,8 @@ class Observer:
             named.tell(outcome)
             self._send(self._events.progress(named.identity, at, outcome))
         elif known.stream is not None:
-            ended = WriteEnded(execution, outcome.written, known.started, known.settings)
+            literals = self._literals(named)
+            ended = WriteEnded(execution, outcome.written, known.started, known.settings, literals=literals)
             self._streams.wrote(known.stream, outcome, at, ended)
         elif known.identity is not None:
             proof = self._witness.facets(RunEnded.of_one(outcome.evidence))
@@ -271,7 +289,11 @@ class Observer:
             written,
             written_amount(nodes) or amount_told(said),
             read_amounts(nodes, written.inputs),
-            tuple(telemetry(nodes, measuring.leave_out)) if measuring.telemetry else (),
+            tuple(
+                node_without_literals(node, measuring.kept_literals) for node in telemetry(nodes, measuring.leave_out)
+            )
+            if measuring.telemetry
+            else (),
             named.partition if named else None,
             self._workshop.quality(written.target, measuring.quality) if measuring.quality else None,
         )
@@ -301,8 +323,12 @@ class Observer:
     ) -> Any:
         """What a write says for itself; None if that cannot be found out."""
         measuring = known.named.measuring if known.named else self._workshop.measuring
-        ended = WriteEnded(execution, written, known.started, known.settings, rows, failed)
+        literals = self._literals(known.named)
+        ended = WriteEnded(execution, written, known.started, known.settings, rows, failed, literals)
         return self._witness.of_write(ended, measuring.evidence)
+
+    def _literals(self, named: NamedRun | None) -> str:
+        return (named.measuring if named else self._workshop.measuring).kept_literals
 
     def _on_dropped(self, said: dict[str, Any], _execution: Any) -> None:
         self._reader.drops.gone(said["database"], said["table"])

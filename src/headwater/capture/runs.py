@@ -6,7 +6,7 @@ block completes it. Spark's job tags say which execution belongs to which run, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +18,7 @@ from headwater.capture.quality import Asked
 from headwater.capture.rowkeeping import RowsAsked
 from headwater.capture.statistics import Amount, together
 from headwater.capture.told import Outcome, RunIdentity
+from headwater.redaction.literals import check_mode
 
 TAG = "headwater-run-"
 _MOST_TOLD = 1_000  # writes of one run whose measurements are kept for its last event
@@ -35,6 +36,16 @@ class Measuring:
     """What is kept for questions about rows; None: as for the whole application."""
     evidence: EvidenceAsked | None = None
     """What a run shall say for itself."""
+    literals: str | None = None
+    """Whether literals of queries leave the process: "keep", "mask" or "drop"; None: as for the whole application."""
+
+    def __post_init__(self) -> None:
+        if self.literals is not None:
+            check_mode(self.literals)
+
+    @property
+    def kept_literals(self) -> str:
+        return self.literals or "keep"
 
 
 @dataclass
@@ -49,6 +60,8 @@ class NamedRun:
     """What else its last event shall tell of the run."""
     declared: Declared | None = None
     """What a declared pipeline says of it."""
+    describe_failure: Callable[[BaseException], str] | None = None
+    """How a failure is described in the run's last event; None: in its own words."""
 
     @property
     def tag(self) -> str:
@@ -65,6 +78,7 @@ class NamedRun:
             self.declared,
             self.partition,
             evidence.expectations,
+            self.measuring.kept_literals,
         )
 
     def tell(self, outcome: Outcome) -> None:

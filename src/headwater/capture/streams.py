@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.capture.evidence import RunEnded, WriteEnded
 from headwater.capture.inputs import InputColumn
+from headwater.capture.literals import failure_without_literals, written_without_literals
 from headwater.capture.names.jobs import job_name
 from headwater.capture.statistics import Amount, amount_told
 from headwater.capture.told import Failure, Outcome, ParentRun, RunIdentity, moment
@@ -55,12 +56,14 @@ class Streams:
         send: Callable[[dict[str, Any]], None],
         application: ParentRun,
         witness: Witness,
+        literals: str = "keep",
     ) -> None:
         self._reader = reader
         self._events = events
         self._send = send
         self._application = application
         self._witness = witness
+        self._literals = literals
         self._streams: dict[str, Stream] = {}
         self._batches: dict[int, tuple[str, Written | None]] = {}
 
@@ -70,7 +73,9 @@ class Streams:
         elif kind == "QueryProgressEvent":
             self._progress(said["runId"], json.loads(said["progress"]))
         elif kind == "QueryTerminatedEvent":
-            self._terminated(said["runId"], moment(said["time"]), said.get("failure"))
+            failure = said.get("failure")
+            told = None if failure is None else failure_without_literals(Failure(failure), self._literals).message
+            self._terminated(said["runId"], moment(said["time"]), told)
 
     def of_batch(self, execution: int | None) -> str | None:
         """The query that a micro-batch belongs to: what runs within a batch is its doing."""
@@ -85,6 +90,7 @@ class Streams:
             stream.settings = said.get("settings") or {}
             written = self._reader.read(execution, self._application.job)
             if written is not None:
+                written = written_without_literals(written, self._literals)
                 stream.own = _unnarrowed(written)
                 self._begin(stream, written)
             self._reader.remember_batch(execution)
@@ -105,7 +111,7 @@ class Streams:
             _add(stream, stream.own, amount)
             if written is not None:
                 at = moment(said["time"])
-                ended = WriteEnded(execution, written, at, stream.settings)
+                ended = WriteEnded(execution, written, at, stream.settings, literals=self._literals)
                 self._tell(stream, Outcome(stream.own, amount), at, ended)
 
     def wrote(self, run_id: str, outcome: Outcome, at: datetime, ended: WriteEnded) -> None:

@@ -30,20 +30,34 @@ def exec_(
         str | None,
         typer.Option("--job", metavar="NAME", help="What its jobs are called after.", envvar="HEADWATER_JOB"),
     ] = None,
+    literals: Annotated[
+        str | None,
+        typer.Option(
+            "--literals",
+            metavar="keep|mask|drop",
+            help="Literals of queries in SQL text, plans and column logic. Secrets are removed in any case.",
+            envvar="HEADWATER_LITERALS",
+            show_default="keep",
+        ),
+    ] = None,
 ) -> None:
     """Run a PySpark script and capture its lineage. Its output and exit code are its own."""
     import os
     import sys
 
+    from headwater.redaction.literals import check_mode
     from headwater.store.engine import shown_address
 
     shown_address(store)
+    if literals is not None:
+        check_mode(literals)
     settings = {
         "HEADWATER_STORE": store,
         "HEADWATER_URL": url,
         "HEADWATER_SINK": ",".join(sink or ()) or None,
         "HEADWATER_NAMESPACE": namespace,
         "HEADWATER_JOB": job,
+        "HEADWATER_LITERALS": literals,
     }
     os.environ.update({name: value for name, value in settings.items() if value})
     command = [sys.executable, "-m", "headwater.capture.autostart", str(script), *(arguments or ())]

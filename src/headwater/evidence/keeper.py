@@ -14,6 +14,7 @@ from headwater.capture.rowkeeping import RowsAsked
 from headwater.capture.writes import Written
 from headwater.evidence.checksums import Checker, Checksums, joined
 from headwater.evidence.code import script_code
+from headwater.evidence.designs import redacted_design
 from headwater.evidence.grain import Key, grain_safety
 from headwater.evidence.jvm import step_classes
 from headwater.evidence.ledger import account_of
@@ -29,6 +30,8 @@ from headwater.model.ledger import Ledger
 from headwater.model.names import Dataset
 from headwater.plan.shape import shape_of
 from headwater.proof.canonical import digest_and_preimage, digest_of
+from headwater.redaction.literals import mask_design
+from headwater.redaction.redactor import Redactor
 from headwater.rows.keep.jvm import plan_classes
 from headwater.rows.keep.keeper import PlanKeeper
 from headwater.rows.pairs.keeper import Unchanged, written_rows
@@ -68,13 +71,23 @@ class Part:
     trace: dict[str, Any] | None = None
     grain: dict[str, Any] | None = None
     ledger: dict[str, Any] | None = None
+    shows_design: bool = True
+    """Whether an event may carry the design beside its hash."""
 
 
 class Evidence:
-    """For one Spark application. ``report`` is told of faults that leave the rest of the evidence standing."""
+    """For one Spark application. ``report`` is told of faults that leave the rest of the evidence standing;
+    ``redactor`` takes secrets out of documents before they are hashed, so that whoever sees one can hash it again."""
 
-    def __init__(self, spark: SparkSession, code: CodeLocation | None, report: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        code: CodeLocation | None,
+        report: Callable[[Exception], None],
+        redactor: Redactor | None = None,
+    ) -> None:
         self._spark = spark
+        self._redactor = redactor or Redactor()
         self._script = script_code(code)
         self._report = report
         self._plans = PlanKeeper(spark)
@@ -102,7 +115,13 @@ class Evidence:
     def _part(self, ended: WriteEnded) -> Part:
         zone = str(self._spark.conf.get(TIME_ZONE))
         target = str(Dataset(*ended.written.target.key))
-        return Part(target, deciding(self._application, ended.settings, zone), _design(ended.written, target))
+        settings = self._redactor.options(deciding(self._application, ended.settings, zone))
+        design = self._hashed(_design(ended.written, target), ended.literals)
+        return Part(target, settings, design, shows_design=ended.literals != "drop")
+
+    def _hashed(self, design: Any, literals: str) -> Hashed:
+        """Of what an event may show: of a design without literals, two that differ in these alone are one."""
+        return Hashed.of(redacted_design(design if literals == "keep" else mask_design(design), self._redactor))
 
     def _try(self, find: Callable[[Part, WriteEnded, EvidenceAsked], None], *about: Any) -> None:
         """One thing that cannot be found out leaves the others."""
@@ -131,7 +150,7 @@ class Evidence:
         query = command.plan()
         if query is None:
             return
-        steps = Steps.read(self._told(query), tuple(_cuts(ended.written)))
+        steps = Steps.read(self._told(query), tuple(_cuts(ended.written)), ended.literals)
         keys = tuple(asked.keys)  # the run goes on, and may add others
         part.types = unification(steps)
         part.trace = morphisms(steps, _naming(ended.written))
@@ -191,20 +210,21 @@ class Evidence:
         settings = [dict(each) for each in dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)]
         config: dict[str, Any] = {"settings": settings[0] if len(settings) == 1 else settings}
         if partition is not None:  # an event has no place for what is nothing, and shall show all that is hashed
-            config["partition"] = partition
+            config["partition"] = self._redactor.text(partition)
         code: dict[str, Any] = dict(self._script or {})
         designs = sorted(part.design for part in parts)
+        shows = ended.literals != "drop" and all(part.shows_design for part in parts)
         design = designs[0] if len(designs) == 1 else Hashed.of([each.digest for each in designs])
         if declared is not None:
             config["options"] = dict(declared.options)
             code["functions"] = dict(declared.functions)
-            design, designs = Hashed.of(declared.design), []
+            design, designs = self._hashed(declared.design, ended.literals), []
         manifest: dict[str, Any] = {"configHash": digest_of(config), "config": config}
         if code:
             manifest |= {"codeHash": digest_of(code), "code": code}
         manifest |= {
             "designHash": design.digest,
-            **_shown(design, designs),
+            **(_shown(design, designs) if shows else {}),
             "inputChecksums": _all([part.inputs for part in parts]),
             "outputChecksums": _all([part.outputs for part in parts]),
         }
@@ -237,11 +257,11 @@ def _all(found: Sequence[Checksums]) -> dict[str, str]:
     return {name: joined(checksums) for name, checksums in by_name.items()}
 
 
-def _design(written: Written, target: str) -> Hashed:
+def _design(written: Written, target: str) -> dict[str, Any]:
     reads = {id: str(Dataset(*item.place.key)) for item in written.inputs for id in item.ids}
     if written.plan is None:
-        return Hashed.of({"command": written.command, "target": target, "reads": sorted(set(reads.values()))})
-    return Hashed.of(shape_of(written.plan, reads, target, written.behind))
+        return {"command": written.command, "target": target, "reads": sorted(set(reads.values()))}
+    return shape_of(written.plan, reads, target, written.behind)
 
 
 def _cuts(written: Written) -> Iterator[Cut]:

@@ -10,6 +10,9 @@ from typing import Any
 
 from headwater.capture.origins import Cut
 from headwater.evidence.stitching import stitch
+from headwater.redaction.literals import mask_literals
+
+_LEFT_OUT = "(left out)"
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,13 @@ class Steps:
     """Operators with more behind them than can be seen, each with the reason."""
 
     @classmethod
-    def read(cls, text: str, cuts: Sequence[Cut] = ()) -> Steps:
-        """``cuts``: leaves that stand for other plans. The steps of these come behind, as what is below such a leaf."""
+    def read(cls, text: str, cuts: Sequence[Cut] = (), literals: str = "keep") -> Steps:
+        """``cuts``: leaves that stand for other plans. The steps of these come behind, as what is below such a leaf.
+        ``literals``: whether those of expressions stay in their text."""
         told = json.loads(text)
         whole, not_seen = stitch(told, cuts)
+        if literals != "keep":
+            told["steps"] = _without_literals(told["steps"], literals)
         steps = tuple(_step(number, each) for number, each in enumerate(told["steps"]))
         for step in steps:
             if step.parent >= 0:
@@ -135,6 +141,25 @@ class Steps:
 
     def named(self, ids: Sequence[int] | frozenset[int]) -> list[str]:
         return sorted(self.names.get(id, f"#{id}") for id in ids)
+
+
+def _without_literals(told: Any, literals: str) -> Any:
+    """The text of expressions masked, or left out; a mere name stays, which is known by its form (trace.py)."""
+    if isinstance(told, list):
+        return [_without_literals(each, literals) for each in told]
+    if not isinstance(told, dict):
+        return told
+    return {
+        key: _text_without_literals(value, literals)
+        if key in ("sql", "condition") and isinstance(value, str)
+        else _without_literals(value, literals)
+        for key, value in told.items()
+    }
+
+
+def _text_without_literals(sql: str, literals: str) -> str:
+    masked = mask_literals(sql)
+    return masked if literals == "mask" or ("(" not in masked and " " not in masked) else _LEFT_OUT
 
 
 def _step(number: int, told: Mapping[str, Any]) -> Step:

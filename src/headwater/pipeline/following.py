@@ -6,7 +6,7 @@ all that comes after it is computed from what it gave.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -28,6 +28,7 @@ from headwater.pipeline.minting import (
     by_place,
     kept_ids,
     salt_of,
+    without_values,
 )
 from headwater.pipeline.nodes import Aggregate, Join, Node, RowMap, Source, Transform
 from headwater.pipeline.pairing import Input, Paired, Pairing
@@ -86,7 +87,7 @@ class Following:
             return frame
         if node.key:
             types = dict(frame.dtypes)
-            ids = by_key(salt, [(name, types[name]) for name in node.key])
+            ids = self._by_key(salt, node.key, [(name, types[name]) for name in node.key])
             minted = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
         else:
             minted = by_content(frame, salt)
@@ -149,7 +150,11 @@ class Following:
         columns = [column for column in own if column is not None]
         if len(columns) < len(own):
             return None  # a column that the reader made
-        return paths, by_key(salt, [(column.name, column.type) for column in columns]), known
+        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), known
+
+    def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemSql:
+        ids = by_key(salt, fields)
+        return ids if self.data else without_values(ids, names)
 
     def through(self, node: Transform | Join | Aggregate | RowMap, frame: DataFrame) -> DataFrame:
         """The frame to go on with. A declared mapper decides first. Where row lineage then refuses to tell, as of

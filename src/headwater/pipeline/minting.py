@@ -7,10 +7,11 @@ content and a number among equal rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
+from headwater.redaction.shapes import MARK
 from headwater.rows.identity import halves_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ def by_key(salt: str, fields: Sequence[tuple[str, str]]) -> ItemSql:
         ]
     columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
     return _hashed(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+
+
+def without_values(ids: ItemSql, names: Sequence[str]) -> ItemSql:
+    """The same ids; what the rows are known by names the columns of the key, and not the values in them."""
+    columns = ", ".join(f"'{MARK}' as `{name.replace('`', '``')}`" for name in names)
+    return replace(ids, key=f"to_json(struct({columns}))")
 
 
 def by_place(salt: str) -> ItemSql:

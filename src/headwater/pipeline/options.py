@@ -9,6 +9,7 @@ from typing import Any
 
 from headwater.errors import MismatchRefused, OptionInvalid
 from headwater.pipeline.values import is_name, is_whole
+from headwater.redaction.literals import MODES as LITERALS
 
 MODES = ("full", "sampled", "key", "off")
 OVERFLOWS = ("materialize", "degrade", "drop")
@@ -50,7 +51,8 @@ class LineageOptions:
     overflow: str = "degrade"
     """And beyond: "materialize" keeps them too, "degrade" hands them to the sinks alone, "drop" lets them go."""
     redact: bool = True
-    """No values of rows in records: no data, no snapshots, of an error only its kind."""
+    """No values of rows: no data, no snapshots and no values of keys in records, and of an error only its kind, in
+    records, in the report and in the run's events. Dead letters hold the rows that were given up in any case."""
     snapshots: bool = False
     """On each hop the row before and after it."""
     max_hops: int = 256
@@ -74,6 +76,8 @@ class LineageOptions:
     on_mismatch: Callable[[Mismatch], None] | None = None
     location: str | None = None
     """The folder for item records: any path that Spark writes."""
+    literals: str | None = None
+    """Literals of its queries in events: "keep", "mask" or "drop", as in `hw.enable`; None is what that says."""
 
     def __post_init__(self) -> None:
         _one_of("mode", self.mode, MODES)
@@ -86,6 +90,8 @@ class LineageOptions:
                 raise OptionInvalid(field.name, getattr(self, field.name), "True or False")
         if self.on_mismatch is not None and not callable(self.on_mismatch):
             raise OptionInvalid("on_mismatch", self.on_mismatch, "a function of a Mismatch, or None")
+        if self.literals is not None:
+            _one_of("literals", self.literals, LITERALS)
         if self.location is not None and not is_name(self.location):
             raise OptionInvalid("location", self.location, "a path, or None")
 

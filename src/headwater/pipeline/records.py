@@ -46,6 +46,14 @@ def counts(line: Sequence[Station]) -> dict[tuple[str, str], Column]:
     return found
 
 
+def without_error_texts(rows: DataFrame) -> DataFrame:
+    """Of each error its kind alone: what it says may quote the row."""
+    from pyspark.sql import functions as F
+
+    errors = [name for name in rows.columns if name[0] == "x" and name[1:].isdigit()]
+    return rows.withColumns({name: F.substring_index(name, ":", 1) for name in errors}) if errors else rows
+
+
 def with_company(found: DataFrame, line: Sequence[Station], companies: Mapping[int, DataFrame]) -> DataFrame:
     """Beside each row those that have made with it what it became: `p…` how many, `n…` some of them, `u…` if there are
     more."""

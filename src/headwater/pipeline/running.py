@@ -23,6 +23,7 @@ from headwater.pipeline.progress import Progress
 from headwater.pipeline.report import NodeReport, PipelineReport
 from headwater.pipeline.result import Result
 from headwater.pipeline.settling import Settlement
+from headwater.pipeline.shaping import described_without_values
 from headwater.pipeline.sinks import Outlets, RunInfo, Sink
 from headwater.pipeline.workspace import Workspace
 
@@ -92,7 +93,10 @@ class Running:
             return
         follows_all = self._options.mode == "full"
         asked = self._capture.evidence_asked(self._checksums, self.promised, grain=follows_all, keys=self._keys)
-        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked) as named:
+        literals = self._options.literals
+        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked, literals) as named:
+            if named is not None and self._options.redact:
+                named.describe_failure = described_without_values
             if named is not None and self._pipeline.context:
                 named.facets[provenance.FACET] = {"context": self._pipeline.context}
             yield named
@@ -165,6 +169,11 @@ class Running:
         """What else the events say of the run."""
         return {}
 
+    def _described(self, failure: BaseException) -> str:
+        if self._options.redact:
+            return described_without_values(failure)
+        return (str(failure) or type(failure).__name__).splitlines()[0][:500]
+
     def _report(
         self, about: RunInfo, execution: Execution, items: Settlement, failure: BaseException | None
     ) -> PipelineReport:
@@ -183,7 +192,7 @@ class Running:
             about.started,
             datetime.now(UTC),
             about.partition,
-            None if failure is None else (str(failure) or type(failure).__name__).splitlines()[0][:500],
+            None if failure is None else self._described(failure),
         )
 
 

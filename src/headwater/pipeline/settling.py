@@ -14,9 +14,10 @@ from headwater.pipeline.collector import Collector
 from headwater.pipeline.journal import MANIFEST, Journal, Line, Manifest
 from headwater.pipeline.minting import correlation
 from headwater.pipeline.options import LineageOptions, Mismatch
-from headwater.pipeline.records import REPEATED, ROWS, UNTOLD, counts
+from headwater.pipeline.records import REPEATED, ROWS, UNTOLD, counts, without_error_texts
 from headwater.pipeline.sinks import Outlets
 from headwater.pipeline.workspace import Workspace
+from headwater.redaction.literals import message_without_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,7 +57,8 @@ class Settlement:
                 self.entered = self._account.entered()
         except Exception as fault:
             self.journal, self.counts, self.ended, self.entered = None, {}, {}, None
-            self.fault = f"{type(fault).__name__}: {fault}".splitlines()[0][:500]
+            text = f"{type(fault).__name__}: {fault}"
+            self.fault = message_without_values(text) if self._options.redact else text.splitlines()[0][:500]
             _log.warning("The items of the run could not be accounted for; the job is not affected. %s", self.fault)
             _log.debug("While accounting for items", exc_info=True)
 
@@ -108,6 +110,8 @@ class Settlement:
         return None
 
     def _written(self, rows: DataFrame, path: str) -> DataFrame:
+        if self._options.redact:
+            rows = without_error_texts(rows)
         return self._workspace.written(rows, path, [name for name in rows.columns if name in ("hi", "lo", "key", "s0")])
 
     def _with_room(self, rows: dict[str, DataFrame]) -> dict[str, DataFrame]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from headwater.errors import PipelineError, PipelineFailed
 from headwater.model.items import Cardinality, Hop, ItemRecord, Outcome, Reason
 from headwater.pipeline.options import LineageOptions
+from headwater.redaction.literals import message_without_values
 
 
 def shaped(record: ItemRecord, options: LineageOptions) -> ItemRecord:
@@ -33,6 +35,15 @@ def dropped(record: ItemRecord) -> ItemRecord:
 def redacted(error: str | None) -> str | None:
     """Of an error its kind: what it says may quote the row."""
     return None if error is None else error.partition(":")[0]
+
+
+def described_without_values(failure: BaseException) -> str:
+    """Which node failed, and with what kind of error. Our own errors name nodes, files and counts alone."""
+    if isinstance(failure, PipelineFailed):
+        return str(PipelineFailed(failure.pipeline, failure.node, redacted(failure.reason) or "")).splitlines()[0][:500]
+    if isinstance(failure, PipelineError):
+        return str(failure).splitlines()[0][:500]
+    return message_without_values(f"{type(failure).__name__}: {failure}")
 
 
 def _hop(hop: Hop, options: LineageOptions) -> Hop:

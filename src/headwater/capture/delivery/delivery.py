@@ -60,12 +60,15 @@ class Delivery:
         limit: int = DEFAULT_LIMIT,
         memory: int = DEFAULT_MEMORY,
         warn: Warn = log_warning,
+        make_frame: Callable[[dict[str, Any]], Frame] = frame_of,
     ) -> None:
+        """``make_frame`` makes of an event what the spool and the sinks get: the place to take something out of it."""
         names = [sink.name for sink in sinks]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise HeadwaterError(f"Events would be sent twice to {', '.join(map(shorten, twice))}.")
         self._pid = os.getpid()
         self._warn = warn
+        self._make_frame = make_frame
         self._spool = Path(os.path.abspath(spool))
         self._state = Condition()
         self._notices = Notices(warn)
@@ -91,7 +94,7 @@ class Delivery:
             elif self._closed:
                 self._drop("closed", "Events are dropped, because their delivery is closed.")
             elif self._forwarders:
-                self._append(frame_of(event))
+                self._append(self._make_frame(event))
         except Exception as error:  # whatever it is, the job must not notice
             self._drop("send", f"An event is dropped: {type(error).__name__}: {error}")
 

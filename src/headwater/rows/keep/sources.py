@@ -12,22 +12,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from headwater.capture.writes import Written
+from headwater.redaction.shapes import is_secret_name
 from headwater.rows.keep.files import MOST_FILES, PinnedFile, read_list
 
 Facts = Mapping[str, Any]
 
-_SECRET = re.compile(
-    r"pass(word|wd|phrase)|\bpwd\b|secret|token|credential|(access|account|api|private|encryption|footer)[._-]?key"
-    r"|\.keys?\b|\bsas\b|auth",
-    re.I,
-)
 _WHERE = {"path", "paths", "basepath"}  # options that the list of files stands for
 _UNPINNED = {
     "jdbc": "{name} is a database table, whose rows of that time cannot be asked for",
@@ -129,4 +124,4 @@ def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
 def _options(options: Mapping[str, Any]) -> dict[str, str]:
     """Options as they were given, without what may be a secret: the session that reads again has its own."""
     kept = {key: str(value) for key, value in options.items() if value is not None}
-    return {key: value for key, value in kept.items() if key.lower() not in _WHERE and not _SECRET.search(key)}
+    return {key: value for key, value in kept.items() if key.lower() not in _WHERE and not is_secret_name(key)}

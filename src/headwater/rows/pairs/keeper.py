@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.rowkeeping import RowsAsked
 from headwater.capture.writes import Written
 from headwater.errors import RowsError
+from headwater.redaction.redactor import Redactor
 from headwater.rows.keep.files import read_list
 from headwater.rows.keep.jvm import plan_classes
 from headwater.rows.keep.keeper import PlanKeeper
@@ -32,8 +33,9 @@ _AS_COMPUTED = ("parquet", "orc")
 class RowTablesKeeper:
     """For one Spark application. What was kept of a write has its entry of `cdme.adjointMetadata` under `pairs`."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, redactor: Redactor | None = None) -> None:
         self._spark = spark
+        self._redactor = redactor
         self._plans = PlanKeeper(spark)
         self._outputs: Counter[str] = Counter()
         self._told: set[str] = set()
@@ -69,7 +71,10 @@ class RowTablesKeeper:
         names, output = written_rows(self._spark, query, kept)
         unchanged = Unchanged(self._spark, kept)
         done = write_pairs(
-            self._spark, plan, location, run_id, number, sample, output, names=names, still_holds=unchanged
+            *(self._spark, plan, location, run_id, number, sample, output),
+            names=names,
+            still_holds=unchanged,
+            redactor=self._redactor,
         )
         return done.facet
 

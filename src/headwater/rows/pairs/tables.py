@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from headwater.redaction.redactor import Redactor
 from headwater.rows.pairs.facet import Table
 from headwater.rows.pairs.layout import FILES, MARK
 from headwater.rows.provenance import Provenance, Source
@@ -27,8 +28,12 @@ _PARQUET = {
 
 
 class Tables:
-    def __init__(self, spark: SparkSession, classes: JavaClasses, folder: str) -> None:
+    def __init__(
+        self, spark: SparkSession, classes: JavaClasses, folder: str, redactor: Redactor | None = None
+    ) -> None:
+        """``redactor`` takes secrets out of what is written about the tables, such as paths."""
         self._spark = spark
+        self._redactor = redactor or Redactor()
         self._classes = classes
         self._root = self._folder(folder)
         self.location = str(self._root.location())
@@ -50,13 +55,13 @@ class Tables:
             for source in provenance.sources
             if source.id in ("position", "table position")
         }
-        text = json.dumps(found)
+        text = json.dumps(self._redactor.document(found))
         self._root.write(FILES, text)
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
     def finish(self, entry: dict[str, Any]) -> None:
         """The mark is written last: a folder without it is not to be read."""
-        self._root.write(MARK, json.dumps(entry))
+        self._root.write(MARK, json.dumps(self._redactor.document(entry)))
 
     def remove(self) -> None:
         self._root.remove()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.capture.rowkeeping import OWN_WORK
+from headwater.redaction.redactor import Redactor
 from headwater.rows.names import Named, named_leaves
 from headwater.rows.pairs.agreement import Agreement
 from headwater.rows.pairs.blocks import Above, Below
@@ -48,6 +49,7 @@ def write_pairs(
     *,
     names: Sequence[str] | None = None,
     still_holds: Callable[[], str | None] = lambda: None,
+    redactor: Redactor | None = None,
 ) -> Written:
     """``plan`` is the JVM's analyzed query below the write. ``output`` are the rows that this run has written, where
     they can be read back: what is kept is compared with them, and without them nobody knows whether it agrees.
@@ -58,7 +60,7 @@ def write_pairs(
     """
     classes = pair_classes(spark.sparkContext._gateway)
     with own_work(spark):
-        tables = Tables(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}")
+        tables = Tables(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
         try:
             marks = {} if sample is None else _marks(spark, plan, sample)
             provenance, outs = outs_of(spark, plan, marks, output, names)

@@ -1,0 +1,42 @@
+"""A design (plan/shape.py, a declared pipeline) without secrets, before it is hashed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwater.redaction.redactor import Redactor
+from headwater.redaction.shapes import MARK, is_secret_column
+
+_NAMED = ("AttributeReference", "Alias", "UnresolvedAttribute")
+
+
+def redacted_design(design: Any, redactor: Redactor) -> Any:
+    """Text by its shape, as everywhere; and in an expression that is about a column with the name of a secret, as
+    `password = '…'`, its text literals: a plan has the name and the value in nodes of their own."""
+    if isinstance(design, Mapping):
+        return {name: _field(name, value, redactor) for name, value in design.items()}
+    if isinstance(design, list):
+        if any(_names_secret(node) for node in design):
+            design = [_without_value(node) for node in design]
+        return [redacted_design(each, redactor) for each in design]
+    return redactor.document(design)
+
+
+def _field(name: str, value: Any, redactor: Redactor) -> Any:
+    if name == "options" and isinstance(value, Mapping):
+        return redactor.options(value)
+    return redacted_design(value, redactor)
+
+
+def _names_secret(node: Any) -> bool:
+    if not isinstance(node, Mapping) or node.get("is") not in _NAMED:
+        return False
+    name = node.get("name")
+    return isinstance(name, str) and is_secret_column(name)
+
+
+def _without_value(node: Any) -> Any:
+    if isinstance(node, Mapping) and node.get("is") == "Literal" and isinstance(node.get("value"), str):
+        return {**node, "value": MARK} if node.get("dataType") in ("string", "binary") else node
+    return node

@@ -1,0 +1,106 @@
+"""Literals taken out of SQL text, and what is left of an error message without values.
+
+Which text is a literal follows Spark's lexer: strings in either quotes, numbers, and what stands in comments. Names,
+keywords, functions, `null`, `true` and `false`, and the sizes of types stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from headwater.errors import HeadwaterError
+
+MODES = ("keep", "mask", "drop")
+PLACEHOLDER = "?"
+
+_TOKENS = re.compile(
+    r"(?P<size>\b(?:decimal|dec|numeric|char|character|varchar)\s{0,20}+\(\s{0,20}+\d{1,9}\s{0,20}+(?:,\s{0,20}+-?\d{1,9}\s{0,20}+)?\))"
+    r"|(?P<hint>/\*\+(?:(?!\*/).)*+(?:\*/)?)"
+    r"|(?P<comment>--[^\n]*+|/\*(?:(?!\*/).)*+(?:\*/)?)"
+    r"|(?P<name>`(?:[^`]|``)*+`?)"
+    r"|(?P<raw>\br(?:'[^']*+'?|\"[^\"]*+\"?))"
+    r"|(?P<text>(?:\b[xbn])?(?:'(?:[^'\\]|\\.|'')*+'?|\"(?:[^\"\\]|\\.|\"\")*+\"?))"
+    r"|(?P<word>[^\W\d][\w$]*+(?:\#\d{1,12}L?)?)"
+    r"|(?P<number>(?:\d[\d_]*+(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\w*+)",
+    re.I | re.S,
+)
+_CONDITION = re.compile(r"\[[A-Z][A-Z0-9_]{2,80}(?:\.[A-Z0-9_]{2,80}){0,3}\]")
+_CLASS = re.compile(r"\s*+(?P<name>[A-Za-z_$][\w$]{0,120}+(?:\.[A-Za-z_$][\w$]{0,120}+){0,12}+)\s*+(?=:|\Z)")
+_STATE = re.compile(r"SQLSTATE: ?\w{5}\b")
+_FRAME = re.compile(
+    r"\s*+(?:at [\w$.<>/]++\([\w$.]*+(?::\d++)?\)|File \"[^\"\n]*+\", line \d++(?:, in [\w<>.]++)?)\s*+"
+)
+WITHOUT_VALUES = "(its text is left out: it may quote values)"
+
+
+def check_mode(literals: str) -> str:
+    if literals not in MODES:
+        raise HeadwaterError(f"literals={literals!r} is not known. There are: {', '.join(MODES)}.")
+    return literals
+
+
+def mask_literals(sql: str) -> str:
+    """SQL with a placeholder for each literal."""
+    return _TOKENS.sub(_masked, sql)
+
+
+def _masked(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    if kind in ("text", "raw", "number"):
+        return PLACEHOLDER
+    return " " if kind == "comment" else match[0]
+
+
+def literals_removed(sql: str | None, literals: str) -> str | None:
+    """What is left of SQL text; None where nothing is."""
+    if sql is None or literals == "keep":
+        return sql
+    return mask_literals(sql) if literals == "mask" else None
+
+
+def message_without_values(message: str) -> str:
+    """The kind of error and Spark's own name for it. What the message says beyond may quote a row or a query."""
+    kind = _CLASS.match(message)
+    parts = [kind["name"] if kind else "Error", *dict.fromkeys(_CONDITION.findall(message)[:3])]
+    parts += dict.fromkeys(_STATE.findall(message)[:1])
+    return f"{' '.join(parts)} {WITHOUT_VALUES}"
+
+
+def stack_without_values(trace: str | None) -> str | None:
+    """The frames of a stack trace: neither the messages between them, nor lines of source code."""
+    if trace is None:
+        return None
+    return "\n".join(line for line in trace.splitlines() if _FRAME.fullmatch(line)) or None
+
+
+_SAFE_FIELDS = frozenset(
+    {
+        *("is", "children", "name", "dataType", "nullable", "exprId", "joinType", "command", "kind", "target"),
+        *("output", "reads", "direction", "nullOrdering", "sameOrderExpressions", "isDistinct", "mode", "resultId"),
+        *("failOnError", "ansiEnabled", "evalMode", "behind", "plan", "projectList", "child", "left", "right"),
+        *("condition", "aggregateExpressions", "groupingExpressions", "query", "table", "class", "all", "byName"),
+        *("numPartitions", "allowMissingCol", "pipeline", "namespace", "nodes", "edges", "reader", "function", "key"),
+        *("on", "by", "how", "schema", "format", "partition_by", "options", "retries", "on_error", "mapper"),
+    }
+)
+"""Of a plan as a document, and of a declared pipeline, those that hold no value of the user's."""
+
+
+def mask_design(value: Any) -> Any:
+    """A plan as a document (plan/shape.py) with a placeholder for each value in it: of fields that are not known to
+    hold something else than a value of the user's, text and numbers are taken for values."""
+    if isinstance(value, Mapping):
+        return {key: _masked_field(key, each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [mask_design(each) for each in value]
+    return value
+
+
+def _masked_field(name: str, value: Any) -> Any:
+    if name in _SAFE_FIELDS or isinstance(value, Mapping) or value is None or isinstance(value, bool):
+        return mask_design(value)
+    if isinstance(value, list):
+        return [PLACEHOLDER if isinstance(each, str | int | float) else mask_design(each) for each in value]
+    return PLACEHOLDER

@@ -1,0 +1,42 @@
+"""What Headwater logs in the process of a job, without secrets: an error's text may quote an option or an address."""
+
+from __future__ import annotations
+
+import logging
+from weakref import WeakSet
+
+from headwater.redaction.redactor import Redactor
+
+_LOGGER = "headwater"
+
+
+class _RedactingFilter(logging.Filter):
+    def __init__(self) -> None:
+        super().__init__()
+        self._known_shapes = Redactor()
+        self.of_captures: WeakSet[Redactor] = WeakSet()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        redacted = self._redacted(text)
+        if redacted != text:
+            record.msg, record.args = redacted, None
+        if record.exc_info:
+            record.exc_text = self._redacted(logging.Formatter().formatException(record.exc_info))
+            record.exc_info = None
+        return True
+
+    def _redacted(self, text: str) -> str:
+        for redactor in (self._known_shapes, *self.of_captures):
+            text = redactor.text(text)
+        return text
+
+
+def redact_logs(redactor: Redactor) -> None:
+    """From here on, as long as the process lives."""
+    logger = logging.getLogger(_LOGGER)
+    installed = next((each for each in logger.filters if isinstance(each, _RedactingFilter)), None)
+    if installed is None:
+        installed = _RedactingFilter()
+        logger.addFilter(installed)
+    installed.of_captures.add(redactor)

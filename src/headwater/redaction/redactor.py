@@ -1,0 +1,198 @@
+"""The one redaction step: known shapes of secrets, and what the settings of Spark name as secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from headwater.redaction.shapes import (
+    BARE,
+    IN_QUOTES,
+    MARK,
+    is_secret_name,
+    may_hold_secret,
+    redact_shapes,
+    replaced,
+    shape_in,
+)
+
+KEYS = "spark.redaction.regex"
+TEXTS = ("spark.redaction.string.regex", "spark.sql.redaction.string.regex")
+OPTIONS = "spark.sql.redaction.options.regex"
+SETTINGS = (KEYS, *TEXTS, OPTIONS)
+DEFAULTS = {KEYS: "(?i)secret|password|token|access[.]?key", OPTIONS: "(?i)url"}
+"""Spark's own; Spark 3.5 has `(?i)secret|password|token|access[.]key`, of which this is the wider one."""
+
+_LONGEST_REMEMBERED = 300
+_MOST_REMEMBERED = 5_000
+_OPTION_MAPS = frozenset(
+    {"options", "settings", "properties", "tblproperties", "serdeproperties", "parameters", "conf"}
+)
+_LIST_OF_OPTIONS = re.compile(r"\b(?:options|(?:tbl|db|serde)?properties)\s*+\(", re.I)
+_OPTION = re.compile(
+    rf"\s*+[\"'`]?(?P<name>[\w.\-]{{1,200}}+)[\"'`]?\s*+=?\s*+(?P<secret>{IN_QUOTES}|{BARE})\s*+,?", re.S
+)
+_PAIR = re.compile(
+    r"(?<![\w.\-])(?P<name>[\w.\-]{1,200}+)"
+    rf"(?:[\"'`]?\s*+(?:=>|->|=|:|,)?\s*+(?P<secret>{IN_QUOTES})|(?:=|\s*+->\s*+)(?P<bare>{BARE}))",
+    re.S,
+)
+_MAY_LIST_OPTIONS = tuple(
+    re.compile(rf"{word}(?:(?:\s|\\[nrt]){{0,20}}+\(|\":\{{\")") for word in ("options", "properties")
+)
+"""Within an event as JSON as well."""
+_FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
+_CLASSES = {
+    r"\p{Alpha}": "a-zA-Z",
+    r"\p{Digit}": "0-9",
+    r"\p{Alnum}": "a-zA-Z0-9",
+    r"\p{Upper}": "A-Z",
+    r"\p{Lower}": "a-z",
+    r"\p{XDigit}": "0-9a-fA-F",
+    r"\p{L}": r"^\W\d_",
+    r"\p{N}": r"\d",
+}
+
+
+class Redactor:
+    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later on, and
+    what was once named as secret stays so. ``on_unreadable`` is called with the name of a setting whose regular
+    expression Python does not understand, and with the reason."""
+
+    def __init__(
+        self, settings: Mapping[str, str] | None = None, on_unreadable: Callable[[str, str], None] | None = None
+    ) -> None:
+        self._known: dict[str, str] = {}
+        """Short texts that were looked at: names, types and addresses are the same in one event after the other."""
+        self._read: set[tuple[str, str]] = set()
+        self._keys: tuple[re.Pattern[str], ...] = ()
+        self._options: tuple[re.Pattern[str], ...] = ()
+        self._texts: tuple[re.Pattern[str], ...] = ()
+        self._on_unreadable = on_unreadable or (lambda name, reason: None)
+        self.learn(DEFAULTS)
+        self._own_keys = False
+        """Whether a key counts as secret that our own shapes do not know."""
+        self.learn(settings or {})
+
+    def learn(self, settings: Mapping[str, str]) -> None:
+        """Takes in the settings of Spark that say what is secret."""
+        for name in SETTINGS:
+            text = settings.get(name)
+            if not text or (name, text) in self._read:
+                continue
+            self._read.add((name, text))
+            try:
+                pattern = pattern_of_java(text)
+            except re.error as wrong:
+                self._on_unreadable(name, str(wrong))
+                continue
+            if name == KEYS:
+                self._keys += (pattern,)
+                self._own_keys = True
+            elif name == OPTIONS:
+                self._options += (pattern,)
+            else:
+                self._texts += (pattern,)
+            self._known = {}
+
+    def is_worth_a_look(self, text: str) -> bool:
+        """Whether a text may hold a secret; False is certain."""
+        if self._texts or self._own_keys:
+            return True
+        lowered = text.lower()
+        return may_hold_secret(lowered) or any(pattern.search(lowered) for pattern in _MAY_LIST_OPTIONS)
+
+    def text(self, text: str) -> str:
+        """The text without secrets. Doing it twice changes nothing more."""
+        if len(text) > _LONGEST_REMEMBERED:
+            return self._redacted(text)
+        known = self._known.get(text)
+        if known is None:
+            if len(self._known) >= _MOST_REMEMBERED:
+                self._known.clear()
+            known = self._known[text] = self._redacted(text)
+        return known
+
+    def _redacted(self, text: str) -> str:
+        for pattern in self._texts:
+            text = pattern.sub(_marked, text)
+        text = redact_shapes(text)
+        if self._own_keys:
+            text = _PAIR.sub(self._pair, text)
+        if "(" in text and _LIST_OF_OPTIONS.search(text) is not None:
+            text = "".join(self._with_options(text))
+        return text
+
+    def secret_in(self, text: str) -> str | None:
+        """What a secret in the text looks like; None if there is none."""
+        if (shape := shape_in(text)) is not None:
+            return shape
+        return None if self.text(text) == text else "a value that the settings of Spark name as secret"
+
+    def document(self, value: Any) -> Any:
+        """The same of every text in a document, keys included, and of options by their names."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            return {self.text(key): self._field(key, each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.document(each) for each in value]
+        return value
+
+    def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options of a reader, a writer or a table, and settings of Spark."""
+        return {self.text(name): self._option(name, value) for name, value in options.items()}
+
+    def is_secret(self, name: str, *, of_option: bool = False) -> bool:
+        """Whether the value of a setting, or of an option, of this name is a secret."""
+        patterns = self._keys + self._options if of_option else self._keys
+        return is_secret_name(name) or any(pattern.search(name) for pattern in patterns)
+
+    def _field(self, name: str, value: Any) -> Any:
+        if name.lower() in _OPTION_MAPS and isinstance(value, Mapping):
+            return self.options(value)
+        return self.document(value)
+
+    def _option(self, name: str, value: Any) -> Any:
+        """As Spark does, a value is also held against the pattern for keys."""
+        if not isinstance(value, str):
+            return self.document(value)
+        return MARK if value and self.is_secret(name, of_option=True) else self.text(value)
+
+    def _pair(self, match: re.Match[str]) -> str:
+        if not any(pattern.search(match["name"]) for pattern in self._keys):
+            return match[0]
+        if match["secret"] is not None:
+            return replaced(match)
+        start = match.start("bare") - match.start()
+        return match[0] if match["bare"].startswith((MARK, "****")) else f"{match[0][:start]}{MARK}"
+
+    def _with_options(self, text: str) -> Iterable[str]:
+        """`OPTIONS (url '…')`: lists of options in SQL."""
+        at = 0
+        for opening in _LIST_OF_OPTIONS.finditer(text):
+            if opening.end() < at:
+                continue
+            yield text[at : opening.end()]
+            at = opening.end()
+            while (option := _OPTION.match(text, at)) is not None:
+                yield replaced(option) if self.is_secret(option["name"], of_option=True) else option[0]
+                at = option.end()
+        yield text[at:]
+
+
+def pattern_of_java(text: str) -> re.Pattern[str]:
+    """A regular expression of Java's as one of Python's. A flag counts for the whole of it."""
+    flags = re.RegexFlag(0)
+    for letters in _FLAGS.findall(text):
+        for letter in letters:
+            flags |= {"i": re.I, "s": re.S, "m": re.M, "x": re.X}.get(letter, re.RegexFlag(0))
+    text = _FLAGS.sub("", text)
+    for theirs, ours in _CLASSES.items():
+        text = text.replace(f"[{theirs}]", f"[{ours}]").replace(theirs, f"[{ours}]")
+    return re.compile(text, flags)
+
+
+def _marked(match: re.Match[str]) -> str:
+    return MARK if match[0] and MARK not in match[0] else match[0]
