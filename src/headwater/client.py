@@ -49,7 +49,14 @@ class Lineage(Store):
         files = archive.files() if records and archive.exists() else None
         with self._database.read() as conn:
             found = verify(
-                self._database, conn, key=key, anchored=anchored, events=events, graph=graph, progress=progress
+                self._database,
+                conn,
+                max_direct_edges=self._max_direct_edges,
+                key=key,
+                anchored=anchored,
+                events=events,
+                graph=graph,
+                progress=progress,
             )
             if not records:
                 return found

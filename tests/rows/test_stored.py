@@ -204,8 +204,8 @@ def test_forward_through_the_jobs_that_read_it(daily: Estate) -> None:
     assert [row["id"] for row in found["rows"]] == [3]
     (named,) = found["reached"]
     assert [row["id"] for row in named["rows"]] == [3]
-    (daily,) = named["reached"]
-    assert [(row["name"], row["total"]) for row in daily["rows"]] == [("Bob", 5)]
+    (totals,) = named["reached"]
+    assert [(row["name"], row["total"]) for row in totals["rows"]] == [("Bob", 5)]
 
 
 TOPS = {

@@ -17,7 +17,7 @@ def write_down(conn: Connection, actor: Actor, deed: Deed) -> None:
     # Of where the store stands only the head of the log is needed.
     head = _HEAD.rows(conn)
     seq, hash = head[0] if head else (0, GENESIS)
-    audit.record(conn, Standing(seq, hash, 0, 0, 0, 0, 0, 0), [(actor, deed)])
+    audit.record(conn, Standing(seq, hash), [(actor, deed)])
 
 
 _HEAD = Prepared(select(log.c.seq, log.c.hash).order_by(log.c.seq.desc()).limit(1))

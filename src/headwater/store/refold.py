@@ -97,14 +97,12 @@ class Refold:
             raise StoreUnavailable(f"The process that folds the events again has failed: {reason}")
 
 
-def fold_all(
-    conn: Connection, scratch: Database, count: int, max_direct_edges: int, progress: Progress | None
-) -> None:
+def fold_all(conn: Connection, scratch: Database, count: int, max_direct_edges: int, progress: Progress | None) -> None:
     """Fold the first ``count`` events of the store that ``conn`` reads."""
     event.listen(scratch.engine, "connect", _without_durability)
     with scratch.write() as writing:
         metadata.create_all(writing, tables=[tables.event, *DERIVED])
-    memory, standing = Memory(), Standing(0, GENESIS, 0, 0, 0, 0, 0, 0, 0)
+    memory, standing = Memory(), Standing(0, GENESIS)
     stored = tables.event.c
     events = select(stored.digest, stored.body, stored.id)
     for start in range(0, count, _AT_ONCE):
@@ -124,7 +122,7 @@ def _without_durability(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _start(asked: tuple[str, str, int]) -> subprocess.Popen[bytes]:
+def _start(asked: tuple[str, str, int, int]) -> subprocess.Popen[bytes]:
     """As :mod:`headwater.store.stretches` starts its own, and for the same reasons."""
     path = os.pathsep.join([str(Path(headwater.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     worker = subprocess.Popen(

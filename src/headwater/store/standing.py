@@ -24,13 +24,13 @@ GENESIS = bytes(32)
 class Standing:
     seq: int
     hash: bytes
-    event: int
-    dataset: int
-    job: int
-    run: int
-    version: int
-    label: int
-    hub: int
+    event: int = 0
+    dataset: int = 0
+    job: int = 0
+    run: int = 0
+    version: int = 0
+    label: int = 0
+    hub: int = 0
     """The last, which is the least: hubs are rows of ``dataset`` whose numbers are below zero."""
 
     @classmethod

@@ -50,8 +50,8 @@ def verify(
     graph: bool = True,
     progress: VerifyProgress | None = None,
 ) -> Verified:
-    """``graph`` counts only with ``events``: what is folded has to be what was taken in. ``max_direct_edges``: the limit
-    that the store was folded with."""
+    """``graph`` counts only with ``events``: what is folded has to be what was taken in, under the limit of
+    ``max_direct_edges`` that the store was folded with."""
     count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
     refold = Refold(database, count, max_direct_edges)
     try:

@@ -103,11 +103,11 @@ def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -
     stored, wanted = ({tuple(row) for row in of.execute(hubs.distinct())} for of in (conn, folded))
     if stored != wanted:
         namespace, name = min(stored ^ wanted)
+        form = "via the job" if (namespace, name) in stored else "edge by edge"
         raise EvidenceBroken(
             f"The lineage of the job {shorten(namespace)}/{shorten(name)}",
-            f"it is stored {'via the job' if (namespace, name) in stored else 'edge by edge'}, which is not what a limit "
-            f"of {max_direct_edges:,} direct edges leads to; if the store was written under another limit, verify with "
-            f"that one (HEADWATER_MAX_DIRECT_EDGES)",
+            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if the store "
+            f"was written under another limit, verify with that one (HEADWATER_MAX_DIRECT_EDGES)",
         )
 
 
