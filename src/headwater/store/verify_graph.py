@@ -106,8 +106,8 @@ def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -
         form = "via the job" if (namespace, name) in stored else "edge by edge"
         raise EvidenceBroken(
             f"The lineage of the job {shorten(namespace)}/{shorten(name)}",
-            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if the store "
-            f"was written under another limit, verify with that one (HEADWATER_MAX_DIRECT_EDGES)",
+            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if the "
+            f"store was written under another limit, verify with that one (HEADWATER_MAX_DIRECT_EDGES)",
         )
 
 
