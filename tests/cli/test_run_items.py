@@ -113,7 +113,10 @@ def event(run_id: str, **facet: Any) -> str:
     [
         ({}, "is not the run of a pipeline, and has no items."),
         ({"nodes": []}, "followed no items"),
-        ({"items": {"location": "s3://far/items", "counts": {}}}, "s3://far/items is not on this machine"),
+        (
+            {"items": {"location": "s3://far/items", "counts": {}}},
+            "s3://far/items is not read: it is not on this machine",
+        ),
         (
             {"items": {"location": "file:/nowhere/items"}},
             "There are no records of items at file:/nowhere/items on this",
