@@ -70,17 +70,27 @@ def test_long_lists_give_the_state_of_the_model(memory_lab: Lab, parts: int) -> 
     check_impact(store, model, Question(("dataset", "db", "hub"), depth=1))
 
 
+@pytest.mark.parametrize("stated", [False, True])
 @pytest.mark.parametrize(("written", "read"), [(100, MOST_PAIRS // 100), (101, MOST_PAIRS // 100)])
-def test_too_many_pairs_of_partitions_count_as_read_whole(memory_lab: Lab, written: int, read: int) -> None:
+def test_too_many_pairs_of_partitions(memory_lab: Lab, written: int, read: int, stated: bool) -> None:
+    """Where it is stated that one comes from the other they count as read whole; else they have a hub."""
+
     def subset(side: str, count: int) -> Json:
         condition = {"type": "partition", "partitions": [{"identifier": f"p{i}"} for i in range(count)]}
         return {f"{side}Facets": {"subset": {f"{side}Condition": condition}}}
 
-    events = [run(1, "run-1", [name("a") | subset("input", read)], [name("b") | subset("output", written)])]
+    target = name("b") | subset("output", written)
+    if stated:
+        fields = {"x": {"inputFields": [{**name("a"), "field": "y"}]}}
+        target["facets"] = {"columnLineage": {"_producer": "urn:test", "_schemaURL": "urn:test", "fields": fields}}
+    events = [run(1, "run-1", [name("a") | subset("input", read)], [target])]
     model, store = Model(events), memory_lab.fresh()
     store.ingest_many(events)
     wrong = differences(state_of_model(model), state_of_store(store))
     assert not wrong, wrong[:5000]
     question = Question(("dataset", "db", "b"), partition="p3")
     check_closure(store, model, question, "upstream")
-    assert len(store.upstream("db/b", partition="p3").nodes) == (read if written * read <= MOST_PAIRS else 1)
+    too_many = written * read > MOST_PAIRS
+    found = store.upstream("db/b", partition="p3").nodes
+    assert len(found) == (1 if stated and too_many else read)
+    assert {node.via.via_job for node in found} == {too_many and not stated}
