@@ -72,3 +72,12 @@ def test_the_log_shows_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     assert "abc" not in caplog.text
     assert "smith" not in caplog.text
     assert "ValueError" in caplog.text.partition("Traceback")[2]
+
+
+def test_what_lies_below_a_secret_keeps_a_name_of_its_own() -> None:
+    redactor = Redactor()
+    assert redactor.name("/lake/out&sig=abc/a") == f"/lake/out&sig={MARK}/a"
+    assert redactor.name("s3a://u:abc@b/x/token=1/y") == f"s3a://u:{MARK}@b/x/token={MARK}/y"
+    assert redactor.name("s3://b") == "s3://b"
+    assert redactor.name("file:/a/b") == "file:/a/b"
+    assert redactor.document({"name": "/a/secret=abc/b"}) == {"name": f"/a/secret={MARK}/b"}

@@ -89,7 +89,8 @@ class Capture:
         context = self._spark.sparkContext
         conf = dict(context.getConf().getAll())
         self._redactor.learn({**conf, **_session_settings(self._spark)})
-        name = self._settings.job or _application_name(context)
+        # Before jobs are named after it: in the whole of a name, a secret would reach over what tells them apart.
+        name = self._redactor.text(self._settings.job or _application_name(context))
         above = parent_of_application(conf, os.environ)
         application = RunIdentity(new_run_id(), name, above)
         root = None if above is None else above.root or above

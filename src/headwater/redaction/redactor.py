@@ -42,6 +42,10 @@ _MAY_LIST_OPTIONS = tuple(
     re.compile(rf"{word}(?:(?:\s|\\[nrt]){{0,20}}+\(|\":\{{\")") for word in ("options", "properties")
 )
 """Within an event as JSON as well."""
+_TEXT = re.compile(r"[\s'\"(]")
+"""What a path seldom has in it, and text mostly: a part of a plan may have a name as well, with a query in it."""
+_NAMES = frozenset({"name", "namespace"})
+_ADDRESS = re.compile(r"(?:jdbc:)?[a-zA-Z][\w+.\-]{0,30}+://[^/]*+")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
 _CLASSES = {
     r"\p{Alpha}": "a-zA-Z",
@@ -140,6 +144,15 @@ class Redactor:
             return [self.document(each) for each in value]
         return value
 
+    def name(self, name: str) -> str:
+        """The same of the name of a dataset, a job or a column. What is secret ends with a step of the path: else all
+        that lies below it would have one name, and would be one dataset."""
+        if "/" not in name or _TEXT.search(name) is not None:
+            return self.text(name)
+        address = _ADDRESS.match(name)
+        start = address[0] if address else ""
+        return self.text(start) + "/".join(map(self.text, name[len(start) :].split("/")))
+
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Options of a reader, a writer or a table, and settings of Spark."""
         return {self.text(name): self._option(name, value) for name, value in options.items()}
@@ -152,6 +165,8 @@ class Redactor:
     def _field(self, name: str, value: Any) -> Any:
         if name.lower() in _OPTION_MAPS and isinstance(value, Mapping):
             return self.options(value)
+        if name in _NAMES and isinstance(value, str):
+            return self.name(value)
         return self.document(value)
 
     def _option(self, name: str, value: Any) -> Any:
