@@ -70,8 +70,8 @@ def main(path: str) -> None:
         signal.signal(number, signal.SIG_IGN)
     store_url, settings = from_environment()
     logs.set_up(settings.log_level)
-    # What a fold makes goes as a whole when it is over. To look through it for cycles again and again while it grows took
-    # two fifths of the time for which the others wait.
+    # What a fold makes goes as a whole when it is over. To look through it for cycles again and again while it grows
+    # took two fifths of the time for which the others wait.
     gc.freeze()
     gc.set_threshold(*_GARBAGE)
     store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
