@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from subprocess import Popen
+from typing import TYPE_CHECKING, Any
 
 from headwater.capture.autostart import stand_back
 
@@ -25,6 +29,34 @@ def quiet_session(master: str) -> SparkSession:
     builder = SparkSession.builder.appName("headwater").master(master)
     for name, value in _QUIET.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    with _ended_if_interrupted():
+        spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+@contextmanager
+def _ended_if_interrupted() -> Iterator[None]:
+    """Ends the JVM that pyspark starts, if it is not up yet when we are interrupted.
+
+    A JVM that is up ends when our end of its standard input closes. One that is starting would not: pyspark removes the
+    folder in which the JVM announces itself, and the JVM's gateway then stays without anybody to listen to.
+    """
+    java_gateway: Any = import_module("pyspark.java_gateway")
+    started: list[Popen[Any]] = []
+
+    class RecordedPopen(Popen):  # type: ignore[type-arg]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    before, java_gateway.Popen = java_gateway.Popen, RecordedPopen
+    try:
+        yield
+    except BaseException:
+        for process in started:
+            process.kill()
+            process.wait()
+        raise
+    finally:
+        java_gateway.Popen = before
