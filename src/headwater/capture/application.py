@@ -26,9 +26,11 @@ from headwater.capture.parents import parent_of_application
 from headwater.capture.quality import measure
 from headwater.capture.rowkeeping import RowKeeper
 from headwater.capture.runs import Measuring, NamedRun, current
+from headwater.capture.signing import CaptureKey
 from headwater.capture.told import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.writes import Reader
 from headwater.model.expectations import Expectation
+from headwater.proof.keys import SigningKey
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -56,6 +58,8 @@ class Settings:
     measuring: Measuring
     keeper: Callable[[SparkSession], RowKeeper] | None = None
     evidence: MakeEvidence | None = None
+    key: CaptureKey | None = None
+    """Signs kept plans."""
 
 
 class Capture:
@@ -90,7 +94,7 @@ class Capture:
         evidence = make_evidence(self._spark, code, self._observer.fault) if make_evidence else None
         return Workshop(
             Reader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
-            Events(Engine(self._settings.namespace, self._spark.version, self._version, code)),
+            Events(Engine(self._settings.namespace, self._spark.version, self._version, code), self._signing_key()),
             application,
             ParentRun(self._settings.namespace, name, application.run_id, root),
             new_run_id,
@@ -99,6 +103,9 @@ class Capture:
             self._settings.keeper(self._spark) if self._settings.keeper else None,
             evidence,
         )
+
+    def _signing_key(self) -> SigningKey | None:
+        return None if self._settings.key is None else self._settings.key.get()
 
     @contextmanager
     def run(

@@ -46,7 +46,10 @@ from headwater.capture.schema import schema_fields
 from headwater.capture.statistics import Amount
 from headwater.capture.told import Engine, Failure, Outcome, ParentRun, RunIdentity
 from headwater.capture.writes import Written
+from headwater.formats.openlineage.signed_rows import FACET as ROWS
+from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.formats.provenance import FACET as PROVENANCE
+from headwater.proof.keys import SigningKey
 
 _LIFECYCLE = {
     "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
@@ -64,8 +67,10 @@ def new_run_id() -> str:
 class Events:
     """Builds the events of one application."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, key: SigningKey | None = None) -> None:
+        """``key`` signs what is kept of the rows."""
         self._engine = engine
+        self._key = key
         self._producer = engine.producer
 
     def start(self, run: RunIdentity, at: datetime, written: Written | None = None) -> dict[str, Any]:
@@ -201,7 +206,10 @@ class Events:
             outputs=outputs,
             producer=self._producer,
         )
-        return _plain(event)
+        plain = _plain(event)
+        if self._key is not None:
+            sign_event(plain, self._key)
+        return plain
 
     def _parent(self, parent: ParentRun) -> parent_run.ParentRunFacet:
         root = None
@@ -292,7 +300,7 @@ class Events:
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
         if outcome.rows is not None:
-            output_facets["headwater_rows"] = rows_facet(outcome.rows, self._producer)
+            output_facets[ROWS] = rows_facet(outcome.rows, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
     def _dataset_facets(self, place: Place) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from headwater.errors import KeptPlanRefused
 from headwater.model.answers import DatasetDetail, Field, RunDetail
 from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
@@ -31,6 +32,8 @@ class KeptRows:
     columns: tuple[Field, ...]
     tables: Mapping[str, Any] | None
     """The output's entry in the run's facet on pair tables."""
+    trusted_keys: frozenset[str] = frozenset()
+    """The capture keys that the store trusts."""
 
     @property
     def run_id(self) -> str:
@@ -81,6 +84,9 @@ class KeptRows:
         if facet.get("replayable") is not True:
             needs = "; ".join(map(str, _sequence(facet.get("needs"))))
             return Way(False, f"The run cannot be run again: {needs or 'what it takes was not kept'}.")
+        refusal = self._refusal(facet)
+        if refusal is not None:
+            return Way(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
             return Way(False, f"The query holds Python, which a server does not run: {', '.join(map(str, functions))}.")
@@ -91,6 +97,20 @@ class KeptRows:
             return Way(False, f"The run was on Spark {there}, and the server has Spark {here}.")
         return Way(True)
 
+    def _refusal(self, facet: Mapping[str, Any]) -> str | None:
+        """Why the query is not deserialized, known before a process is started for it."""
+        from headwater.formats.openlineage.signed_rows import FacetPlace
+        from headwater.rows.keep.trust import PlanTrust
+
+        assert self.output is not None
+        try:
+            PlanTrust(self.trusted_keys).check_signature(
+                facet, FacetPlace(self.run_id, self.run.run.job, self.output.dataset)
+            )
+        except KeptPlanRefused as refused:
+            return str(refused)
+        return None
+
 
 def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
     """``number``: which of the outputs that the run wrote pair tables of."""
@@ -100,7 +120,7 @@ def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
     fitting = [use for use in run.outputs if named is None or use.dataset == named]
     output = fitting[0] if len(fitting) == 1 else None
     columns = store.dataset(output.dataset).schema if output is not None else ()
-    return KeptRows(run, output, columns, entry)
+    return KeptRows(run, output, columns, entry, store.trusted_capture_keys())
 
 
 def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> KeptRows:
@@ -111,7 +131,7 @@ def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) 
     run = store.run(run_id)
     names = {dataset.summary.dataset, *dataset.summary.aliases}
     output = next((use for use in run.outputs if use.dataset in names), None)
-    return KeptRows(run, output, dataset.schema, _entry(run, names, number))
+    return KeptRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
 
 
 def latest_run(dataset: DatasetDetail) -> str | None:
