@@ -208,16 +208,18 @@ def _plain(path: str) -> str:
 
 
 def _is_replayable(write: OutputFacet) -> bool:
-    return isinstance(write.facet, Mapping) and write.facet.get("replayable") is True
+    facet: object = write.facet  # what somebody sent
+    return isinstance(facet, Mapping) and facet.get("replayable") is True
 
 
 def _written_files(write: OutputFacet) -> tuple[PinnedFile, ...] | None:
     """The files that a write says it wrote; None where it names none, or not as a capture does."""
     try:
-        if not isinstance(write.facet, Mapping):
+        facet: object = write.facet  # what somebody sent
+        if not isinstance(facet, Mapping):
             return None
-        check_shape(write.facet)
-        listed = (write.facet.get("written") or {}).get("files")
+        check_shape(facet)
+        listed = (facet.get("written") or {}).get("files")
         return None if listed is None else read_list(listed)
     except KeptPlanRefused:
         return None

@@ -41,7 +41,7 @@ class KeptRows:
 
     @property
     def facet(self) -> Mapping[str, Any]:
-        from headwater.rows.writes import FACET
+        from headwater.formats.openlineage.signed_rows import FACET
 
         return _mapping(self.output.io_facets.get(FACET)) if self.output is not None else {}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from headwater.errors import KeptPlanRefused, shorten
 from headwater.rows.keep.files import MOST_FILES
+from headwater.rows.keep.formats import FORMATS, unlisted
 
 _LARGEST = 2**63
 _MOST_SOURCES = 10_000
@@ -77,8 +78,8 @@ def _check_source(source: object, place: str, *, replayable: bool) -> None:
     _member(source, "table", _list_of(_is_text), prefix, optional=True)
     _check_files(source, place)
     if source["kind"] == "files":
-        _member(source, "format", _is_text, prefix)
-        _check_options(source, place)
+        _member(source, "format", _is_format if replayable else _is_text, prefix)
+        _check_options(source, place, replayable)
         for name in ("schema", "partitions"):
             _member(source, name, _is_schema, prefix)
     elif source["kind"] in ("delta", "iceberg"):
@@ -87,12 +88,14 @@ def _check_source(source: object, place: str, *, replayable: bool) -> None:
             _member(source, "path", _is_text, prefix, optional=not replayable)
 
 
-def _check_options(source: Mapping[str, Any], place: str) -> None:
+def _check_options(source: Mapping[str, Any], place: str, replayable: bool) -> None:
     options = _object(source, "options", f"{place}.options")
     assert options is not None
     for name, value in options.items():
         if not isinstance(value, str):
             raise _refusal(f"{place}.options.{name}", "a text")
+    if replayable and (strange := unlisted(options)):
+        raise _refusal(f"{place}.options.{strange[0]}", "an option of a kept plan")
 
 
 def _check_files(holder: Mapping[str, Any], place: str) -> None:
@@ -136,6 +139,10 @@ def _is_number(value: Any) -> bool:
 
 def _is_version(value: Any) -> bool:
     return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20
+
+
+def _is_format(value: Any) -> bool:
+    return isinstance(value, str) and value.lower() in FORMATS
 
 
 def _is_schema(value: Any) -> bool:
