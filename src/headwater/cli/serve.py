@@ -38,6 +38,14 @@ def serve(
             help="The folder that pair tables may lie in.",
         ),
     ] = ".headwater/rows",
+    rows_root: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rows-root", metavar="FOLDER", envvar="HEADWATER_ROWS_ROOTS",
+            help="A folder or address that stored queries may read, beside --rows-location; again for more.",
+            show_default="the local inputs of runs that a trusted key signed",
+        ),
+    ] = None,
     log_level: Annotated[
         str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
     ] = "info",
@@ -60,6 +68,7 @@ def serve(
             workers=workers,
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
+            rows_roots=tuple(rows_root or ()),
             log_level=log_level,
         ),
     )

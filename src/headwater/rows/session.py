@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from headwater.capture.autostart import stand_back
@@ -17,13 +19,13 @@ _QUIET = {
 }
 
 
-def quiet_session(master: str) -> SparkSession:
+def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Quiet, and not captured: a question is nobody's job."""
     stand_back()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("headwater").master(master)
-    for name, value in _QUIET.items():
+    for name, value in {**_QUIET, **settings}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
