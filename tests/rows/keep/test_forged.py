@@ -22,10 +22,9 @@ from tests.rows.keep.forging import GADGETS, Forger
 from tests.rows.keep.keeping import Keeping, rows_of, run
 from tests.support.events import run_event, used
 
-
 ALIVE = ("StaticInvoke", "Invoke", "reflect", "try_reflect", "ScriptTransformation")
-"""Those that do run in this session, where nothing refuses them. The others depend on settings of Spark and on classes of
-executors, and are refused all the same."""
+"""Those that do run in this session, where nothing refuses them. The others depend on settings of Spark and on classes
+that executors have, and are refused all the same."""
 REFUSED = r"it holds|not on the list|with a text that it never has|ClassNotFoundException"
 
 
