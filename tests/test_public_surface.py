@@ -36,6 +36,7 @@ STORE = {
     "diff": "(self, run_a: 'str', run_b: 'str') -> 'RunDiff'",
     "output_facets": "(self, facet: 'str', *, dataset: 'DatasetName | None' = None, run_id: 'str | None' = None, "
     "limit: 'int' = 100) -> 'list[OutputFacet]'",
+    "trusted_capture_keys": "(self) -> 'frozenset[str]'",
     "quality": "(self, dataset: 'DatasetName', *, limit: 'int' = 100) -> 'list[QualityStatement]'",
     "set_quality": "(self, dataset: 'DatasetName', document: 'Mapping[str, Any]', *, actor: 'Actor | None' = None) "
     "-> 'Receipt'",
@@ -88,12 +89,13 @@ LINEAGE = {
 TRACING = {
     "trace": "(what: 'DataFrame | str', where: 'str | Column | None' = None, *, spark: 'SparkSession | None' = None, "
     "store: 'str | Store | None' = None, depth: 'int | None' = 1, output: 'str | None' = None, "
-    "allow_python: 'bool' = False) -> 'Trace'",
+    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Trace'",
     "trace_forward": "(what: 'DataFrame | str', *, source: 'str', where: 'str | None' = None, "
     "spark: 'SparkSession | None' = None, store: 'str | Store | None' = None, output: 'str | None' = None, "
-    "allow_python: 'bool' = False) -> 'Forward'",
+    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Forward'",
     "why_not": "(what: 'DataFrame | str', *, source: 'str', where: 'str', spark: 'SparkSession | None' = None, "
-    "store: 'str | Store | None' = None, output: 'str | None' = None, allow_python: 'bool' = False) -> 'WhyNot'",
+    "store: 'str | Store | None' = None, output: 'str | None' = None, allow_python: 'bool' = False, "
+    "trust_unsigned: 'bool' = False) -> 'WhyNot'",
 }
 
 WATCH = {
@@ -102,7 +104,7 @@ WATCH = {
     "api_key: 'str | None' = None, telemetry: 'bool' = True, leave_out: 'Sequence[str]' = (), "
     "quality: 'bool | Sequence[str]' = False, rows: 'str' = 'key', rows_location: 'str | None' = None, "
     "rows_sample: 'float' = 0.01, checksums: 'str' = 'files', literals: 'str | None' = None, "
-    "spool: 'str | Path | None' = None) -> 'None'",
+    "spool: 'str | Path | None' = None, capture_key: 'str | Path | None' = None) -> 'None'",
     "disable": "(spark: 'SparkSession | None' = None) -> 'None'",
     "flush": "(timeout: 'float' = 30.0) -> 'bool'",
     "run": "(job: 'str', *, partition: 'str | None' = None, telemetry: 'bool' = True, "
@@ -152,6 +154,7 @@ HeadwaterError
 │   ├── NotReplayable
 │   ├── InputsChanged
 │   ├── KeptPlanRefused
+│   │   └── SignatureRefused
 │   ├── PythonNotAllowed
 │   └── LayoutInvalid
 ├── EngineError
@@ -170,6 +173,7 @@ HeadwaterError
 ├── AssuranceError
 │   ├── NoteInvalid
 │   ├── KeyUnusable
+│   ├── UnknownCaptureKey
 │   ├── AnchorUnusable
 │   └── EvidenceBroken
 ├── AccessError

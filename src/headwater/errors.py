@@ -20,6 +20,7 @@
     │   ├── NotReplayable       the run cannot be run again from what was kept; names what is needed
     │   ├── InputsChanged       what the run read is not there any more as it was; names what changed
     │   ├── KeptPlanRefused     a kept plan is not what was recorded, or holds what no plan holds
+    │   │   └── SignatureRefused    no trusted key has signed it; names the run and the key
     │   ├── PythonNotAllowed    the plan holds Python code, and the reader has not said that it may run
     │   └── LayoutInvalid       a description of pair tables is not one that we write; names the field
     ├── EngineError             an engine that runs SQL on rows
@@ -38,6 +39,7 @@
     ├── AssuranceError          keys, second places, and what they are to prove
     │   ├── NoteInvalid         a checkpoint, a signed note or a public key cannot be read as one
     │   ├── KeyUnusable         there is no key to sign with, or not the right one; names the file
+    │   ├── UnknownCaptureKey   lists the trusted keys
     │   ├── AnchorUnusable      a second place cannot be read or written, or holds another log; names it
     │   └── EvidenceBroken      a checkpoint, a certificate, a tile or an event does not hold; names it
     ├── AccessError             who may come in to the HTTP server
@@ -139,6 +141,7 @@ __all__ = [
     "RowsError",
     "RowsRefused",
     "RulesBroken",
+    "SignatureRefused",
     "SqlInvalid",
     "SqlRefused",
     "StoreError",
@@ -153,6 +156,7 @@ __all__ = [
     "StructureInvalid",
     "TimestampInvalid",
     "UnknownAccessKey",
+    "UnknownCaptureKey",
     "UnknownColumn",
     "UnknownDataset",
     "UnknownEvent",
@@ -329,6 +333,14 @@ class KeptPlanRefused(RowsError):
         super().__init__(f"The kept plan is refused: {reason}")
 
 
+class SignatureRefused(KeptPlanRefused):
+    """No trusted key has signed a kept plan, so nothing of it is deserialized. ``key``: the one that did, if any."""
+
+    def __init__(self, reason: str, key: str | None = None) -> None:
+        self.key = key
+        super().__init__(reason)
+
+
 class PythonNotAllowed(RowsError):
     def __init__(self, functions: Sequence[str]) -> None:
         self.functions = tuple(functions)
@@ -440,6 +452,14 @@ class NoteInvalid(AssuranceError):
 
 class KeyUnusable(AssuranceError):
     pass
+
+
+class UnknownCaptureKey(AssuranceError):
+    def __init__(self, asked: str, known: Sequence[str]) -> None:
+        self.asked = asked
+        self.known = tuple(known)
+        hint = _listing("Trusted", known, "The store trusts no capture key.")
+        super().__init__(f"Capture key '{shorten(asked)}' is not trusted. {hint}")
 
 
 class AnchorUnusable(AssuranceError):

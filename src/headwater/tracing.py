@@ -30,12 +30,14 @@ def trace(
     depth: int | None = 1,
     output: str | None = None,
     allow_python: bool = False,
+    trust_unsigned: bool = False,
 ) -> Trace:
     """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
 
     ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is how many jobs to go back through: 1 stops
     at what was read, None at the first sources. A run with several outputs needs ``output``, the end of the name of
-    one. The Python functions of a stored query run only with ``allow_python=True``.
+    one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no trusted key
+    signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures signed.
     """
     from headwater.rows.stored import Tracer
     from headwater.rows.writes import Writes
@@ -49,7 +51,7 @@ def trace(
     if not isinstance(what, str) and depth == 1:
         return Tracer(Writes(spark, None)).trace_frame(what, where)
     with _history(store) as history:
-        tracer = Tracer(Writes(spark, history, allow_python), depth)
+        tracer = Tracer(Writes(spark, history, allow_python, trust_unsigned), depth)
         return tracer.trace(what, where, output) if isinstance(what, str) else tracer.trace_frame(what, where)
 
 
@@ -74,13 +76,14 @@ def trace_forward(
     store: str | Store | None = None,
     output: str | None = None,
     allow_python: bool = False,
+    trust_unsigned: bool = False,
 ) -> Forward:
     """Which rows of ``what`` the rows of ``source`` reached: those that meet ``where``, a condition in SQL over the
     source's columns. A source may be named by the end of its name, as `raw/orders`. Else as in :func:`trace`."""
     from headwater.rows.forward import Forward
     from headwater.rows.marked import marked
 
-    asked = marked(_query(what, spark, store, output, allow_python), source, where)
+    asked = marked(_query(what, spark, store, output, allow_python, trust_unsigned), source, where)
     return Forward(asked.provenance, asked.sources)
 
 
@@ -93,13 +96,14 @@ def why_not(
     store: str | Store | None = None,
     output: str | None = None,
     allow_python: bool = False,
+    trust_unsigned: bool = False,
 ) -> WhyNot:
     """Why the rows of ``source`` that meet ``where`` are not in ``what``: the first operator that let none of them
     through, with the values that decided it, and up to two more that would have stopped them after it."""
     from headwater.rows.marked import marked
     from headwater.rows.whynot import WhyNot
 
-    frame = _query(what, spark, store, output, allow_python)
+    frame = _query(what, spark, store, output, allow_python, trust_unsigned)
     return WhyNot(frame.sparkSession, marked(frame, source, where))
 
 
@@ -109,6 +113,7 @@ def _query(
     store: str | Store | None,
     output: str | None,
     allow_python: bool,
+    trust_unsigned: bool,
 ) -> DataFrame:
     """Of a stored run or dataset, the query that wrote it last."""
     from headwater.rows.writes import Writes
@@ -118,5 +123,5 @@ def _query(
     if spark is None:
         raise RowsError(_NO_SESSION)
     with _history(store) as history:
-        writes = Writes(spark, history, allow_python)
+        writes = Writes(spark, history, allow_python, trust_unsigned)
         return writes.frame(writes.behind(what, output)[0])

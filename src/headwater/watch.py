@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from headwater.capture.delivery import Sink
     from headwater.capture.evidence import EvidenceKeeper
     from headwater.capture.rowkeeping import RowKeeper
+    from headwater.capture.signing import CaptureKey
     from headwater.model.expectations import Expectation
     from headwater.redaction.redactor import Redactor
     from headwater.store.store import Store
@@ -45,6 +47,7 @@ def enable(
     checksums: str = "files",
     literals: str | None = None,
     spool: str | Path | None = None,
+    capture_key: str | Path | None = None,
 ) -> None:
     """From here on, every write of the session is captured.
 
@@ -60,6 +63,8 @@ def enable(
     latter two read the data again. ``literals`` are those of queries, in SQL text, plans and column logic: "keep" sends
     them, "mask" sends a placeholder for each, "drop" leaves such text out; the default is `HEADWATER_LITERALS`, or
     "keep". Secrets are removed in any case. Events wait in the folder ``spool`` for a sink that is down.
+    ``capture_key`` is the file of the key that signs kept plans; the default is HEADWATER_CAPTURE_KEY, else a file that
+    is made beside an embedded store, or in the spool.
     """
     from headwater import __version__
     from headwater.capture import session
@@ -69,11 +74,14 @@ def enable(
     from headwater.capture.runs import Measuring
 
     session.refuse_connect(spark)
+    folder = Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
+    target = _target_store(store, url, sink)
+    key = _capture_key(capture_key, target, folder)
     settings = Settings(
-        _sinks(store, url, sink, api_key or os.environ.get("HEADWATER_API_KEY")),
+        _sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
         namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
         job or os.environ.get("HEADWATER_JOB"),
-        Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL),
+        folder,
         Measuring(
             telemetry,
             tuple(leave_out),
@@ -84,6 +92,7 @@ def enable(
         ),
         _row_keeper,
         _evidence,
+        key,
     )
     session.enable(spark, settings, __version__)
 
@@ -168,17 +177,24 @@ def _evidence(
     return Evidence(spark, code, report, redactor)
 
 
-def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None) -> list[Sink]:
+def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str | Store | None:
+    """The store that events go to, if they go to one."""
+    if store is not None or url or sink:
+        return store
+    return os.environ.get("HEADWATER_STORE") or DEFAULT_STORE
+
+
+def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureKey) -> list[Sink]:
     from headwater.capture.delivery import sink_for
 
     sinks = [sink] if isinstance(sink, str) else list(sink or ())
     found = [sink_for(target, api_key=api_key) for target in ([url] if url else []) + sinks]
-    if store is not None or not found:
-        found.insert(0, _store_sink(store or os.environ.get("HEADWATER_STORE") or DEFAULT_STORE))
+    if store is not None:
+        found.insert(0, _store_sink(store, key))
     return found
 
 
-def _store_sink(store: str | Store) -> Sink:
+def _store_sink(store: str | Store, key: CaptureKey) -> Sink:
     from headwater.capture.delivery import IngestSink
 
     if isinstance(store, str):
@@ -187,10 +203,63 @@ def _store_sink(store: str | Store) -> Sink:
         def connect() -> Store:
             from headwater.store.store import Store
 
-            return Store(address)
+            opened = Store(address)
+            _trust_own(opened, key)
+            return opened
 
         return IngestSink(connect, name=f"store {_without_password(address)}")
-    return IngestSink(lambda: _Borrowed(store), name="store")
+
+    def borrow() -> _Borrowed:
+        _trust_own(store, key)
+        return _Borrowed(store)
+
+    return IngestSink(borrow, name="store")
+
+
+def _capture_key(named: str | Path | None, store: str | Store | None, spool: Path) -> CaptureKey:
+    """The key that the user names, else one that is made: beside the store's file, or in the spool."""
+    from headwater.capture.signing import KEY_FILE, KEY_VARIABLE, CaptureKey
+
+    named = named or os.environ.get(KEY_VARIABLE)
+    if named:
+        return CaptureKey(lambda: Path(named), create=False)
+    if store is None or (isinstance(store, str) and not _is_embedded(store)):
+        return CaptureKey(lambda: spool / KEY_FILE, create=True)
+    return CaptureKey(lambda: _beside(store, spool), create=True)
+
+
+def _is_embedded(address: str) -> bool:
+    return address.startswith("sqlite:") or address == "memory://"
+
+
+def _beside(store: str | Store, spool: Path) -> Path | None:
+    """`lineage.db.capture.pem` beside `lineage.db`; None for a store in memory."""
+    from headwater.store.engine import file_of
+
+    if isinstance(store, str):
+        file = file_of(store)
+    elif store.file is None and not store.is_in_memory:
+        return spool / "capture.pem"
+    else:
+        file = store.file
+    return None if file is None else file.with_name(f"{file.name}.capture.pem")
+
+
+def _trust_own(store: Store, key: CaptureKey) -> None:
+    """Have an embedded store trust the key that was made for it. This process has opened the store's file and could
+    write anything into it, so trust gives it nothing new. An event that arrives over HTTP never comes this way."""
+    from headwater.errors import HeadwaterError
+    from headwater.proof.keys import key_text
+
+    if not key.is_default or not (store.is_in_memory or store.file is not None):
+        return
+    signing = key.get()
+    if signing is None:
+        return
+    try:
+        store.capture_keys.trust_new(key_text(signing.public), name=f"captures on {platform.node() or 'this machine'}")
+    except HeadwaterError as error:  # the events come first
+        _log.warning("The store does not trust the key of this capture yet. %s", error)
 
 
 def _checked(address: str) -> str:

@@ -15,6 +15,7 @@ from headwater.formats.openlineage.claims.preimages import wrong_hashes
 from headwater.rows.keep.restore import restore
 from tests.capture.telling import Run, runs_of
 from tests.capture.watching import APPLICATION, Watch
+from tests.rows.keep.keeping import trusted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +79,7 @@ def test_what_is_kept_of_rows_says_what_it_cannot_answer(spark: SparkSession, wa
     assert kept["literals"] == "mask"
     assert [source["datasets"] for source in kept["sources"]]
     with pytest.raises(NotReplayable) as refused:
-        restore(spark, kept)
+        restore(spark, trusted(kept))
     assert str(refused.value) == (
         'The run cannot be replayed: it ran with literals="mask", so its query, which holds literals, was not kept; '
         'rows="full" would have kept pair tables, in which rows can be looked up'

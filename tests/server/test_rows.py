@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +20,9 @@ import pytest
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
 
+from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.model.audit import AuditEntry
+from headwater.proof.keys import KeyRing, SigningKey, key_text
 from headwater.server.app import create_app
 from headwater.server.row_reads import READ
 from headwater.server.settings import Settings
@@ -261,6 +267,63 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     assert (culprit["operator"], culprit["text"]) == ("Filter", "WHERE amount > 100")
     assert culprit["values"] == {"amount": 14}
     assert (result["count"], result["rows"][0]["id"], result["reached"]) == (1, 7, False)
+
+
+def forged(estate: Path, name: str, key: SigningKey | None) -> str:
+    """An event of a run that was really captured, under another run id and output, with another plan in it and that
+    plan's digest: one of an expression that calls what it names. Answers with the output's name."""
+    with Store(f"sqlite:///{estate}/lineage.db") as store:
+        (captured,) = store.output_facets("headwater_rows", dataset=f"{estate}/large")
+        facet = json.loads(json.dumps(captured.facet))
+        stream = zlib.decompress(base64.b64decode(facet["plan"]["bytes"]))
+        before, after = (
+            len(name).to_bytes(2, "big") + name
+            for name in (
+                b"org.apache.spark.sql.catalyst.expressions.GreaterThan",
+                b"org.apache.spark.sql.catalyst.expressions.CallMethodViaReflection",
+            )
+        )
+        assert stream.count(before) == 1
+        packed = zlib.compress(stream.replace(before, after))
+        facet["plan"]["bytes"] = base64.b64encode(packed).decode()
+        facet["plan"]["digest"] = f"sha256:{hashlib.sha256(packed).hexdigest()}"
+        del facet["signature"]
+        output = {"namespace": "file", "name": f"{estate}/{name}", "outputFacets": {"headwater_rows": facet}}
+        event = run_event(run=name, outputs=[output])
+        if key is not None:
+            sign_event(event, key)
+        store.ingest(event)
+    return f"{estate}/{name}"
+
+
+def test_a_plan_that_nobody_trusted_signed_starts_no_spark(asking: TestClient, estate: Path) -> None:
+    stranger = SigningKey.new()
+    for name, key, reason in (
+        ("unsigned", None, "is not signed"),
+        ("strange", stranger, f"headwater keys trust {key_text(stranger.public)}"),
+    ):
+        dataset = forged(estate, name, key)
+        way = ask(asking, "/rows/askable", dataset=dataset)["spark"]
+        assert (way["possible"], reason in way["reason"]) == (False, True)
+        refused = traced(asking, 409, dataset=dataset)
+        assert (refused["code"], reason in refused["detail"]) == ("rows_not_kept", True)
+        asked = {"dataset": dataset, "source": f"{estate}/orders", "source_namespace": "file", "where": {"id": 1}}
+        assert asking.post(f"{API}/rows/why-not", json=asked).status_code == 409
+    assert ask(asking, "/tasks")["items"] == []
+
+
+def test_a_plan_that_a_trusted_key_signed_and_no_query_holds(asking: TestClient, estate: Path) -> None:
+    """The second wall, in the task: and the task has nothing of the server's environment."""
+    own = KeyRing.load(estate / "lineage.db.capture.pem").newest
+    started = traced(asking, 202, dataset=forged(estate, "signed", own))
+    for _ in range(1_500):
+        task = ask(asking, f"/tasks/{started['id']}")
+        if task["state"] != "running":
+            break
+        time.sleep(0.2)
+    assert task["state"] == "failed", task
+    assert task["problem"]["code"] == "rows_error"
+    assert "CallMethodViaReflection, which is not on the list" in task["problem"]["detail"]
 
 
 def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:

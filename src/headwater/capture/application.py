@@ -28,6 +28,7 @@ from headwater.capture.quality import measure
 from headwater.capture.redacted_events import RedactedFrames
 from headwater.capture.rowkeeping import RowKeeper
 from headwater.capture.runs import Measuring, NamedRun, current
+from headwater.capture.signing import CaptureKey
 from headwater.capture.told import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.writes import Reader
 from headwater.model.expectations import Expectation
@@ -60,6 +61,8 @@ class Settings:
     measuring: Measuring
     keeper: Callable[[SparkSession, Redactor], RowKeeper] | None = None
     evidence: MakeEvidence | None = None
+    key: CaptureKey | None = None
+    """Signs kept plans."""
 
 
 class Capture:
@@ -72,7 +75,9 @@ class Capture:
         self._bridge = Bridge(spark.sparkContext)
         self._redactor = Redactor(on_unreadable=_unreadable)
         redact_logs(self._redactor)
-        self._delivery = Delivery(settings.sinks, settings.spool, make_frame=RedactedFrames(self._redactor))
+        self._delivery = Delivery(
+            settings.sinks, settings.spool, make_frame=RedactedFrames(self._redactor, settings.key)
+        )
         self._observer = Observer(self._bridge, self._delivery.send, self._workshop)
         self._ended = False
         self.patience = _patience(settings.measuring)

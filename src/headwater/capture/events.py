@@ -46,6 +46,7 @@ from headwater.capture.schema import schema_fields
 from headwater.capture.statistics import Amount
 from headwater.capture.told import Engine, Failure, Outcome, ParentRun, RunIdentity
 from headwater.capture.writes import Written
+from headwater.formats.openlineage.signed_rows import FACET as ROWS
 from headwater.formats.provenance import FACET as PROVENANCE
 
 _LIFECYCLE = {
@@ -292,7 +293,7 @@ class Events:
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
         if outcome.rows is not None:
-            output_facets["headwater_rows"] = rows_facet(outcome.rows, self._producer)
+            output_facets[ROWS] = rows_facet(outcome.rows, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
     def _dataset_facets(self, place: Place) -> dict[str, Any]:

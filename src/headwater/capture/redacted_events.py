@@ -3,6 +3,8 @@
 Three parts of an event are no plain text. A kept plan and the lists of files are packed: they are looked into, and one
 that holds a secret is left out, and the facet says so. The texts of a manifest that hashes stand beside were redacted
 before they were hashed (evidence/keeper.py), so they stay as they are and an auditor can hash them again.
+
+Kept plans are signed here, since a signature covers what leaves the process.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.capture.delivery.frames import Frame, frame_of
+from headwater.capture.signing import CaptureKey
 from headwater.formats.openlineage.fidelity import MANIFEST
+from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.redaction.redactor import Redactor
 from headwater.redaction.shapes import MARK
 
@@ -25,19 +29,26 @@ _UNREADABLE = "something that cannot be looked into"
 
 
 class RedactedFrames:
-    """Makes the lines of the spool."""
+    """Makes the lines of the spool. ``key`` signs kept plans."""
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Redactor, key: CaptureKey | None = None) -> None:
         self._redactor = redactor
+        self._key = key
 
     def __call__(self, event: dict[str, Any]) -> Frame:
         redacted = self._redacted(self._with_packed_parts_checked(event))
-        frame = frame_of(redacted)
+        frame = self._signed(redacted)
         if _MARK not in frame.body or not any(
             "plan" in (_rows_of(output) or ()) for output in redacted.get("outputs") or ()
         ):
             return frame
-        return frame_of(_without_plans(redacted, "its text holds what looks like a secret"))
+        return self._signed(_without_plans(redacted, "its text holds what looks like a secret"))
+
+    def _signed(self, event: dict[str, Any]) -> Frame:
+        key = self._key.get() if self._key is not None and any(map(_rows_of, event.get("outputs") or ())) else None
+        if key is not None:
+            sign_event(event, key)
+        return frame_of(event)
 
     def _redacted(self, event: Mapping[str, Any]) -> dict[str, Any]:
         manifest = event.get("run", {}).get("facets", {}).get(MANIFEST) or {}

@@ -1,8 +1,7 @@
-"""`headwater keys`: the keys that checkpoints are signed with."""
+"""`headwater keys`: the keys that checkpoints are signed with, and the capture keys that the store trusts."""
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +23,9 @@ KeyFileOption = Annotated[
     ),
 ]
 
-keys = typer.Typer(help="Look after the keys that checkpoints are signed with.", no_args_is_help=False)
+keys = typer.Typer(
+    help="Look after the keys that checkpoints and captured plans are signed with.", no_args_is_help=False
+)
 
 
 def key_ring(file: Path | None) -> KeyRing:
@@ -34,12 +35,14 @@ def key_ring(file: Path | None) -> KeyRing:
 
 
 def public_text(key: SigningKey) -> str:
-    return base64.b64encode(key.public).decode()
+    from headwater.proof.keys import key_text
+
+    return key_text(key.public)
 
 
 @keys.callback()
 def _group() -> None:
-    """Look after the keys that checkpoints are signed with."""
+    """Look after the keys that checkpoints and captured plans are signed with."""
 
 
 @keys.command()
@@ -76,3 +79,46 @@ def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, a
     with open_store(store) as lineage:
         key = lineage.rotate_key(key=key_ring(key_file))
     show({"key": key}, as_json, key_rotated)
+
+
+@keys.command()
+def trust(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A public key in Base64, or a key file.")],
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="Whose key it is; the audit log names it.", show_default=False)
+    ] = "",
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Trust a capture key: plans that it signed may be deserialized and run by traces."""
+    from headwater.cli.render.log import key_trusted
+    from headwater.proof.keys import read_public_key
+
+    public = read_public_key(key)
+    with open_store(store) as lineage:
+        trusted = lineage.capture_keys.trust(public, name=name)
+    show(trusted, as_json, key_trusted)
+
+
+@keys.command()
+def untrust(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key, or its name if only one trusted key has it.")],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Stop trusting a capture key. No capture trusts it again by itself."""
+    from headwater.cli.render.log import key_untrusted
+
+    with open_store(store) as lineage:
+        untrusted = lineage.capture_keys.untrust(key)
+    show(untrusted, as_json, key_untrusted)
+
+
+@keys.command("list")
+def list_(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
+    """List the capture keys that the store trusts or has trusted, the oldest first."""
+    from headwater.cli.render.log import capture_key_table
+
+    with open_store(store) as lineage:
+        found = lineage.capture_keys.all()
+    show(found, as_json, capture_key_table)

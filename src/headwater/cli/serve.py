@@ -57,6 +57,14 @@ def serve(
             help="The folder that pair tables may lie in.",
         ),
     ] = ".headwater/rows",
+    rows_root: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rows-root", metavar="FOLDER", envvar="HEADWATER_ROWS_ROOTS",
+            help="A folder or address that stored queries may read, beside --rows-location; again for more.",
+            show_default="the local inputs of runs that a trusted key signed",
+        ),
+    ] = None,
     max_direct_edges: Annotated[
         int | None,
         typer.Option(
@@ -103,6 +111,7 @@ def serve(
             workers=workers,
             limit_bytes=parse_size(limit_bytes),
             rows_location=rows_location,
+            rows_roots=tuple(rows_root or ()),
             log_level=log_level,
             max_direct_edges=max_direct_edges,
             root_path=parse_root(root_path),

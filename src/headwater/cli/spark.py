@@ -28,6 +28,10 @@ MasterOption = Annotated[
 PythonOption = Annotated[
     bool, typer.Option("--allow-python", help="Run the Python functions that a stored query has brought along.")
 ]
+UnsignedOption = Annotated[
+    bool,
+    typer.Option("--trust-unsigned", help="Run stored queries that carry no signature: anybody may have sent them."),
+]
 DEFAULT_MASTER = "local[*]"
 
 

@@ -8,7 +8,7 @@ import typer
 
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
-from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, spark_session
+from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, UnsignedOption, spark_session
 
 _ROWS_AS_JSON = 100
 
@@ -29,6 +29,7 @@ def trace(
         int | None, typer.Option("--rows", min=1, metavar="N", help="Show at most so many of each.")
     ] = None,
     allow_python: PythonOption = False,
+    trust_unsigned: UnsignedOption = False,
     master: MasterOption = DEFAULT_MASTER,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
@@ -41,7 +42,7 @@ def trace(
 
     most = rows or (_ROWS_AS_JSON if as_json else 5)
     with open_store(store) as lineage, spark_session(master) as spark:
-        writes = Writes(spark, lineage, allow_python)
+        writes = Writes(spark, lineage, allow_python, trust_unsigned)
         if forward:
             answer = onward(writes, dataset, where, depth).to_dict(most)
         else:

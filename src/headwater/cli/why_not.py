@@ -8,7 +8,7 @@ import typer
 
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
-from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, spark_session
+from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, UnsignedOption, spark_session
 
 
 def why_not(
@@ -24,6 +24,7 @@ def why_not(
         str | None, typer.Option("--output", metavar="NAME", help="Which output, of a run that has several.")
     ] = None,
     allow_python: PythonOption = False,
+    trust_unsigned: UnsignedOption = False,
     master: MasterOption = DEFAULT_MASTER,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
@@ -36,8 +37,9 @@ def why_not(
 
     with open_store(store) as lineage, spark_session(master) as spark:
         answer = hw.why_not(
-            dataset, source=source, where=where, spark=spark, store=lineage, output=output, allow_python=allow_python
-        )
+            dataset, source=source, where=where, spark=spark, store=lineage, output=output, allow_python=allow_python,
+            trust_unsigned=trust_unsigned,
+        )  # fmt: skip
         if as_json:
             told = json.loads(answer.to_json())
         else:

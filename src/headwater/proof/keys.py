@@ -1,4 +1,4 @@
-"""The keys that checkpoints are signed with: a file outside the database, which nobody but its owner reads.
+"""The keys that checkpoints and captured plans are signed with: a file outside the database that only its owner reads.
 
 It holds them one after another as PEM, which `openssl pkey` reads as well; the last is the newest. Rotation adds one
 and keeps the others: a log goes over to the new key by an entry signed with both, and until then the old one is needed.
@@ -7,6 +7,7 @@ and keeps the others: a log goes over to the new key by an entry signed with bot
 from __future__ import annotations
 
 import base64
+import binascii
 import os
 import re
 import stat
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from headwater.errors import KeyUnusable
+from headwater.errors import KeyUnusable, shorten
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "HEADWATER_KEY"
 _PEM = re.compile(rb"-----BEGIN PRIVATE KEY-----\n.*?-----END PRIVATE KEY-----\n", re.DOTALL)
 _OURS_ALONE = stat.S_IRUSR | stat.S_IWUSR
+_PUBLIC_SIZE = 32
 
 
 def default_key_file() -> Path:
@@ -64,6 +66,53 @@ class SigningKey:
 
     def __repr__(self) -> str:
         return f"<SigningKey {base64.b64encode(self.public).decode()}>"
+
+
+def key_text(public: bytes) -> str:
+    return base64.b64encode(public).decode()
+
+
+def public_key(text: str) -> bytes:
+    """A public key that :func:`key_text` wrote."""
+    try:
+        found = base64.b64decode(text.encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        found = b""
+    if len(found) != _PUBLIC_SIZE or key_text(found) != text:
+        raise KeyUnusable(f"'{shorten(text)}' is not a public Ed25519 key: {_PUBLIC_SIZE} bytes in Base64.")
+    return found
+
+
+def read_public_key(text_or_file: str) -> str:
+    """A public key in Base64: as such, or from a file with a private key or a public key as PEM."""
+    if not os.path.isfile(text_or_file):
+        public_key(text_or_file)
+        return text_or_file
+    file = Path(text_or_file)
+    content = file.read_bytes()
+    if b"PRIVATE KEY" in content:
+        return key_text(KeyRing.load(file).newest.public)
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    try:
+        found = load_pem_public_key(content)
+    except ValueError:
+        raise KeyUnusable(f"{file} does not hold a key as PEM.") from None
+    if not isinstance(found, Ed25519PublicKey):
+        raise KeyUnusable(f"{file} holds a key that is not one of Ed25519.")
+    return key_text(found.public_bytes_raw())
+
+
+def verifies(public: bytes, signature: bytes, data: bytes) -> bool:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, data)
+    except InvalidSignature:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +161,29 @@ class KeyRing:
         except ValueError:
             raise KeyUnusable(f"{file} holds a key that is not one of Ed25519, or is damaged.") from None
 
+    @classmethod
+    def load_or_create(cls, file: Path) -> KeyRing:
+        """The keys of a file; a new key where there is no file. Several processes may do so at once: the file is whole,
+        and all of them use the same key."""
+        if file.exists():
+            _refuse_foreign(file)
+            return cls.load(file)
+        ring = cls(file, (SigningKey.new(),))
+        unfinished = file.with_name(f"{file.name}.{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            _write(_new_file(unfinished), ring._pem())
+            try:
+                os.link(unfinished, file)  # fails where another process was quicker
+                _settle(file.parent)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        except FileExistsError:
+            return cls.load(file)
+        except OSError as error:
+            raise ring._unwritable(error) from None
+        return ring
+
     def renewed(self) -> KeyRing:
         """With another key as the newest. On disk before it is used: a key that signs and is lost would end the log."""
         unfinished = self.file.with_name(f"{self.file.name}.new")
@@ -139,6 +211,12 @@ class KeyRing:
 
     def _unwritable(self, error: OSError) -> KeyUnusable:
         return KeyUnusable(f"A key cannot be written to {self.file}: {error.strerror}.")
+
+
+def _refuse_foreign(file: Path) -> None:
+    """Root can read a key file that somebody else has put there."""
+    if os.name == "posix" and file.stat().st_uid != os.geteuid():
+        raise KeyUnusable(f"The key at {file} belongs to another user.")
 
 
 def _new_file(file: Path) -> BinaryIO:

@@ -20,6 +20,7 @@ from hashlib import sha256
 from typing import Protocol
 
 from headwater.errors import NoteInvalid, shorten
+from headwater.proof.keys import verifies
 from headwater.proof.merkle import HASH_SIZE
 
 _ED25519 = b"\1"
@@ -64,14 +65,7 @@ class Verifier:
         return found
 
     def verifies(self, signature: bytes, data: bytes) -> bool:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-        try:
-            Ed25519PublicKey.from_public_bytes(self.public).verify(signature, data)
-        except InvalidSignature:
-            return False
-        return True
+        return verifies(self.public, signature, data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from subprocess import Popen
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from headwater.capture.autostart import stand_back
@@ -21,13 +22,13 @@ _QUIET = {
 }
 
 
-def quiet_session(master: str) -> SparkSession:
+def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Quiet, and not captured: a question is nobody's job."""
     stand_back()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("headwater").master(master)
-    for name, value in _QUIET.items():
+    for name, value in {**_QUIET, **settings}.items():
         builder = builder.config(name, value)
     with _ended_if_interrupted():
         spark = builder.getOrCreate()

@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from headwater.engines.paths import local_path
-from headwater.errors import PathNotAllowed
+from headwater.errors import KeptPlanRefused, PathNotAllowed
 from headwater.model.answers import DatasetDetail, Field, RunDetail
 from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
@@ -33,6 +33,8 @@ class KeptRows:
     columns: tuple[Field, ...]
     tables: Mapping[str, Any] | None
     """The output's entry in the run's facet on pair tables."""
+    trusted_keys: frozenset[str] = frozenset()
+    """The capture keys that the store trusts."""
 
     @property
     def run_id(self) -> str:
@@ -40,7 +42,7 @@ class KeptRows:
 
     @property
     def facet(self) -> Mapping[str, Any]:
-        from headwater.rows.writes import FACET
+        from headwater.formats.openlineage.signed_rows import FACET
 
         return _mapping(self.output.io_facets.get(FACET)) if self.output is not None else {}
 
@@ -84,6 +86,9 @@ class KeptRows:
         if facet.get("replayable") is not True:
             needs = "; ".join(map(str, _sequence(facet.get("needs"))))
             return Way(False, f"The run cannot be run again: {needs or 'what it takes was not kept'}.")
+        refusal = self._refusal(facet)
+        if refusal is not None:
+            return Way(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
             return Way(False, f"The query holds Python, which a server does not run: {', '.join(map(str, functions))}.")
@@ -94,6 +99,20 @@ class KeptRows:
             return Way(False, f"The run was on Spark {there}, and the server has Spark {here}.")
         return Way(True)
 
+    def _refusal(self, facet: Mapping[str, Any]) -> str | None:
+        """Why the query is not deserialized, known before a process is started for it."""
+        from headwater.formats.openlineage.signed_rows import FacetPlace
+        from headwater.rows.keep.trust import PlanTrust
+
+        assert self.output is not None
+        try:
+            PlanTrust(self.trusted_keys).check_signature(
+                facet, FacetPlace(self.run_id, self.run.run.job, self.output.dataset)
+            )
+        except KeptPlanRefused as refused:
+            return str(refused)
+        return None
+
 
 def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
     """``number``: which of the outputs that the run wrote pair tables of."""
@@ -103,7 +122,7 @@ def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
     fitting = [use for use in run.outputs if named is None or use.dataset == named]
     output = fitting[0] if len(fitting) == 1 else None
     columns = store.dataset(output.dataset).schema if output is not None else ()
-    return KeptRows(run, output, columns, entry)
+    return KeptRows(run, output, columns, entry, store.trusted_capture_keys())
 
 
 def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> KeptRows:
@@ -114,7 +133,7 @@ def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) 
     run = store.run(run_id)
     names = {dataset.summary.dataset, *dataset.summary.aliases}
     output = next((use for use in run.outputs if use.dataset in names), None)
-    return KeptRows(run, output, dataset.schema, _entry(run, names, number))
+    return KeptRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
 
 
 def latest_run(dataset: DatasetDetail) -> str | None:

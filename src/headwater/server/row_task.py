@@ -1,7 +1,8 @@
 """A question about rows put to Spark, as a process of its own: `python -m headwater.server.row_task FOLDER`.
 
 A server cannot have Spark in itself: it starts in seconds, holds gigabytes, and a question has to be stopped at any
-moment. The store's address comes by the environment.
+moment. The query that it runs came in an event, so the task is confined (confinement.py): it does not know the store,
+and its server answers what it asks about it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
 from headwater.model.names import Dataset
-from headwater.server.tasks import STORE, read_json, write_json, write_problem, write_progress
+from headwater.server.confinement import SCRATCH, Limits, channel, limit_this_process
+from headwater.server.tasks import read_json, write_json, write_problem, write_progress
 
 if TYPE_CHECKING:
     from headwater.rows.writes import Writes
@@ -39,23 +41,27 @@ def main(folder: Path) -> int:
 
 
 def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], asked: Asked) -> dict[str, Any]:
+    from headwater.rows.keep.roots import ReadableRoots
     from headwater.rows.session import quiet_session
     from headwater.rows.writes import Writes
-    from headwater.store.store import Store
 
-    with Store(os.environ[STORE], create=False) as store:
-        spark = quiet_session(asked["master"])
-        # Names of columns are others' text, and `${env:…}` in one would be replaced by what is in our environment.
-        spark.conf.set("spark.sql.variable.substitute", "false")
-        over = Event()
-        watching = Thread(target=_watch, args=(folder, spark, over), daemon=True)
-        watching.start()
-        try:
-            return question(Writes(spark, store, allow_python=False), asked)
-        finally:
-            over.set()
-            watching.join()
-            spark.stop()
+    limits = Limits(**asked["limits"])
+    limit_this_process(limits)
+    history = channel()
+    os.chdir(folder / SCRATCH)
+    spark = quiet_session(asked["master"], {"spark.driver.memory": f"{limits.megabytes}m"})
+    # Names of columns are others' text, and `${env:…}` in one would be replaced by what is in our environment.
+    spark.conf.set("spark.sql.variable.substitute", "false")
+    over = Event()
+    watching = Thread(target=_watch, args=(folder, spark, over), daemon=True)
+    watching.start()
+    try:
+        roots = ReadableRoots(tuple(asked["roots"]), local_only=True)
+        return question(Writes(spark, history, allow_python=False, trust_unsigned=False, roots=roots), asked)
+    finally:
+        over.set()
+        watching.join()
+        spark.stop()
 
 
 # -- the questions ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -40,6 +41,15 @@ class Settings:
     """Of these, those that one key may have, with all its sessions; where nobody shows a key, one address."""
     rows_location: str = ".headwater/rows"
     """Where pair tables may lie. What an event says of other places is not followed."""
+    rows_roots: Sequence[str] = ()
+    """Folders and addresses that stored queries may read, beside ``rows_location``. Without any: this machine's files,
+    as far as inputs of runs that a trusted key signed name them."""
+    row_task_seconds: float = 900.0
+    """How long a question about rows may take on Spark."""
+    row_task_megabytes: int = 2048
+    """The heap that Spark has for it."""
+    row_task_disk_megabytes: int = 10_000
+    """What it may write."""
     spark_master: str = "local[*]"
     workspace: str | None = None
     """A folder that the workers of one server share; one that goes with the process unless told."""

@@ -14,7 +14,7 @@ from headwater.server.access.principal import Principal
 from headwater.server.answers import Json
 from headwater.server.schemas import schema_of
 from headwater.server.service import Service
-from headwater.server.tasks import STORE
+from headwater.server.tasks import STORE, Confined
 from headwater.store.audit import Deed
 from headwater.store.deeds import deed
 
@@ -25,11 +25,20 @@ STARTED, CANCELLED = "task.started", "task.cancelled"
 
 
 async def start(
-    serving: Service, who: Principal, kind: str, module: ModuleType, asked: Mapping[str, Any], *, alone: bool = False
+    serving: Service,
+    who: Principal,
+    kind: str,
+    module: ModuleType,
+    asked: Mapping[str, Any],
+    *,
+    alone: bool = False,
+    confined: Confined | None = None,
 ) -> Response:
+    """A task that is ``confined`` never learns where the store is."""
     owner = who.key_id or who.name
+    about = {} if confined is not None else {STORE: serving.store_url}
     started = await serving.ask(
-        serving.tasks.start, kind, module.__name__, asked, owner, alone=alone, **{STORE: serving.store_url}
+        serving.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
     )
     try:
         await serving.threads.write(serving.store.deeds.record, (who.actor, _deed(STARTED, started)))

@@ -6,6 +6,7 @@
     progress.json    by the process, again and again
     result.json      by the process, at its end; or problem.json
     errors           what the process writes to stderr
+    scratch/         where a confined task writes; removed at its end
     cancelled        by whoever cancelled it
     ended            by the worker that started it, once the process has gone
 """
@@ -15,24 +16,28 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from uuid import UUID, uuid4
 
 from headwater.errors import HeadwaterError
 from headwater.model.tasks import Progress, Task, TaskState
+from headwater.server.confinement import SCRATCH, Limits, Overrun, StoreAnswers, clear, environment
 from headwater.server.problems import Problem, problem_of
 
 STORE = "HEADWATER_STORE"
 """The variable by which a task comes to know where the store is."""
 _MOST_AT_ONCE = 2
+_BETWEEN_LOOKS = 1.0  # seconds between two looks at whether a task is within its limits
 _MOST_KEPT = 100
 _MOST_QUOTED = 4000
 """Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
@@ -47,11 +52,20 @@ class Tasks:
         self._children: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, kind: str, module: str, asked: Mapping[str, Any], owner: str, *, alone: bool = False, **environment: str
+        self,
+        kind: str,
+        module: str,
+        asked: Mapping[str, Any],
+        owner: str,
+        *,
+        alone: bool = False,
+        confined: Confined | None = None,
+        **environment: str,
     ) -> Task:
         """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
 
-        ``alone``: only if no other of the kind is running.
+        ``alone``: only if no other of the kind is running. ``confined``: a task that runs what others wrote gets
+        nothing of the server but the answers to its questions.
         """
         running = self.running()
         if len(running) >= _MOST_AT_ONCE:
@@ -66,22 +80,19 @@ class Tasks:
         write_json(folder / "asked.json", head)
         # Not to our own stderr: that is the log, in which every line is JSON.
         with (folder / "errors").open("wb") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-m", module, str(folder)],
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,  # its own group: Spark's Java ends with it
-            )
+            if confined is None:
+                process = _open(module, folder, errors, env={**os.environ, **environment})
+            else:
+                process = confined.open(module, folder, errors)
         (folder / "process").write_text(str(process.pid))
         self._children[number] = process
-        threading.Thread(target=self._await, args=(number, process), name=f"task {number}", daemon=True).start()
+        awaited = (number, process, confined)
+        threading.Thread(target=self._await, args=awaited, name=f"task {number}", daemon=True).start()
         return self.task(number)
 
-    def _await(self, number: str, process: subprocess.Popen[bytes]) -> None:
-        code = process.wait()
+    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confined | None) -> None:
         folder = self._folder / number
+        code = process.wait() if confined is None else confined.wait(folder, process)
         with suppress(OSError):  # the folder goes with the server
             if code != 0 and not (folder / "cancelled").exists():
                 said = _end_of(folder / "errors")
@@ -142,9 +153,60 @@ class Tasks:
     def _forget_old(self) -> None:
         over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MOST_KEPT:]
         for task in over:
-            for file in (self._folder / task.id).iterdir():
-                file.unlink(missing_ok=True)
-            (self._folder / task.id).rmdir()
+            shutil.rmtree(self._folder / task.id, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A task within limits, whose questions ``answers`` answers."""
+
+    answers: StoreAnswers
+    limits: Limits
+
+    def open(self, module: str, folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        scratch = folder / SCRATCH
+        scratch.mkdir(mode=0o700)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        process = _open(module, folder, errors, env=environment(scratch), **pipes)
+        served = (process.stdout, process.stdin)
+        threading.Thread(target=self.answers.serve, args=served, name=f"task {folder.name} asks", daemon=True).start()
+        return process
+
+    def wait(self, folder: Path, process: subprocess.Popen[bytes]) -> int:
+        overrun = Overrun(folder, self.limits)
+        while True:
+            try:
+                code = process.wait(_BETWEEN_LOOKS)
+                break
+            except subprocess.TimeoutExpired:
+                reason = overrun.reason()
+                if reason is not None:
+                    with suppress(OSError):  # the folder goes with the server
+                        write_json(folder / "problem.json", {"code": "task_limit", "detail": reason})
+                    _end(process.pid)
+        _end(process.pid)  # what it has left behind in its group
+        clear(folder)
+        return code
+
+
+def _open(
+    module: str,
+    folder: Path,
+    errors: IO[bytes],
+    *,
+    env: Mapping[str, str],
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", module, str(folder)],
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=errors,
+        close_fds=True,
+        start_new_session=True,  # its own group: Spark's Java ends with it
+    )
 
 
 def _state(folder: Path, ended: bool, failed: bool) -> TaskState:

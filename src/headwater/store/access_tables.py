@@ -1,4 +1,5 @@
-"""The tables of access: keys, and the sessions that were opened with them. Of secrets only hashes are kept."""
+"""The tables of access: keys, and the sessions that were opened with them, of whose secrets only hashes are kept; and
+the capture keys that are trusted."""
 
 from __future__ import annotations
 
@@ -19,6 +20,17 @@ access_key = Table(
     Column("expires_at", Micros),
     Column("revoked_at", Micros),
     Column("last_used", Micros),
+    sqlite_with_rowid=False,
+)
+
+capture_key = Table(
+    "capture_key",
+    metadata,
+    Column("key", Text, primary_key=True),  # the public Ed25519 key in Base64
+    Column("name", Text, nullable=False),
+    Column("trusted_at", Micros, nullable=False),
+    # An untrusted key keeps its row, so that no capture trusts it again by itself.
+    Column("untrusted_at", Micros),
     sqlite_with_rowid=False,
 )
 

@@ -279,6 +279,12 @@ def _address(url: URL) -> str:
     return shown.render_as_string(hide_password=True)
 
 
+def file_of(address: str) -> Path | None:
+    """The file of an embedded store; None for one in memory or on a database server."""
+    url = _parse(address)
+    return _sqlite_file(url) if url.get_backend_name() == "sqlite" else None
+
+
 def _sqlite_file(url: URL) -> Path | None:
     if url.database in (None, "", ":memory:"):
         return None

@@ -8,6 +8,7 @@ from contextlib import closing
 from copy import copy
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -41,6 +42,7 @@ from headwater.store import audit, catalog, certificates, checkpoints, log, outp
 from headwater.store.access import AccessKeys
 from headwater.store.asking import provenance_event_of, question, refuse_unaskable, state_of
 from headwater.store.bundle import bundle
+from headwater.store.capture_keys import CaptureKeys, trusted_keys
 from headwater.store.checkpoints import Anchored
 from headwater.store.closure import Question, closure
 from headwater.store.commits import SharedCommits, Submission
@@ -124,6 +126,21 @@ class Store:
         """What browsers were given for such a key."""
         self._refuse_parts()
         return Sessions(self._database)
+
+    @property
+    def capture_keys(self) -> CaptureKeys:
+        """The capture keys that are trusted: only plans that one of them signed are deserialized."""
+        self._refuse_parts()
+        return CaptureKeys(self._database, self._actor)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of an embedded store; None for a store in memory or on a database server."""
+        return self._database.file
+
+    @property
+    def is_in_memory(self) -> bool:
+        return self._database.is_sqlite and self._database.file is None
 
     @property
     def deeds(self) -> Deeds:
@@ -291,6 +308,11 @@ class Store:
             told = outputs.output_facets(conn, facet, dataset_id=dataset_id, run_id=run_id, veil=self._veil)
             with closing(told) as found:
                 return list(islice(found, limit))
+
+    def trusted_capture_keys(self) -> frozenset[str]:
+        """The public keys whose plans may be deserialized, in Base64."""
+        with self._database.read() as conn:
+            return trusted_keys(conn)
 
     # -- quality ----------------------------------------------------------------------------------
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headwater.rows.keep.restore import restore
-from tests.rows.keep.keeping import rows_of, run
+from tests.rows.keep.keeping import rows_of, run, trusted
 from tests.support.spark import spark_application
 
 
 def main(facets: Path, answers: Path) -> None:
     with TemporaryDirectory() as folder, spark_application(Path(folder)) as spark:
-        restored = [restore(spark, facet, allow_python=True) for facet in json.loads(facets.read_text())]
+        restored = [restore(spark, trusted(facet), allow_python=True) for facet in json.loads(facets.read_text())]
         answers.write_text(json.dumps([rows_of(run(spark, each)) for each in restored]))
 
 

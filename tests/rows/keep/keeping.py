@@ -7,12 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from headwater.formats.openlineage.signed_rows import SIGNATURE, FacetPlace, signed_text
+from headwater.model.names import Dataset, Job
+from headwater.proof.keys import SigningKey, key_text
 from headwater.rows.keep.restore import Restored, restore
+from headwater.rows.keep.trust import PlanTrust, TrustedFacet
 from tests.capture.telling import Json
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+PLACE = FacetPlace("01933f00-0000-7000-8000-000000000001", Job("tests", "job"), Dataset("file", "/out"))
 
 
 class Keeping:
@@ -46,7 +53,20 @@ class Keeping:
         return str(self.folder / f"out{self._writes}")
 
     def again(self, facet: Json, **how: Any) -> Restored:
-        return restore(self.spark, facet, **how)
+        """As a capture whose key is trusted has sent it: what the other walls refuse is seen behind the first."""
+        return restore(self.spark, trusted(facet), **how)
+
+
+def signed(facet: Json, key: SigningKey, place: FacetPlace = PLACE) -> Json:
+    """The facet as it would be in an event, signed anew."""
+    facet = {name: value for name, value in facet.items() if name != SIGNATURE}
+    value = key.sign(signed_text(facet, place)).hex()
+    return {**facet, SIGNATURE: {"key": key_text(key.public), "value": value}}
+
+
+def trusted(facet: Json, **options: Any) -> TrustedFacet:
+    key = SigningKey.new()
+    return PlanTrust(frozenset({key_text(key.public)}), **options).verify(signed(facet, key), PLACE)
 
 
 def run(spark: SparkSession, restored: Restored) -> DataFrame:

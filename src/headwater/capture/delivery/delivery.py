@@ -227,7 +227,7 @@ class Delivery:
 
     def _others_were_here(self) -> bool:
         try:
-            return any(path != self._own.folder for path in self._spool.iterdir())
+            return any(path != self._own.folder and path.is_dir() for path in self._spool.iterdir())
         except OSError:
             return False
 

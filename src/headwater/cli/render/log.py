@@ -8,8 +8,10 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import data, joined, note, properties, section
-from headwater.cli.text import counted
+from headwater.cli.text import counted, moment
+from headwater.model.capture_keys import CaptureKey
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 
@@ -107,6 +109,31 @@ def key_list(answer: Mapping[str, Any]) -> RenderableType:
 
 def key_rotated(answer: Mapping[str, Any]) -> RenderableType:
     return joined(["From here on the log is signed with ", data(answer["key"]), "."], "")
+
+
+def key_trusted(key: CaptureKey) -> RenderableType:
+    return joined(["The store trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+
+
+def key_untrusted(key: CaptureKey) -> RenderableType:
+    return joined(["The store no longer trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+
+
+def _named(key: CaptureKey) -> list[str | Text]:
+    return [" (", data(key.name), ")"] if key.name else []
+
+
+def capture_key_table(found: Sequence[CaptureKey]) -> RenderableType:
+    if not found:
+        return Text("The store trusts no capture key.")
+    rows = Rows("Key", "Name", "State", "Trusted (UTC)")
+    for key in found:
+        untrusted = key.untrusted_at
+        state = (
+            Text("trusted", style="green") if untrusted is None else Text(f"untrusted {moment(untrusted)}", style="red")
+        )
+        rows.add(data(key.key), data(key.name), state, Text(moment(key.trusted_at)))
+    return rows
 
 
 def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableType]:

@@ -12,6 +12,8 @@ from typing import Any
 from headwater.errors import KeptPlanRefused
 
 MOST_FILES = 20_000
+_LARGEST = 2**63
+_LATEST = 253_402_300_800_000  # milliseconds: the year 10000
 _MOST_TEXT = 64 * 2**20  # bytes of a list, before it is compressed
 
 
@@ -40,7 +42,10 @@ def read_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
 
 def _file(line: str) -> PinnedFile:
     size, time, path = line.split("\t", 2)
-    return PinnedFile(path, int(size), int(time))
+    file = PinnedFile(path, int(size), int(time))
+    if not 0 <= file.size < _LARGEST or not 0 <= file.time < _LATEST:
+        raise ValueError("a size or a time that no file has")
+    return file
 
 
 def changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:

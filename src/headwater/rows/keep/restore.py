@@ -13,6 +13,7 @@ from headwater.rows.keep.files import PinnedFile, changes
 from headwater.rows.keep.jvm import plan_classes
 from headwater.rows.keep.keeper import FORMAT
 from headwater.rows.keep.sources import KeptSource, partition_base, read_source
+from headwater.rows.keep.trust import TrustedFacet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,8 +35,10 @@ class Restored:
     columns: tuple[str, ...]
 
 
-def restore(spark: SparkSession, facet: Mapping[str, Any], *, allow_python: bool = False) -> Restored:
-    """``facet`` is the `headwater_rows` of an output, as the event has it."""
+def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = False) -> Restored:
+    """``trusted`` is the `headwater_rows` of an output whose signature has been verified (trust.py): nothing else is
+    deserialized."""
+    facet = trusted.content
     _check_replayable(spark, facet, allow_python)
     classes = plan_classes(spark.sparkContext._gateway)
     returned = _returned(spark, classes, facet["plan"], allow_python)

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from headwater.capture.writes import Written
 from headwater.redaction.shapes import is_secret_name
 from headwater.rows.keep.files import MOST_FILES, PinnedFile, read_list
+from headwater.rows.keep.formats import FORMATS, is_connection, unlisted
 
 Facts = Mapping[str, Any]
 
@@ -88,6 +89,10 @@ def _pin_files(source: dict[str, Any], facts: Facts, name: str, written: Written
         "schema": facts["schema"],
         "partitions": facts["partitions"],
     }
+    if source["format"].lower() not in FORMATS:
+        return f"{name} is read as {source['format']}, which is not kept: {', '.join(sorted(FORMATS))} are"
+    if strange := unlisted(source["options"]):
+        return f"{name} is read with {', '.join(strange)}, which no kept plan has among its options"
     if "files" not in facts:
         return f"{name} has {facts['count']:,} files; up to {MOST_FILES:,} are kept"
     source["files"] = facts["files"]
@@ -124,4 +129,8 @@ def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
 def _options(options: Mapping[str, Any]) -> dict[str, str]:
     """Options as they were given, without what may be a secret: the session that reads again has its own."""
     kept = {key: str(value) for key, value in options.items() if value is not None}
-    return {key: value for key, value in kept.items() if key.lower() not in _WHERE and not is_secret_name(key)}
+    return {key: value for key, value in kept.items() if not _is_left_out(key)}
+
+
+def _is_left_out(option: str) -> bool:
+    return option.lower() in _WHERE or is_connection(option) or is_secret_name(option)

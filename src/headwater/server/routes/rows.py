@@ -4,6 +4,7 @@ by Spark, as a task."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -18,6 +19,7 @@ from headwater.rows.pairs.opening import ReadableRoots
 from headwater.server import kept_rows, row_task
 from headwater.server.access.principal import Principal
 from headwater.server.answers import Json
+from headwater.server.confinement import Limits, StoreAnswers
 from headwater.server.kept_rows import KeptRows
 from headwater.server.problems import Problem
 from headwater.server.routes.asking import DatasetParameter, NamespaceParameter, named
@@ -28,6 +30,7 @@ from headwater.server.row_schemas import TRACED
 from headwater.server.schemas import accepts, answers, schema_of
 from headwater.server.service import FullReader, Service, Serving
 from headwater.server.starting import TASK, start
+from headwater.server.tasks import Confined
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Rows"])
@@ -135,10 +138,15 @@ def _refuse_unknown(asked: Meant, columns: Sequence[Field], dataset: str | Datas
 
 
 async def _ask_spark(serving: Service, who: Principal, kind: str, asked: Meant, about: Mapping[str, Any]) -> Response:
+    settings = serving.settings
+    limits = Limits(settings.row_task_seconds, settings.row_task_megabytes, settings.row_task_disk_megabytes)
     meant = {
         "where": asked.for_spark,
         "columns": asked.columns,  # for the audit entry of those who read the result
         "rows": asked.rows,
-        "master": serving.settings.spark_master,
+        "master": settings.spark_master,
+        "roots": [settings.rows_location, *settings.rows_roots] if settings.rows_roots else [],
+        "limits": asdict(limits),
     }
-    return await start(serving, who, kind, row_task, {**about, **meant})
+    confined = Confined(StoreAnswers(serving.store), limits)
+    return await start(serving, who, kind, row_task, {**about, **meant}, confined=confined)

@@ -5,13 +5,11 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 
-import org.apache.spark.sql.catalyst.plans.logical.Command;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
-import org.apache.spark.sql.types.DataType;
 
 /**
  * What may be in a kept plan. To read a Java stream is to let it make objects of any class there is, so only those pass
- * that a plan is made of: our own parts, Spark's types, small values of Catalyst, and by name the few classes of Java
+ * that a plan is made of: our own parts, the types and small values of `PlanClasses`, and by name the few classes of Java
  * and Scala that hold these. No functions: a lambda is code of whoever wrote the stream. One is for one reading, and tells
  * what it refused.
  */
@@ -25,7 +23,7 @@ public final class Allowed implements ObjectInputFilter {
   private static final String SCALA = "scala.collection.";
 
   private static final Set NAMED = new HashSet(Arrays.asList(new Object[] {
-    "headwater.Part", "headwater.Part$Named", "java.lang.Boolean", "java.lang.Byte", "java.lang.Character",
+    "headwater.Part", "java.lang.Boolean", "java.lang.Byte", "java.lang.Character",
     "java.lang.Double", "java.lang.Enum", "java.lang.Float", "java.lang.Integer", "java.lang.Long", "java.lang.Number",
     "java.lang.Object", "java.lang.Short", "java.lang.String", "java.math.BigDecimal", "java.math.BigInteger",
     "java.math.MathContext", "java.math.RoundingMode", "java.time.Ser", "java.util.ArrayList", "java.util.UUID",
@@ -117,22 +115,6 @@ public final class Allowed implements ObjectInputFilter {
     if (name.equals(PYTHON)) {
       return python;
     }
-    if (name.startsWith(SPARK) && DataType.class.isAssignableFrom(kind)) {
-      return true;
-    }
-    return isSmall(kind);
-  }
-
-  /** A case class, a case object or an enumeration of Catalyst: a sort order, a kind of join, a name. A node is none of
-   *  these, unless there is just the one of it: it comes as a part, which is looked at more closely. */
-  private static boolean isSmall(Class kind) {
-    String name = kind.getName();
-    if (TreeNode.class.isAssignableFrom(kind) && !name.endsWith("$") || Command.class.isAssignableFrom(kind)
-        || scala.Function1.class.isAssignableFrom(kind)) {
-      return false;
-    }
-    return (name.startsWith(SPARK + "sql.catalyst.") || name.startsWith(SPARK + "sql.types."))
-        && (scala.Product.class.isAssignableFrom(kind) || scala.Enumeration.class.isAssignableFrom(kind)
-            || kind.isEnum());
+    return PlanClasses.isValue(kind);
   }
 }

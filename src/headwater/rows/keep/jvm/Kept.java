@@ -103,6 +103,8 @@ public final class Kept {
       problem = disproof(plain);
     } catch (java.io.NotSerializableException closed) {
       problem = "the plan holds " + closed.getMessage() + ", which cannot be written down";
+    } catch (java.io.InvalidObjectException unlisted) {
+      problem = "the plan holds " + unlisted.getMessage();
     } catch (StackOverflowError deep) {
       problem = "the plan is nested too deep to be written down";
     } catch (Exception trouble) {

@@ -6,16 +6,10 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
-import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.plans.logical.Command;
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
@@ -25,11 +19,7 @@ import org.apache.spark.sql.catalyst.trees.TreeNode;
  */
 public final class Part implements Serializable {
   private static final long serialVersionUID = 1L;
-  private static final String SPARK = "org.apache.spark.sql.";
-
-  /** Expressions that would call by name whatever there is in the JVM, or hold the code of a Scala program. */
-  private static final Set REFUSED = new HashSet(Arrays.asList(
-      new Object[] {"CallMethodViaReflection", "TryReflect", "ScalaUDF", "ScalaUDAF", "ScalaAggregator"}));
+  private static final String NOT_LISTED = ", which is not on the list of what plans may hold";
 
   private final String kind;
   private final Object[] given;
@@ -50,6 +40,7 @@ public final class Part implements Serializable {
     } catch (Exception unknown) {
       throw new InvalidObjectException(node.getClass().getName() + ", which does not tell what it is made of");
     }
+    check(node.getClass(), given.toArray());
     return new Part(node.getClass().getName(), given.toArray());
   }
 
@@ -59,15 +50,12 @@ public final class Part implements Serializable {
         return single();
       }
       Constructor constructor = (Constructor) constructors.get(kind);
-      Object[] arguments = new Object[given.length];
-      for (int i = 0; i < given.length; i++) {
-        arguments[i] = given[i] instanceof Named ? ((Named) given[i]).found() : given[i];
-      }
-      if (constructor == null || !fits(constructor, arguments)) {
-        constructor = constructor(checked(kind), arguments);
+      if (constructor == null || !fits(constructor, given)) {
+        constructor = constructor(checked(kind), given);
         constructors.put(kind, constructor);
       }
-      return constructor.newInstance(arguments);
+      check(constructor.getDeclaringClass(), given);
+      return constructor.newInstance(given);
     } catch (InvalidObjectException refused) {
       throw refused;
     } catch (InvocationTargetException refused) {
@@ -87,19 +75,24 @@ public final class Part implements Serializable {
     return found;
   }
 
-  /** Only what a query is made of: no command, which Spark would carry out at once. */
   private static void check(Class kind) throws InvalidObjectException {
-    boolean known = Expression.class.isAssignableFrom(kind) || LogicalPlan.class.isAssignableFrom(kind);
-    if (!known || !kind.getName().startsWith(SPARK) || Command.class.isAssignableFrom(kind)
-        || REFUSED.contains(kind.getSimpleName())) {
-      throw new InvalidObjectException(kind.getName());
+    if (!PlanClasses.isNode(kind)) {
+      throw new InvalidObjectException(kind.getName() + NOT_LISTED);
+    }
+  }
+
+  private static void check(Class kind, Object[] given) throws InvalidObjectException {
+    for (int i = 0; i < given.length; i++) {
+      if (!PlanClasses.isArgument(kind, given[i])) {
+        throw new InvalidObjectException(kind.getName() + " with a text that it never has");
+      }
     }
   }
 
   private static void add(scala.collection.Iterator each, List given) {
     while (each.hasNext()) {
       Object next = each.next();
-      given.add(next instanceof Class ? new Named((Class) next) : next);
+      given.add(next);
     }
   }
 
@@ -151,22 +144,5 @@ public final class Part implements Serializable {
     boxes.put(Float.TYPE, Float.class);
     boxes.put(Double.TYPE, Double.class);
     return boxes;
-  }
-
-  /** A class that an expression calls: one of Spark's own helpers, never any other. */
-  public static final class Named implements Serializable {
-    private static final long serialVersionUID = 1L;
-    private final String name;
-
-    public Named(Class kind) {
-      name = kind.getName();
-    }
-
-    public Class found() throws Exception {
-      if (!name.startsWith(SPARK + "catalyst.") && !name.startsWith("org.apache.spark.unsafe.")) {
-        throw new InvalidObjectException(name);
-      }
-      return Class.forName(name, false, Thread.currentThread().getContextClassLoader());
-    }
   }
 }

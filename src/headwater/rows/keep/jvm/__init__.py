@@ -7,6 +7,7 @@ from typing import Any
 from headwater.jvm import JavaClasses
 
 _NAMES = (
+    "PlanClasses",
     "Allowed",
     "Part",
     "Packed",

@@ -1,0 +1,58 @@
+"""How files of a kept plan may be read: formats and options by name, the same list where they are kept and read again.
+
+A format that is not listed would be looked up as the name of a class, and some options make a reader load a class, or
+open another file or address (`avroSchemaUrl`, `rowValidationXSDPath`, `fs.….impl`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+FORMATS = frozenset({"avro", "binaryfile", "csv", "json", "orc", "parquet", "text", "xml"})
+_OPTIONS = frozenset(
+    {
+        # files
+        *("pathglobfilter", "recursivefilelookup", "modifiedbefore", "modifiedafter"),
+        *("ignorecorruptfiles", "ignoremissingfiles", "mergeschema", "compression"),
+        *("serialization.format",),
+        # texts
+        *("header", "sep", "delimiter", "encoding"),
+        *("charset", "quote", "escape", "chartoescapequoteescaping"),
+        *("comment", "enforceschema", "inferschema", "ignoreleadingwhitespace"),
+        *("ignoretrailingwhitespace", "nullvalue", "emptyvalue", "nanvalue"),
+        *("positiveinf", "negativeinf", "dateformat", "timestampformat"),
+        *("timestampntzformat", "timeformat", "enabledatetimeparsingfallback", "maxcolumns"),
+        *("maxcharspercolumn", "unescapedquotehandling", "mode", "columnnameofcorruptrecord"),
+        *("multiline", "locale", "linesep", "samplingratio"),
+        *("preferdate", "timezone", "columnpruning", "wholetext"),
+        *("quoteall", "escapequotes", "ignoresurroundingspaces", "extension"),
+        # JSON
+        *("primitivesasstring", "prefersdecimal", "allowcomments", "allowunquotedfieldnames"),
+        *(
+            "allowsinglequotes",
+            "allownumericleadingzeros",
+            "allowbackslashescapinganycharacter",
+            "allowunquotedcontrolchars",
+        ),
+        *("allownonnumericnumbers", "dropfieldifallnull", "ignorenullfields", "singlevariantcolumn"),
+        *("usewitharrays",),
+        # XML
+        *("rowtag", "roottag", "attributeprefix", "valuetag"),
+        *("excludeattribute", "treatemptyvaluesasnulls", "ignorenamespace", "wildcardcolname"),
+        *("arrayelementname", "declaration", "validatename"),
+        # Avro and Parquet
+        *("avroschema", "ignoreextension", "positionalfieldmatching", "recordname"),
+        *("recordnamespace", "datetimerebasemode", "int96rebasemode", "enablestableidentifiersforuniontype"),
+        *("stableidprefixforuniontype", "recursivefieldsmaxdepth"),
+    }
+)
+_CONNECTION = ("fs.", "dfs.", "hadoop.")
+"""How a storage is reached. The session that reads again has its own way."""
+
+
+def is_connection(option: str) -> bool:
+    return option.lower().startswith(_CONNECTION)
+
+
+def unlisted(options: Iterable[str]) -> list[str]:
+    return [option for option in options if option.lower() not in _OPTIONS]

@@ -1,0 +1,136 @@
+package headwater;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+import org.apache.spark.sql.catalyst.FunctionIdentifier;
+import org.apache.spark.sql.catalyst.analysis.FunctionRegistry$;
+import org.apache.spark.sql.catalyst.expressions.ExpressionInfo;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.UserDefinedType;
+
+/**
+ * The classes that a kept plan may consist of, when it is written as when it is read: operators and expressions by their
+ * exact names, the functions that Spark itself registers, and the small values in their constructors. What is not listed
+ * is not kept. In particular nothing is listed that calls a method, makes an object or sets a property by its name, that
+ * holds an encoder, a serializer, a lambda of Java or Scala, or that starts a program.
+ */
+public final class PlanClasses {
+  private static final String CATALYST = "org.apache.spark.sql.catalyst.";
+  private static final String EXPRESSIONS = CATALYST + "expressions.";
+
+  /** Functions of Spark that reach beyond the rows of a query: methods of the JVM, and files that an option names. */
+  private static final Set REFUSED = names(EXPRESSIONS, new String[] {
+    "CallMethodViaReflection", "TryReflect", "FromAvro", "ToAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf",
+    "XmlToStructs", "SchemaOfXml"});
+
+  private static final Set OPERATORS = names(CATALYST + "plans.logical.", new String[] {
+    "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "CollectMetrics", "Deduplicate", "Distinct", "Except",
+    "Expand", "Filter", "FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow",
+    "FlatMapGroupsInPandas", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LocalLimit",
+    "LocalRelation", "MapInArrow", "MapInPandas", "Offset", "OneRowRelation", "Pivot", "Project", "PythonMapInArrow",
+    "Range", "RebalancePartitions", "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort",
+    "SubqueryAlias", "Tail", "Transpose", "Union", "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE"});
+
+  private static final Set OTHER_EXPRESSIONS = names(EXPRESSIONS, new String[] {
+    "Add", "Alias", "And", "ArrayTransform", "AtLeastNNonNulls", "AttributeReference", "BitwiseAnd", "BitwiseNot",
+    "BitwiseOr", "BitwiseXor", "CaseWhen", "Cast", "CheckOverflow", "CheckOverflowInSum", "CheckOverflowInTableInsert",
+    "Collate", "Collation", "CommonExpressionDef", "CommonExpressionRef", "Concat", "CurrentDate", "CurrentRow$",
+    "CurrentTimestamp", "DateAdd", "DateAddInterval", "DateAddYMInterval", "DateSub", "DatetimeSub", "Divide",
+    "DivideDTInterval", "DivideInterval", "DivideYMInterval", "EqualNullSafe", "EqualTo", "Exists", "ExtractANSIIntervalDays",
+    "GeneratorOuter", "GetArrayItem", "GetArrayStructFields", "GetMapValue", "GetStructField", "GetTimestamp",
+    "GreaterThan", "GreaterThanOrEqual", "Grouping", "GroupingID", "If", "In", "InSet", "InSubquery",
+    "IntegralDivide", "IsNaN", "IsNotNull", "IsNull", "JsonToStructs", "KnownFloatingPointNormalized", "KnownNotNull",
+    "KnownNullable", "KnownNotContainsNull", "LambdaFunction", "LateralSubquery", "LessThan", "LessThanOrEqual", "Like",
+    "LikeAll", "LikeAny", "ListQuery", "Literal", "MakeDecimal", "MultiplyDTInterval", "MultiplyInterval",
+    "MultiplyYMInterval", "Multiply", "NamedLambdaVariable", "NormalizeNaNAndZero", "Not", "NotLikeAll", "NotLikeAny",
+    "Or", "OuterReference", "PreciseTimestampConversion", "PromotePrecision", "PythonUDAF", "PythonUDF", "PythonUDTF",
+    "RLike", "Remainder", "ResolvedCollation", "ScalarSubquery", "SortOrder", "SpecifiedWindowFrame", "SubtractDates",
+    "SubtractTimestamps", "SubtractTimes", "Subtract", "TempResolvedColumn", "TimeAdd", "TimestampAddInterval",
+    "TimestampAddYMInterval", "TimestampAdd", "TimestampDiff", "ToPrettyString", "UnaryMinus", "UnaryPositive",
+    "UnboundedFollowing$", "UnboundedPreceding$", "UnscaledValue", "UnspecifiedFrame$", "UpCast", "WindowExpression",
+    "WindowSpecDefinition", "With", "aggregate.AggregateExpression", "aggregate.PivotFirst",
+    "aggregate.Average", "aggregate.Sum", "aggregate.TrySum",
+    // what a builder of functions makes beside the expression that it is called after
+    "BinaryPad", "BinaryPredicate", "DatePart", "Extract", "HoursOfTime", "MakeTimestampFromDateTime", "MinutesOfTime",
+    "RoundCeil", "RoundFloor", "SecondsOfTime", "SecondsOfTimeWithFraction", "StringLPad", "StringRPad"});
+
+  private static final Set BUILT_IN = builtIn();
+
+  /** Nodes whose texts are names, of columns and functions, which never become part of the Java that Spark compiles. */
+  private static final Set NAMING = names(EXPRESSIONS, new String[] {
+    "Alias", "AttributeReference", "GetStructField", "NamedLambdaVariable", "PythonUDAF", "PythonUDF", "PythonUDTF"});
+
+  /** Other texts in expressions are units, zones and formats of Spark's own; some become part of that Java as they are. */
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_ :+./,-]*");
+
+  private static final Set VALUES = values();
+
+  private PlanClasses() {}
+
+  /** Whether an operator or an expression may be part of a kept plan. */
+  public static boolean isNode(Class kind) {
+    String name = kind.getName();
+    return !REFUSED.contains(name)
+        && (OPERATORS.contains(name) || OTHER_EXPRESSIONS.contains(name) || BUILT_IN.contains(name));
+  }
+
+  /** Whether a text may be an argument of a node: itself, or within an Option. */
+  public static boolean isArgument(Class kind, Object argument) {
+    Object text = argument instanceof scala.Some ? ((scala.Some) argument).get() : argument;
+    String name = kind.getName();
+    return !(text instanceof String) || OPERATORS.contains(name) || NAMING.contains(name)
+        || PLAIN.matcher((String) text).matches();
+  }
+
+  /** Whether a small value of Catalyst, or a type, may be part of a kept plan. */
+  public static boolean isValue(Class kind) {
+    String name = kind.getName();
+    if (DataType.class.isAssignableFrom(kind)) { // no types that name classes of others
+      return name.startsWith("org.apache.spark.sql.types.") && !UserDefinedType.class.isAssignableFrom(kind)
+          && !name.startsWith("org.apache.spark.sql.types.ObjectType");
+    }
+    return VALUES.contains(name);
+  }
+
+  private static Set builtIn() {
+    Set found = new HashSet();
+    scala.collection.Iterator each = FunctionRegistry$.MODULE$.builtin().listFunction().iterator();
+    while (each.hasNext()) {
+      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) each.next());
+      String name = info.isDefined() ? ((ExpressionInfo) info.get()).getClassName() : "";
+      if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, which is called after what it builds
+        found.add(name.replaceAll("(Expression)?Builder$", ""));
+      }
+    }
+    return found;
+  }
+
+  private static Set values() {
+    Set found = names(CATALYST, new String[] {
+      "AliasIdentifier", "FunctionIdentifier", "TableIdentifier", "expressions.Ascending$", "expressions.Descending$",
+      "expressions.EvalMode$", "expressions.ExprId", "expressions.FrameType", "expressions.NullsFirst$",
+      "expressions.NullsLast$", "expressions.NumericEvalContext", "expressions.RangeFrame$", "expressions.RowFrame$",
+      "expressions.CurrentRow$", "expressions.UnboundedFollowing$", "expressions.UnboundedPreceding$",
+      "expressions.UnspecifiedFrame$", "expressions.aggregate.Complete$", "expressions.aggregate.Final$",
+      "expressions.aggregate.Partial$", "expressions.aggregate.PartialMerge$", "plans.Cross$", "plans.ExistenceJoin",
+      "plans.FullOuter$", "plans.Inner$", "plans.JoinType", "plans.InnerLike", "plans.LeftAnti$",
+      "plans.LeftExistence", "plans.LeftOuter$", "plans.LeftSemi$", "plans.LeftSingle$", "plans.RightOuter$",
+      "plans.logical.BROADCAST$", "plans.logical.HintInfo", "plans.logical.JoinHint",
+      "plans.logical.JoinStrategyHint", "plans.logical.NO_BROADCAST_AND_REPLICATION$",
+      "plans.logical.NO_BROADCAST_HASH$", "plans.logical.PREFER_SHUFFLE_HASH$", "plans.logical.SHUFFLE_HASH$",
+      "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$"});
+    found.addAll(names("org.apache.spark.sql.types.", new String[] {
+      "FixedLength", "MaxLength", "Metadata", "Metadata$", "NoConstraint$", "StringConstraint", "StructField"}));
+    return found;
+  }
+
+  private static Set names(String prefix, String[] names) {
+    Set found = new HashSet();
+    for (int i = 0; i < names.length; i++) {
+      found.add(prefix + names[i]);
+    }
+    return found;
+  }
+}
