@@ -40,7 +40,7 @@ def test_from_a_run_to_a_file_that_holds_elsewhere(run: Run, url: str, tmp_path:
     assert (text.code, text.err) == (0, "")
     lines = text.out.splitlines()
     assert lines[0] == f"The evidence holds: run {ONE} of scheduler/job"
-    assert lines[1] == "2 events, 3 entries of the log, each in the checkpoint of 6."
+    assert lines[1] == "2 events, 3 entries of the log, each in the checkpoint of 7."
     assert lines[2].endswith(", number 0 in its namespace.")
     assert lines[-1] == (
         "That key comes from the file and vouches for itself alone: --key names one you have from elsewhere."
