@@ -117,7 +117,8 @@ def in_options(spark: SparkSession, here: Path, plant: Planted) -> None:
 
     url = f"{DERBY};user=APP;{plant('JDBC address', 'password={}')}"
     reader = spark.read.format("jdbc").option("url", url).option("password", plant("JDBC option"))
-    query = f"(SELECT ID, '{plant('query over JDBC', 'password={}')}' AS X FROM APP.ORDERS) Q"
+    literal = plant("query over JDBC", "'password={}'")
+    query = f'(SELECT "id" AS ID, {literal} AS X FROM APP.ORDERS) Q'
     found = (
         reader.option("dbtable", query)
         .option("sessionInitStatement", plant("JDBC statement", "VALUES 'token={}'"))
@@ -155,11 +156,9 @@ def in_errors(spark: SparkSession, here: Path, plant: Planted) -> None:
         spark.range(1).select(F.raise_error(F.lit(text)).cast("string").alias("a")).write.parquet(f"{here}/failed")
     udf_secret = plant("error of a UDF", "login failed, password: {}")
 
-    def fail(_value: int) -> str:
-        raise ValueError(udf_secret)
-
+    fail = F.udf(lambda _value: int(udf_secret))  # whose text the error quotes
     with pytest.raises(Exception, match="Kanarie"):
-        spark.range(1).select(F.udf(fail)("id").alias("a")).write.parquet(f"{here}/failed")
+        spark.range(1).select(fail("id").alias("a")).write.parquet(f"{here}/failed_too")
     with pytest.raises(ValueError, match="Kanarie"), hw.run("fails"):
         raise ValueError(plant("error of the program", "cannot reach https://ada:{}@api.example"))
 

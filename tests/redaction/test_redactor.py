@@ -81,3 +81,8 @@ def test_what_lies_below_a_secret_keeps_a_name_of_its_own() -> None:
     assert redactor.name("s3://b") == "s3://b"
     assert redactor.name("file:/a/b") == "file:/a/b"
     assert redactor.document({"name": "/a/secret=abc/b"}) == {"name": f"/a/secret={MARK}/b"}
+
+
+def test_partitions_of_a_column_with_the_name_of_a_secret() -> None:
+    partition = {"dimensions": {"token": "abc", "author": "Ada", "day": "2026-11-15"}}
+    assert Redactor().document(partition) == {"dimensions": {"token": MARK, "author": "Ada", "day": "2026-11-15"}}

@@ -11,13 +11,19 @@ from headwater.capture.redacted_events import without_plan
 from headwater.capture.statistics import NodeTelemetry
 from headwater.capture.told import Failure
 from headwater.capture.writes import ViewDefinition, Written
-from headwater.redaction.literals import literals_removed, message_without_values, stack_without_values
+from headwater.redaction.literals import (
+    literals_removed,
+    message_without_values,
+    stack_without_values,
+    without_strings,
+)
+from headwater.redaction.shapes import is_secret_column
 
 
 def written_without_literals(written: Written, literals: str) -> Written:
     """SQL text and column logic without literals, also of the views that were read."""
     if literals == "keep":
-        return written
+        return _without_secret_columns(written)
 
     def removed(columns: tuple[InputColumn, ...]) -> tuple[InputColumn, ...]:
         found = (replace(column, logic=literals_removed(column.logic, literals)) for column in columns)
@@ -33,6 +39,18 @@ def written_without_literals(written: Written, literals: str) -> Written:
             ViewDefinition(each.view, written_without_literals(each.written, literals)) for each in written.views
         ),
     )
+
+
+def _without_secret_columns(written: Written) -> Written:
+    """A column with the name of a secret is one wherever it is made."""
+    if any(map(is_secret_column, written.fields)):
+        fields = {
+            name: tuple(replace(each, logic=each.logic and without_strings(name, each.logic)) for each in columns)
+            for name, columns in written.fields.items()
+        }
+        written = replace(written, fields=fields)
+    views = tuple(ViewDefinition(each.view, _without_secret_columns(each.written)) for each in written.views)
+    return replace(written, views=views) if views else written
 
 
 def failure_without_literals(failure: Failure, literals: str) -> Failure:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headwater.evidence.steps import Made, Step, Steps
+from headwater.redaction.literals import without_strings
 
 MOST_STEPS = 200
 """Of one column."""
@@ -58,7 +59,7 @@ def _back(
         if done:
             for step, how, _ in reversed(makers):  # the lower one first
                 if how is not None and not _only_names(how):
-                    between[f"{step.name}: {how.sql}"] = None
+                    between[f"{step.name}: {without_strings(how.name, how.sql)}"] = None
             continue
         todo.append((at, True))
         below = [each for _, _, sources_of in makers for each in sources_of]

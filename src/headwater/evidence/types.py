@@ -8,6 +8,7 @@ from typing import Any
 
 from headwater.evidence.casts import change_of, is_lossy
 from headwater.evidence.steps import Step, Steps
+from headwater.redaction.literals import without_strings
 
 MOST_REPORTS = 500
 
@@ -40,6 +41,6 @@ def _casts(step: Step) -> Iterator[dict[str, Any]]:
             "cast": "explicit" if cast["explicit"] else "implicit",
             "change": str(change),
             "lossy": is_lossy(change),
-            "expression": cast["sql"],
+            "expression": without_strings(str(cast["column"]), cast["sql"]),
         }
         yield {name: value for name, value in report.items() if value is not None}

@@ -105,8 +105,11 @@ def _reason(ledger: Ledger) -> tuple[str, str]:
 
 
 def declared_as(pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None) -> Declared:
+    configured = {
+        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED
+    }
     return Declared(
-        {each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED},
+        {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
         function_code(dict(_functions(nodes))),
         {
             "pipeline": pipeline.name,

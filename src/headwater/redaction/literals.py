@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.errors import HeadwaterError
+from headwater.redaction.shapes import MARK, is_secret_column
 
 MODES = ("keep", "mask", "drop")
 PLACEHOLDER = "?"
@@ -51,6 +52,15 @@ def _masked(match: re.Match[str]) -> str:
     if kind in ("text", "raw", "number"):
         return PLACEHOLDER
     return " " if kind == "comment" else match[0]
+
+
+def without_strings(column: str, sql: str) -> str:
+    """The expression of a column, without text literals if the column has the name of a secret: `'…' AS password`."""
+    return _TOKENS.sub(_redacted, sql) if is_secret_column(column) else sql
+
+
+def _redacted(match: re.Match[str]) -> str:
+    return f"'{MARK}'" if match.lastgroup in ("text", "raw") else match[0]
 
 
 def literals_removed(sql: str | None, literals: str) -> str | None:

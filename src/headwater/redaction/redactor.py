@@ -10,6 +10,7 @@ from headwater.redaction.shapes import (
     BARE,
     IN_QUOTES,
     MARK,
+    is_secret_column,
     is_secret_name,
     may_hold_secret,
     redact_shapes,
@@ -165,6 +166,8 @@ class Redactor:
     def _field(self, name: str, value: Any) -> Any:
         if name.lower() in _OPTION_MAPS and isinstance(value, Mapping):
             return self.options(value)
+        if name == "dimensions" and isinstance(value, Mapping):  # of a partition: the column, and its value
+            return {key: MARK if each and is_secret_column(key) else self.document(each) for key, each in value.items()}
         if name in _NAMES and isinstance(value, str):
             return self.name(value)
         return self.document(value)
