@@ -20,7 +20,7 @@ from headwater.cli.app import app
 from headwater.errors import HeadwaterError, LayoutInvalid, PathNotAllowed, RowsError
 from headwater.rows.pairs.layout import FILES, MARK
 from headwater.rows.pairs.lookup import PairTables
-from headwater.rows.pairs.opening import ReadableRoots
+from headwater.rows.pairs.opening import LookupRoots
 from headwater.rows.pairs.telling import told_tables
 from headwater.store.store import Store
 from tests.support.events import run_event, run_id
@@ -183,12 +183,12 @@ def test_the_tables_of_another_run_are_not_read(estate: Estate) -> None:
 
 
 def test_lookups_stay_below_their_roots(estate: Estate, tmp_path: Path) -> None:
-    assert answer(estate.entry, roots=ReadableRoots.of_server(str(estate.rows)))["count"] == 1
+    assert answer(estate.entry, roots=LookupRoots.of_server(str(estate.rows)))["count"] == 1
     with pytest.raises(PathNotAllowed):
-        answer(estate.entry, roots=ReadableRoots.of_server(str(tmp_path)))
-    both = ReadableRoots.of_server(str(estate.rows), [str(estate.folder / "orders")])
+        answer(estate.entry, roots=LookupRoots.of_server(str(tmp_path)))
+    both = LookupRoots.of_server(str(estate.rows), [str(estate.folder / "orders")])
     assert answer(estate.entry, roots=both)["count"] == 1
-    without = ReadableRoots.of_server(str(estate.rows), [str(tmp_path)])
+    without = LookupRoots.of_server(str(estate.rows), [str(tmp_path)])
     with pytest.raises(PathNotAllowed, match="outside the folders that may be read"):
         answer(estate.entry, roots=without)
     link = tmp_path / "rows" / MINE
@@ -196,7 +196,7 @@ def test_lookups_stay_below_their_roots(estate: Estate, tmp_path: Path) -> None:
     link.symlink_to(estate.rows / MINE)
     linked = json.loads(json.dumps(estate.entry).replace(str(estate.rows), str(link.parent)))
     with pytest.raises(PathNotAllowed):
-        answer(linked, roots=ReadableRoots.of_server(str(link.parent)))
+        answer(linked, roots=LookupRoots.of_server(str(link.parent)))
 
 
 @pytest.fixture

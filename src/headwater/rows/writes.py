@@ -20,7 +20,7 @@ from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import OutputFacet
 from headwater.rows.keep.files import PinnedFile, read_list
 from headwater.rows.keep.restore import changed, restore
-from headwater.rows.keep.roots import ReadableRoots
+from headwater.rows.keep.roots import PlanRoots
 from headwater.rows.keep.shape import check_shape
 from headwater.rows.keep.trust import PlanTrust, TrustedFacet
 from headwater.rows.names import Named, named_leaves
@@ -57,7 +57,7 @@ class Writes:
     history: History | None
     allow_python: bool = False
     trust_unsigned: bool = False
-    roots: ReadableRoots = field(default_factory=ReadableRoots)
+    roots: PlanRoots = field(default_factory=PlanRoots)
 
     def behind(self, what: str | Dataset, output: str | None = None) -> list[OutputFacet]:
         """The write of a run; of a dataset, those whose rows are in it now: the last one, and those it added to."""

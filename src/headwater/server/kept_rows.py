@@ -16,7 +16,7 @@ from headwater.model.answers import DatasetDetail, Field, RunDetail
 from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
 from headwater.model.runs import DatasetUse
-from headwater.rows.pairs.opening import ReadableRoots
+from headwater.rows.pairs.opening import LookupRoots
 from headwater.server.problems import Problem
 from headwater.store.store import Store
 
@@ -60,7 +60,7 @@ class KeptRows:
         named = (each for source in _sequence(self.facet.get("sources")) for each in _datasets(_mapping(source)))
         return tuple(dict.fromkeys(named))
 
-    def instant(self, roots: ReadableRoots) -> Way:
+    def instant(self, roots: LookupRoots) -> Way:
         """``roots``: the folders that pair tables are read from, wherever events say that they are."""
         from headwater.rows.pairs.layout import MARK
 
@@ -140,7 +140,7 @@ def latest_run(dataset: DatasetDetail) -> str | None:
     return next((version.run_id for version in dataset.versions if version.run_id is not None), None)
 
 
-def askable(store: Store, dataset: DatasetDetail, roots: ReadableRoots) -> AskableRows:
+def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> AskableRows:
     forward = _forward(store, dataset)
     name = dataset.summary.dataset
     if latest_run(dataset) is None:

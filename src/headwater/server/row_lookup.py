@@ -6,13 +6,13 @@ from typing import Any
 
 from headwater.engines.conditions import refuse_unknown_columns
 from headwater.errors import EngineError, LayoutInvalid, RowsError
-from headwater.rows.pairs.opening import ReadableRoots
+from headwater.rows.pairs.opening import LookupRoots
 from headwater.server.kept_rows import ELSEWHERE, KeptRows
 from headwater.server.problems import Problem
 from headwater.server.row_questions import TraceAsked
 
 
-def look_up(kept: KeptRows, asked: TraceAsked, roots: ReadableRoots) -> dict[str, Any] | None:
+def look_up(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any] | None:
     """None where there are no tables, or none that know rows by the columns that are asked for."""
     way = kept.instant(roots)
     if way.reason == ELSEWHERE:
@@ -36,7 +36,7 @@ def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) 
         raise RowsError(f"Rows of the output are known by {known}; not by {', '.join(sorted(strange))}.")
 
 
-def _found(kept: KeptRows, asked: TraceAsked, roots: ReadableRoots) -> dict[str, Any]:
+def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any]:
     # Here, because DuckDB takes longer to load than all else to start.
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.telling import told_tables

@@ -41,7 +41,7 @@ def main(folder: Path) -> int:
 
 
 def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], asked: Asked) -> dict[str, Any]:
-    from headwater.rows.keep.roots import ReadableRoots
+    from headwater.rows.keep.roots import PlanRoots
     from headwater.rows.session import quiet_session
     from headwater.rows.writes import Writes
 
@@ -56,7 +56,7 @@ def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], a
     watching = Thread(target=_watch, args=(folder, spark, over), daemon=True)
     watching.start()
     try:
-        roots = ReadableRoots(tuple(asked["roots"]), local_only=True)
+        roots = PlanRoots(tuple(asked["roots"]), local_only=True)
         return question(Writes(spark, history, allow_python=False, trust_unsigned=False, roots=roots), asked)
     finally:
         over.set()

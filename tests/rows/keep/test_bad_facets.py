@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import KeptPlanRefused, RowsError
-from headwater.rows.keep.roots import ReadableRoots
+from headwater.rows.keep.roots import PlanRoots
 from headwater.rows.keep.trust import PlanTrust
 from tests.capture.telling import Json
 from tests.rows.keep.keeping import PLACE, trusted
@@ -130,13 +130,13 @@ def test_paths_that_no_kept_plan_reads(path: str) -> None:
         with pytest.raises(KeptPlanRefused, match="it reads"):
             trusted(changed)
         with pytest.raises(KeptPlanRefused, match="it reads"):
-            trusted(changed, roots=ReadableRoots(local_only=True))
+            trusted(changed, roots=PlanRoots(local_only=True))
 
 
 @pytest.mark.parametrize("path", ["s3a://bucket/x", "hdfs://host/x", "file://host/x", "//host/x"])
 def test_a_server_reads_its_own_machine_unless_a_root_allows_more(path: str) -> None:
     with pytest.raises(KeptPlanRefused, match="not on this machine"):
-        trusted(facet(path), roots=ReadableRoots(local_only=True))
+        trusted(facet(path), roots=PlanRoots(local_only=True))
 
 
 def test_roots(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_roots(tmp_path: Path) -> None:
     (inside / "link").symlink_to(outside / "a")
     (inside / "folder").symlink_to(outside)
     (inside / "near").symlink_to(inside / "a")
-    roots = ReadableRoots((str(inside), "s3a://bucket/in", "file:/out"), local_only=True)
+    roots = PlanRoots((str(inside), "s3a://bucket/in", "file:/out"), local_only=True)
     for path in (f"file:{inside}/a", f"file://{inside}/a", f"{inside}/near", "s3a://bucket/in/a"):
         trusted(facet(path), roots=roots)
     for path in (

@@ -22,7 +22,7 @@ _STORAGE = frozenset(
 
 
 @dataclass(frozen=True)
-class ReadableRoots:
+class PlanRoots:
     """``roots``: folders and addresses that an operator allows; with some, nothing else is read. Without any, every
     file system that jobs write to is allowed, or with ``local_only`` only this machine's."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from headwater.errors import KeptPlanRefused, SignatureRefused, shorten
 from headwater.formats.openlineage.signed_rows import FacetPlace, is_valid, read_signature
-from headwater.rows.keep.roots import ReadableRoots
+from headwater.rows.keep.roots import PlanRoots
 from headwater.rows.keep.shape import check_shape
 
 
@@ -32,7 +32,7 @@ class PlanTrust:
 
     keys: frozenset[str] = frozenset()
     allow_unsigned: bool = False
-    roots: ReadableRoots = field(default_factory=ReadableRoots)
+    roots: PlanRoots = field(default_factory=PlanRoots)
 
     def verify(self, facet: object, place: FacetPlace) -> TrustedFacet:
         if not isinstance(facet, Mapping):

@@ -36,7 +36,7 @@ from headwater.rows.pairs.layout import (
     source_file,
     source_row,
 )
-from headwater.rows.pairs.opening import ReadableRoots, tables_in, tables_of, with_resolved
+from headwater.rows.pairs.opening import LookupRoots, tables_in, tables_of, with_resolved
 from headwater.rows.pairs.reading import read_files
 
 _FEW = 1_000  # numbers in the text of a query; more of them in a table
@@ -98,9 +98,9 @@ class PairTables:
         *,
         output: int = 0,
         run_id: str | None = None,
-        roots: ReadableRoots | None = None,
+        roots: LookupRoots | None = None,
     ) -> None:
-        self._roots = roots or ReadableRoots()
+        self._roots = roots or LookupRoots()
         opened = (
             tables_of(what, output, self._roots, run_id)
             if isinstance(what, Mapping) or run_id is not None

@@ -21,7 +21,7 @@ from headwater.rows.pairs.reading import read_json, read_layout
 
 
 @dataclass(frozen=True, slots=True)
-class ReadableRoots:
+class LookupRoots:
     """Folders below which a lookup may read; None: anywhere on this machine, as the user that asks may.
 
     ``tables`` is for pair tables; ``sources`` for the files that they name, where the source rows themselves are.
@@ -31,12 +31,13 @@ class ReadableRoots:
     sources: tuple[Path, ...] | None = None
 
     @classmethod
-    def of_server(cls, rows_location: str, rows_roots: Sequence[str] = ()) -> ReadableRoots:
+    def of_server(cls, rows_location: str, rows_roots: Sequence[str] = ()) -> LookupRoots:
         """Tables below the rows location. Files of sources: those that such tables name, and where the operator names
-        folders, only below these or the rows location."""
+        roots, only below these or the rows location. A lookup reads this machine: roots elsewhere allow nothing."""
         tables = local_path(rows_location)
-        roots = tuple(local_path(root) for root in rows_roots)
-        return cls((tables, *roots), (tables, *roots) if roots else None)
+        local = [root for root in rows_roots if "://" not in root or root.startswith("file:")]
+        allowed = (tables, *map(local_path, local))
+        return cls(allowed, allowed if rows_roots else None)
 
     def table_folder(self, path: Path) -> Path:
         return _below(path, self.tables)
@@ -62,7 +63,7 @@ class OpenTables:
     layout: Layout
 
 
-def tables_in(folder: str | Path, roots: ReadableRoots) -> OpenTables:
+def tables_in(folder: str | Path, roots: LookupRoots) -> OpenTables:
     """The tables in a folder that a person names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
     if not (path / MARK).is_file():
@@ -71,7 +72,7 @@ def tables_in(folder: str | Path, roots: ReadableRoots) -> OpenTables:
     return OpenTables(path, replace(layout, location=str(path)))
 
 
-def tables_of(facet: object, output: int, roots: ReadableRoots, run_id: str | None) -> OpenTables:
+def tables_of(facet: object, output: int, roots: LookupRoots, run_id: str | None) -> OpenTables:
     """The tables that the facet of a run describes, or one of its entries; ``output`` chooses among several."""
     described = read_layout(_entry(facet, output))
     path = roots.table_folder(local_path(described.location))

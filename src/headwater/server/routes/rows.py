@@ -15,7 +15,7 @@ from headwater.model.access import Scope
 from headwater.model.answers import Field
 from headwater.model.askable import AskableRows
 from headwater.model.names import Dataset
-from headwater.rows.pairs.opening import ReadableRoots
+from headwater.rows.pairs.opening import LookupRoots
 from headwater.server import kept_rows, row_task
 from headwater.server.access.principal import Principal
 from headwater.server.answers import Json
@@ -100,8 +100,8 @@ async def why_not(request: Request, serving: Serving, who: FullReader) -> Respon
     return await _ask_spark(serving, who, row_task.WHY_NOT, asked, about)
 
 
-def _roots(serving: Service) -> ReadableRoots:
-    return ReadableRoots.of_server(serving.settings.rows_location)
+def _roots(serving: Service) -> LookupRoots:
+    return LookupRoots.of_server(serving.settings.rows_location, serving.settings.rows_roots)
 
 
 def _kept(store: Store, asked: TraceAsked) -> KeptRows:
