@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import headwater as hw
+from headwater.capture.signing import KEY_FILE
 from tests.capture.telling import runs_of
 from tests.support import why_missing
 from tests.support.spark import short_job_environment
@@ -218,7 +219,7 @@ def test_exec_leaves_the_program_as_it_is(succession: Succession) -> None:
     assert states_by_job(own_events) == {"job": ["START", "COMPLETE"], write: ["START", "COMPLETE"]}
     with hw.connect(f"sqlite:///{folder}/lineage.db") as lin:
         assert {run.job.name: run.state.value for run in lin.runs()} == {"job": "COMPLETE", write: "COMPLETE"}
-    assert not [file for file in (folder / "spool").rglob("*") if file.is_file()]
+    assert [file.name for file in (folder / "spool").rglob("*") if file.is_file()] == [KEY_FILE]
 
 
 def test_a_program_that_is_killed(succession: Succession) -> None:

@@ -41,7 +41,7 @@ def test_the_page_below_a_path(
         page.wait_for_url(f"{base}/runs")
         page.get_by_text("live", exact=True).wait_for()  # the stream is open
 
-        page.goto(f"{PREFIX}/explore?namespace=shop&name=revenue")
+        page.goto(f"{PREFIX}/explore?namespace=warehouse&name=revenue")
         page.reload()
         page.get_by_text("revenue").first.wait_for()
         page.goto(f"{PREFIX}/run?id={run_id('first')}")

@@ -110,6 +110,7 @@ def everything() -> list[dict[str, object]]:
 
 NOT_OF_EVENTS = {
     "checkpoint",
+    "capture_key",
     *(name for name in metadata.tables if name.startswith(("record_", "access_", "exchange_"))),
 }
 
