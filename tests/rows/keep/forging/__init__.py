@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import base64
 import copy
-from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,14 @@ PROPERTY = "headwater.canary"
 
 EXPRESSIONS = ("InitializeJavaBean", "StaticInvoke", "Invoke", "NewInstance", "ScalaUDF", "TimestampAdd")
 """Made of Catalyst's own classes, in place of a column."""
-STATEMENTS: Mapping[str, str] = {
+STATEMENTS = {
     "reflect": f"SELECT reflect('java.lang.System', 'setProperty', '{PROPERTY}', 'x') AS id FROM range(1)",
     "try_reflect": f"SELECT try_reflect('java.lang.System', 'setProperty', '{PROPERTY}', 'x') AS id FROM range(1)",
     "ScriptTransformation": "SELECT TRANSFORM(id) USING 'touch {canary}' AS (id) FROM range(1)",
 }
 """What SQL itself can say."""
+if version("pyspark") < "4":  # which has no such function yet
+    del STATEMENTS["try_reflect"]
 GADGETS = (*EXPRESSIONS, *STATEMENTS, "encoders")
 
 
