@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { answer, client } from "../api/client";
-import { ROOT } from "../api/root";
 import { session } from "../api/questions";
+import { ROOT } from "../api/root";
 import { Wrong } from "../parts/Answer";
 
 /** A key is shown once; from then on the browser has a cookie that no script can read. */
