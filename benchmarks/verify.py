@@ -2,8 +2,8 @@
 
     ./dev bench verify [ENTRIES] [RECORDS] [EVENTS]
 
-A log of so many entries and so many hot records, loaded 5,000 at a time, each verified alone (a million each unless
-said otherwise); and so many events (20,000), of jobs that run again and again, taken in and then verified with the
+A log and hot records, loaded 5,000 at a time, each verified alone (a million each by default); and events (20,000 by
+default), of jobs that run again and again, taken in and then verified with the
 graph and without it. SQLite.
 """
 
