@@ -18,7 +18,6 @@ from tests.docs.presumed import (
     CAPTURED,
     DEMO,
     PIPELINES,
-    RECORDS,
     Step,
     a_database_server,
     a_job,
@@ -183,11 +182,7 @@ class Presumed:
 PRESUMED = {
     README: Presumed(
         what_the_readme_shows,
-        {
-            "headwater run ": PIPELINES,
-            "headwater records send": RECORDS,
-            "headwater upstream shop.": store("shop.db"),
-        },
+        {"headwater keys new": store("shop.db")},
         at_the_shop=True,
     ),
     CLI: Presumed(
