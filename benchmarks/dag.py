@@ -15,10 +15,10 @@ from typing import Any
 from sqlalchemy import Connection, insert
 
 from headwater.model.names import Dataset
-from headwater.store.engine import Database
-from headwater.store.keys import endpoint_key, key_of
-from headwater.store.tables import OPEN, column_edge, content, dataset, edge, job, lineage, run, version
-from headwater.store.upgrade import ensure_current
+from headwater.store.engine.database import Database
+from headwater.store.schema.name_keys import endpoint_key, key_of
+from headwater.store.schema.tables import OPEN, column_edge, content, dataset, edge, job, lineage, run, version
+from headwater.store.schema.upgrade import ensure_current
 
 _START = 1_700_000_000_000_000
 _CHUNK = 20_000

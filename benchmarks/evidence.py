@@ -23,7 +23,7 @@ from benchmarks.harness import console, show
 from benchmarks.overhead import Contestant, Turns, geometric_mean, session, take_turns
 from benchmarks.tpch import write_job
 from benchmarks.tpch_data import open_tables, queries, tables
-from headwater import watch
+from headwater import capturing
 from headwater.formats.openlineage.fidelity import LEDGER, MANIFEST
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Captured:
     def _begin(self) -> None:
         with ExitStack() as without:
             if self._kind == _PLAIN:
-                without.enter_context(patch.object(watch, "_evidence", None))
+                without.enter_context(patch.object(capturing, "_evidence", None))
             hw.enable(self._spark, store=self.address, spool=self._folder / f"spool-{self._kind}", namespace="bench")
         self._run.enter_context(hw.run("bench", ledger=self._kind == _LEDGER))
 

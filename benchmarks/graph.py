@@ -19,10 +19,10 @@ import rustworkx as rx
 from benchmarks.dag import Shape, lay
 from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.model.answers import Direction, Grain
-from headwater.store.engine import Database
+from headwater.store.engine.database import Database
+from headwater.store.query.traverse import UNLIMITED, Reach, Walk, reach
+from headwater.store.schema.tables import OPEN
 from headwater.store.store import Store
-from headwater.store.tables import OPEN
-from headwater.store.traverse import UNLIMITED, Reach, Walk, reach
 
 MILLION = Shape(clusters=20, layers=41, width=250, reads=5)
 SMALL = Shape(clusters=1, layers=41, width=25, reads=10)

@@ -22,7 +22,7 @@ from sqlalchemy import Column, Integer, LargeBinary, MetaData, Table, insert
 
 from benchmarks.events import stream
 from benchmarks.harness import console, databases, show
-from headwater.store.engine import Database
+from headwater.store.engine.database import Database
 from headwater.store.store import Store
 
 ROUNDS = 5

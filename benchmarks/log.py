@@ -25,11 +25,11 @@ from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.model.audit import Actor
 from headwater.proof.keys import KeyRing
 from headwater.proof.merkle import consistent, included, leaf_hash
-from headwater.store import audit
-from headwater.store.audit import INGESTED, Deed
-from headwater.store.engine import Database
-from headwater.store.prepared import together
-from headwater.store.standing import STANDING, Standing
+from headwater.store.engine.database import Database
+from headwater.store.engine.prepared import together
+from headwater.store.log import audit
+from headwater.store.log.audit import INGESTED, Deed
+from headwater.store.log.log_head import STANDING, Standing
 from headwater.store.store import Store
 
 ENTRIES = 1_000_000

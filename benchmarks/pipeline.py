@@ -108,7 +108,7 @@ def by_hand(spark: SparkSession, folder: Path) -> None:
 
 
 def _arrow(spark: SparkSession) -> pa.Schema:
-    from headwater.pipeline.schemas import arrow_schema
+    from headwater.pipeline.declare.function_schemas import arrow_schema
 
     return arrow_schema(spark.createDataFrame([], SCHEMA).schema, "UTC")
 

@@ -32,10 +32,10 @@ import duckdb
 from benchmarks.harness import console, show
 from benchmarks.overhead import session
 from benchmarks.resources import TICKS
-from headwater.records.archive import Archive
-from headwater.records.compaction import compact
-from headwater.records.putting_away import Manner
-from headwater.store.record_scan import Scan
+from headwater.records.archive.archive import Archive
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.compaction import compact
+from headwater.store.records.scan import Scan
 from headwater.store.store import Store
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

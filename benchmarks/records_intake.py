@@ -35,13 +35,13 @@ from sqlalchemy import Column, Integer, MetaData, Table, Text, delete, insert, t
 from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.client import Lineage
 from headwater.model.records import Record, RootTrace, key_of_id
-from headwater.records.archiving import archive_root
+from headwater.records.archive.single_root import archive_root
+from headwater.records.intake.loading import Loader, Terms
 from headwater.records.ledger import Records
-from headwater.records.loading import Loader, Terms
-from headwater.store import record_hot as hot
-from headwater.store.record_archive import next_load
-from headwater.store.record_tables import record_file_keys, record_hot, record_queue
-from headwater.store.tables import OPEN
+from headwater.store.records import hot
+from headwater.store.records.archive import next_load
+from headwater.store.schema.record_tables import record_file_keys, record_hot, record_queue
+from headwater.store.schema.tables import OPEN
 
 ROWS = 10_000_000
 ROUNDS = 5

@@ -22,9 +22,9 @@ from benchmarks.log import fill as fill_log
 from headwater.client import Lineage
 from headwater.model.records import Record
 from headwater.records.verify import verify_records
-from headwater.store import record_hot as hot
-from headwater.store.record_archive import next_load
-from headwater.store.tables import OPEN
+from headwater.store.records import hot
+from headwater.store.records.archive import next_load
+from headwater.store.schema.tables import OPEN
 
 _AT_ONCE = 5_000
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater import rules
+from headwater.capturing import disable, enable, flush, run
 from headwater.checking import quality
 from headwater.errors import HeadwaterError
 from headwater.model.expectations import Expectation, expect
 from headwater.model.names import Column, Dataset, Job, Partition
-from headwater.pipeline.options import LineageOptions
+from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipelines import Pipeline
 from headwater.tracing import trace, trace_forward, why_not
-from headwater.watch import disable, enable, flush, run
 
 if TYPE_CHECKING:
     from headwater.client import Lineage

@@ -42,7 +42,7 @@ def quality(
     name the job that measures. If the store cannot be reached, a warning is all that comes of it. ``strict`` raises
     :class:`~headwater.errors.RulesBroken` where rules are broken, after all is stored.
     """
-    from headwater.capture.session import refuse_connect
+    from headwater.capture.listener.session import refuse_connect
     from headwater.checks import measuring
     from headwater.checks.breaking import refuse_unfit
     from headwater.checks.checked import Checked
@@ -59,7 +59,7 @@ def quality(
     found = measuring.report(asked, counts, began)
     run_id = None
     if read is not None:
-        from headwater.capture.events import new_run_id
+        from headwater.capture.events.builder import new_run_id
         from headwater.checks.events import events_of
 
         named, version = read
@@ -80,8 +80,8 @@ class _Way:
     """Where what is found goes, if anywhere."""
 
     def __init__(self, frame: DataFrame, store: str | Store | None, namespace: str | None) -> None:
-        from headwater.capture import session
-        from headwater.store.engine import shown_address
+        from headwater.capture.listener import session
+        from headwater.store.engine.database import shown_address
 
         if isinstance(store, str):
             shown_address(store)  # an address that no store can have is refused before anything is measured
@@ -116,7 +116,7 @@ class _Way:
         return named, read.version if read is not None and read.dataset == named else None
 
     def _known(self, asked: str) -> Dataset | None:
-        from headwater.rows.writes import path_dataset
+        from headwater.rows.stored_writes import path_dataset
 
         if self._store is None:
             raise QualityError(f"'{asked}' cannot be looked up without a store: give hw.Dataset(namespace, name).")

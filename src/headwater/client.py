@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from headwater.model.audit import Actor
 from headwater.model.exchange import Exported, Imported
 from headwater.model.log import Verified
-from headwater.store.checkpoints import Anchored
+from headwater.store.log.checkpoints import Anchored
+from headwater.store.log.verify import VerifyProgress, verify
 from headwater.store.store import DatasetName, Store
-from headwater.store.verify import VerifyProgress, verify
 
 if TYPE_CHECKING:
     from headwater.records.ledger import Records

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
-from headwater.pipeline import declared
-from headwater.pipeline.options import LineageOptions
+from headwater.pipeline.declare import pipeline as declared
+from headwater.pipeline.declare.options import LineageOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.capture.application import Capture
-    from headwater.pipeline.background import Started
-    from headwater.pipeline.replay import Replayed
-    from headwater.pipeline.result import Result
-    from headwater.pipeline.running import Running
+    from headwater.capture.listener.application import Capture
+    from headwater.pipeline.dead_letters.replay import Replayed
+    from headwater.pipeline.run.background import Started
+    from headwater.pipeline.run.pipeline_run import Running
+    from headwater.pipeline.run.result import Result
     from headwater.store.store import Store
 
 
@@ -79,9 +79,9 @@ class Pipeline(declared.Pipeline):
         refused with the node's name; ``mode`` says that the sinks shall be written all the same, and how. All items of
         the letters are followed unless ``options`` say otherwise; letters are looked for in ``options.location``.
         """
-        from headwater.pipeline.replay import ReplayRunning
-        from headwater.pipeline.running import DEFAULT_LOCATION
-        from headwater.pipeline.waiting import waiting_letters
+        from headwater.pipeline.dead_letters.replay import ReplayRunning
+        from headwater.pipeline.dead_letters.waiting import waiting_letters
+        from headwater.pipeline.run.pipeline_run import DEFAULT_LOCATION
 
         options = options or LineageOptions(mode="full")
         found = waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
@@ -103,7 +103,7 @@ class Pipeline(declared.Pipeline):
     ) -> Started:
         """Run it in a thread of its own: `started.wait()` gives the result, `started.cancel()` ends the run. Its events
         go where `hw.enable` sends them."""
-        from headwater.pipeline.background import Started
+        from headwater.pipeline.run.background import Started
 
         options = options or LineageOptions()
         return Started(self._running(spark, partition, options, _active(spark), sinks, False, checksums))
@@ -118,7 +118,7 @@ class Pipeline(declared.Pipeline):
         progress: bool | None,
         checksums: str | None = None,
     ) -> Running:
-        from headwater.pipeline.running import Running
+        from headwater.pipeline.run.pipeline_run import Running
 
         return Running(
             self,
@@ -133,7 +133,7 @@ class Pipeline(declared.Pipeline):
 
 
 def _active(spark: SparkSession) -> Capture | None:
-    from headwater.capture import session
+    from headwater.capture.listener import session
 
     return next((each for each in session.active() if each.context is spark.sparkContext), None)
 
@@ -142,7 +142,7 @@ def _active(spark: SparkSession) -> Capture | None:
 def _captured(
     pipeline: Pipeline, spark: SparkSession, store: str | Store | None, options: LineageOptions
 ) -> Iterator[Capture | None]:
-    from headwater import watch
+    from headwater import capturing
 
     active = _active(spark)
     if active is not None and store is not None:
@@ -150,8 +150,8 @@ def _captured(
     if active is not None or (options.mode == "off" and store is None):
         yield active
         return
-    watch.enable(spark, store=store, namespace=pipeline.namespace)
+    capturing.enable(spark, store=store, namespace=pipeline.namespace)
     try:
         yield _active(spark)
     finally:
-        watch.disable(spark)
+        capturing.disable(spark)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from headwater.capturing import DEFAULT_STORE
 from headwater.errors import RowsError
-from headwater.watch import DEFAULT_STORE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from headwater.rows.answer import Trace
     from headwater.rows.forward import Forward
-    from headwater.rows.whynot import WhyNot
+    from headwater.rows.why_not import WhyNot
     from headwater.store.store import Store
 
 _NO_SESSION = "For a stored run or dataset, hand over a session: spark=spark."
@@ -39,8 +39,8 @@ def trace(
     one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no trusted key
     signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures signed.
     """
-    from headwater.rows.stored import Tracer
-    from headwater.rows.writes import Writes
+    from headwater.rows.backward_chain import Tracer
+    from headwater.rows.stored_writes import Writes
 
     if not isinstance(what, str):
         spark = what.sparkSession
@@ -101,7 +101,7 @@ def why_not(
     """Why the rows of ``source`` that meet ``where`` are not in ``what``: the first operator that let none of them
     through, with the values that decided it, and up to two more that would have stopped them after it."""
     from headwater.rows.marked import marked
-    from headwater.rows.whynot import WhyNot
+    from headwater.rows.why_not import WhyNot
 
     frame = _query(what, spark, store, output, allow_python, trust_unsigned)
     return WhyNot(frame.sparkSession, marked(frame, source, where))
@@ -116,7 +116,7 @@ def _query(
     trust_unsigned: bool,
 ) -> DataFrame:
     """Of a stored run or dataset, the query that wrote it last."""
-    from headwater.rows.writes import Writes
+    from headwater.rows.stored_writes import Writes
 
     if not isinstance(what, str):
         return what

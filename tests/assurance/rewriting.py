@@ -12,10 +12,10 @@ from sqlalchemy import Connection, delete, insert, select
 from headwater.model.audit import Actor
 from headwater.proof.history import ADOPTED
 from headwater.proof.keys import KeyRing
-from headwater.store import checkpoints
-from headwater.store.log import grow, size_of
+from headwater.store.log import checkpoints
+from headwater.store.log.merkle_log import grow, size_of
+from headwater.store.schema.tables import audit, checkpoint, log_tile
 from headwater.store.store import Store
-from headwater.store.tables import audit, checkpoint, log_tile
 from tests.assurance.stores import disarm
 
 

@@ -15,10 +15,10 @@ from headwater.model.audit import Actor
 from headwater.proof.history import ADOPTED
 from headwater.proof.keys import KeyRing
 from headwater.proof.notes import Checkpoint, Note
-from headwater.store import checkpoints
-from headwater.store.certificates import ISSUED
+from headwater.store.log import checkpoints
+from headwater.store.log.certificates import ISSUED
+from headwater.store.schema.tables import audit, certificate, checkpoint, log_tile
 from headwater.store.store import Store
-from headwater.store.tables import audit, certificate, checkpoint, log_tile
 from tests.assurance.rewriting import put, rewrite
 from tests.assurance.stores import disarm, ended, tamper
 from tests.support.events import run_event

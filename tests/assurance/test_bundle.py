@@ -249,7 +249,7 @@ def test_the_first_thing_that_does_not_hold_is_named(content: bytes) -> None:
 
 
 def test_a_log_signed_under_another_name(one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.store.checkpoints.origin_of", lambda first: "headwater.log/another")
+    monkeypatch.setattr("headwater.store.log.checkpoints.origin_of", lambda first: "headwater.log/another")
     take_in(one_store, ring)
     assert refused(one_store.bundle(REPORT)) == (
         "The checkpoint does not hold: it is signed under a name that is not this log's"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from headwater.errors import AuditBroken
 from headwater.proof.canonical import canonical, canonical_scalar, canonical_text, digest_of, hashes_by_name
-from headwater.store.entries import _HASHED, entry_holds
-from headwater.store.tables import audit
+from headwater.store.log.entries import _HASHED, entry_holds
+from headwater.store.schema.tables import audit
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"]))
 ODD_TEXTS = st.text(alphabet=st.characters())

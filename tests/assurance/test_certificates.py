@@ -20,8 +20,8 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from headwater.errors import EvidenceBroken, QueryError
 from headwater.model.certificates import Breach, Certificate
+from headwater.store.schema.tables import certificate
 from headwater.store.store import Store
-from headwater.store.tables import certificate
 from tests.assurance.stores import ended, manifest, tamper
 from tests.assurance.test_canonical import JSON, ODD_TEXTS
 from tests.conftest import ROOT

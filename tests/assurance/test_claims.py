@@ -19,8 +19,8 @@ from headwater.model.certificates import Breach, Certificate, Invariant, Undecid
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.proof.canonical import canonical, digest_of
 from headwater.proof.keys import KeyRing
+from headwater.store.log.verify_events import verify_claims
 from headwater.store.store import Store
-from headwater.store.verify_events import verify_claims
 from tests.assurance.stores import ended, manifest
 from tests.support.events import run_id
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from headwater.errors import AuditBroken, EvidenceBroken
+from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
-from headwater.store.tables import metadata
 from tests.assurance.stores import disarm, fill
 from tests.support.events import run_event
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.evidence import files, keeper
+from headwater.evidence import files, run_evidence
 from headwater.evidence.ledger import account_of
 from tests.assurance.proving import facets_of, proving
 from tests.capture.watching import Watch
@@ -250,7 +250,7 @@ def test_a_file_that_was_replaced(spark: SparkSession, watch: Watch, tmp_path: P
         return account_of(*arguments)
 
     with pytest.MonkeyPatch.context() as patched, hw.run("accounted", ledger=True):
-        patched.setattr(keeper, "account_of", late)
+        patched.setattr(run_evidence, "account_of", late)
         spark.read.parquet(f"{tmp_path}/in").where("id > 1").write.parquet(f"{tmp_path}/out")
         assert hw.flush(60)
     run = watch.new_runs()[-1]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import headwater as hw
-from headwater.capture import session
-from headwater.evidence import checksums, keeper
+from headwater.capture.listener import session
+from headwater.evidence import checksums, run_evidence
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.evidence.steps import Steps
 from headwater.formats.openlineage.claims.preimages import PREIMAGES, is_hash_of, wrong_hashes
@@ -118,7 +118,7 @@ def test_what_was_hashed_stands_beside_it(
         assert [is_hash_of(told[name], told[what]) for name, what in PREIMAGES.items()] == [True, True, True]
         other = told | {"design": told["design"].replace('"write"', '"append"')}
         assert wrong_hashes(other) == ["designHash"]
-        monkeypatch.setattr(keeper, "_MOST_SHOWN", 100)
+        monkeypatch.setattr(run_evidence, "_MOST_SHOWN", 100)
         short = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
     assert "design" not in short
     assert short["designHash"] == told["designHash"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.origins import Cut
+from headwater.capture.events.plan_cuts import Cut
 from headwater.evidence.grain import grain_safety
 from headwater.evidence.repeats import Repeats
 from headwater.evidence.steps import Steps

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import text
 
 from headwater.errors import EvidenceBroken
-from headwater.store import refold
-from headwater.store.named_rows import LEFT_OUT
+from headwater.store.fold import refold
+from headwater.store.fold.named_rows import LEFT_OUT
+from headwater.store.log.verify_graph import COMPARED
+from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
-from headwater.store.tables import metadata
-from headwater.store.verify_graph import COMPARED
 from tests.assurance.test_every_byte import flipped, raw, size_of
 from tests.support.events import column_lineage, dataset_event, job_event, run_event, used
 

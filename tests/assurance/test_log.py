@@ -13,12 +13,12 @@ from headwater.errors import EvidenceBroken, HeadwaterError, KeyUnusable, QueryE
 from headwater.proof.keys import KeyRing
 from headwater.proof.merkle import consistent, included, leaf_hash, root_of
 from headwater.proof.notes import Checkpoint, Note, Verifier
-from headwater.store import stretches
-from headwater.store.engine import Database
-from headwater.store.migrations import HEAD
+from headwater.store.engine.database import Database
+from headwater.store.log import log_partitions
+from headwater.store.schema.migrations import HEAD
+from headwater.store.schema.tables import audit, log_tile
+from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
-from headwater.store.tables import audit, log_tile
-from headwater.store.upgrade import upgrade
 from tests.assurance.stores import PROTECTED, ended, fill, tamper
 from tests.support.events import run_event
 from tests.support.versions import take_back
@@ -215,7 +215,7 @@ def test_none_of_it_can_be_rewritten(store: Store, tmp_path: Path) -> None:
 @pytest.fixture
 def in_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if a few hundred entries were worth a process."""
-    monkeypatch.setattr(stretches, "_WORTH_A_PROCESS", 200)
+    monkeypatch.setattr(log_partitions, "_WORTH_A_PROCESS", 200)
 
 
 def test_a_long_log_is_verified_in_stretches(durable_url: str, in_stretches: None, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.capture import session
 from headwater.capture.delivery.delivery import Delivery
+from headwater.capture.listener import session
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
 from headwater.proof.keys import KeyRing
 from headwater.redaction.shapes import MARK

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.capture.drops import Dropping, Drops
-from headwater.capture.names.catalogs import SESSION_CATALOG, Catalogs
+from headwater.capture.listener.drops import Dropping, Drops
+from headwater.capture.naming.catalogs import SESSION_CATALOG, Catalogs
 
 
 @pytest.fixture

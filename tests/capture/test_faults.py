@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.capture import observer, session, writes
-from headwater.capture.jvm import Bridge
-from headwater.capture.writes import Reader
+from headwater.capture.events import writes
+from headwater.capture.events.writes import Reader
+from headwater.capture.listener import observer, session
+from headwater.capture.listener.jvm import Bridge
 from headwater.errors import PlanUnreadable
 from headwater.jvm import JavaClasses
 from tests.capture.telling import runs_of
@@ -121,7 +122,7 @@ def test_the_queue_is_full(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Spark never waits for us; what did not fit is counted and said."""
-    monkeypatch.setattr("headwater.capture.jvm._CAPACITY", 1)
+    monkeypatch.setattr("headwater.capture.listener.jvm._CAPACITY", 1)
     hw.enable(spark, sink=(tmp_path / "events.jsonl").as_uri(), job=APPLICATION, spool=tmp_path / "spool")
     (capture,) = session.active()
     with monkeypatch.context() as patch:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.capture import session
+from headwater.capture.listener import session
 from headwater.errors import HeadwaterError, NotReplayable
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
-from headwater.rows.keep.restore import restore
+from headwater.rows.kept_queries.restore import restore
 from tests.capture.telling import Run, runs_of
 from tests.capture.watching import APPLICATION, Watch
 from tests.rows.keep.keeping import trusted

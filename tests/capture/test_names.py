@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.capture.names.catalogs import Catalogs
-from headwater.capture.names.jdbc import database
-from headwater.capture.names.leaves import read_leaf
-from headwater.capture.names.paths import file_places
-from headwater.capture.names.targets import read_target
+from headwater.capture.naming.catalogs import Catalogs
+from headwater.capture.naming.jdbc import database
+from headwater.capture.naming.paths import file_places
+from headwater.capture.naming.plan_sources import read_leaf
+from headwater.capture.naming.targets import read_target
 
 CATALOGS = Catalogs("file:/warehouse", None, {})
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import headwater as hw
-from headwater.capture.signing import KEY_FILE
+from headwater.capture.events.signing import KEY_FILE
 from tests.capture.telling import runs_of
 from tests.support import why_missing
 from tests.support.spark import short_job_environment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.capture.names.queries import Used, read_query
+from headwater.capture.naming.queries import Used, read_query
 
 CASES = {
     "SELECT id, amount * 2 AS twice FROM orders WHERE amount > 3": """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.capture import session
+from headwater.capture.listener import session
 from tests.capture.watching import watched
 
 if TYPE_CHECKING:

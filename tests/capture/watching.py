@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import headwater as hw
-from headwater.capture import session
-from headwater.capture.names.jobs import JobNames
+from headwater.capture.listener import session
+from headwater.capture.naming.jobs import JobNames
 from tests.capture.telling import Json, Run, Teller, runs_of
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import pytest
 import headwater as hw
 from headwater.errors import PipelineError
 from headwater.model.items import Reason
-from headwater.pipeline.journal import MANIFEST
-from headwater.pipeline.stored import Items
+from headwater.pipeline.items.item_log import MANIFEST
+from headwater.pipeline.items.stored_records import Items
 from tests.cli.running import Run
 from tests.support.daily_revenue import DailyRevenue as Estate
 from tests.support.daily_revenue import python
@@ -89,7 +89,7 @@ def test_records_are_read_without_spark(estate: Estate) -> None:
         assert items.record("nobody") is None
         assert items.history("nobody") == ()
         assert len(items.records()) == 10
-    asking = f"from headwater.pipeline.stored import Items; Items({str(estate.items)!r}).records()"
+    asking = f"from headwater.pipeline.items.stored_records import Items; Items({str(estate.items)!r}).records()"
     code = f"import sys; {asking}; print(*sys.modules)"
     assert "pyspark" not in python(estate.folder, "-c", code).split()
 

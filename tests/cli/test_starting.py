@@ -54,6 +54,6 @@ def test_asking_never_imports_pyspark(tmp_path: Path, demo_url: str) -> None:
 
 
 def test_the_default_store_is_the_librarys() -> None:
-    from headwater.store.engine import DEFAULT_URL
+    from headwater.store.engine.database import DEFAULT_URL
 
     assert DEFAULT_STORE == DEFAULT_URL

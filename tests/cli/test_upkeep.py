@@ -27,7 +27,7 @@ def test_verify_names_the_first_thing_that_does_not_hold(run: Run, tmp_path: Pat
 
 
 def test_db_upgrade(run: Run, tmp_path: Path) -> None:
-    from headwater.store.migrations import HEAD
+    from headwater.store.schema.migrations import HEAD
 
     url = store_with(tmp_path, FIVE)
     assert run("db", "upgrade", "--store", url).out.endswith(f"is at version {HEAD} already.\n")

@@ -26,7 +26,7 @@ from headwater.doctor.python import python
 from headwater.doctor.spool import spool
 from headwater.doctor.store import store
 from headwater.proof.keys import KeyRing
-from headwater.store.migrations import HEAD, VERSION_TABLE
+from headwater.store.schema.migrations import HEAD, VERSION_TABLE
 from tests.cli.running import OUR_VARIABLES, bare_environment, run_here
 from tests.support.events import DAWN, run_event
 

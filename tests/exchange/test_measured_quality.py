@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater.exchange.validating import validate
-from headwater.store.veil import Veil
+from headwater.store.access.visibility import Veil
 from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, run_event, used
 

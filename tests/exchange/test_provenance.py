@@ -11,7 +11,7 @@ import headwater as hw
 from headwater.client import Lineage
 from headwater.examples import orders_events
 from headwater.exchange.validating import validate
-from headwater.store.veil import Veil
+from headwater.store.access.visibility import Veil
 from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
 from tests.support.events import at, run_event, run_id
 

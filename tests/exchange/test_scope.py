@@ -12,7 +12,7 @@ from headwater.client import Lineage
 from headwater.errors import QueryError, UnknownDataset
 from headwater.exchange.exporting import export_file
 from headwater.exchange.validating import validate
-from headwater.store.veil import Veil
+from headwater.store.access.visibility import Veil
 from tests.exchange.graphs import lists, read, whole, written
 from tests.support.events import at, column_lineage, run_event, used
 

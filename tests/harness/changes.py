@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 STARTS_PROCESSES = ('"headwater"', "ServerProcess", "run_script(", "run_driver(", "sys.executable")
-ENTRY_POINTS = ("headwater.__main__", "headwater.cli", "headwater.cli.app", "headwater.server.app")
+ENTRY_POINTS = ("headwater.__main__", "headwater.cli", "headwater.cli.app", "headwater.server.app.app")
 # Files that are no modules, by how their path begins, and the tests that read them.
 READERS = {
     "docs/": ("tests/docs",),

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from headwater.store import tables
+from headwater.store.schema import tables
 from headwater.store.store import Store
 from tests.oracles.model import FOREVER, Model, kind_of, owner_in, tags_in
 from tests.oracles.said import Name

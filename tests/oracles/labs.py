@@ -11,8 +11,8 @@ from pathlib import Path
 from sqlalchemy import text
 
 from headwater.formats.openlineage.flows import MAX_DIRECT_EDGES
+from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
-from headwater.store.tables import metadata
 
 
 class Lab(ABC):

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from headwater.store.refold import Refold
+from headwater.store.fold.refold import Refold
+from headwater.store.log.verify_graph import verify_graph
+from headwater.store.schema.tables import event
 from headwater.store.store import Store
-from headwater.store.tables import event
-from headwater.store.verify_graph import verify_graph
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import State, differences, state_of_model, state_of_store, without_endings
 from tests.oracles.events import (

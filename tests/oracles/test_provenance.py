@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from headwater.model.plain import plain
 from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.oracles.answers import endpoint, moment
 from tests.oracles.events import ALIASES, COLLISIONS, LIVES, World, histories
 from tests.oracles.labs import Lab

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from headwater.errors import QueryError, UnknownDataset, UnknownRun
 from headwater.model.plain import plain
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.oracles.answers import (
     DIRECTIONS,
     check_catalog,

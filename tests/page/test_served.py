@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from headwater.server.app import create_app
+from headwater.server.app.app import create_app
 from headwater.server.describe import description
 from headwater.server.routes import page
 from tests.conftest import ROOT

@@ -14,7 +14,7 @@ from tests.pipeline.by_hand import Fate, Step
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.pipeline.nodes import Node
+    from headwater.pipeline.declare.nodes import Node
 
 READ = ("keyed", "lying", "memory")
 """Of a source: files with a key, files without one, or a frame of the program's own."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import headwater as hw
-from headwater.pipeline.declared import Pipeline
-from headwater.pipeline.result import Result
+from headwater.pipeline.declare.pipeline import Pipeline
+from headwater.pipeline.run.result import Result
 from tests.pipeline.by_hand import Ended, Hopped, Item, Step, account, walk
 
 if TYPE_CHECKING:

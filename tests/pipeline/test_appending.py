@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import headwater as hw
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.appending import Appending
+from headwater.pipeline.items.appending import Appending
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

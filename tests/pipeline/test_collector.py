@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.model.items import Cardinality, Hop, ItemRecord, Outcome, Reason
-from headwater.pipeline.collector import Collector
-from headwater.pipeline.options import LineageOptions
-from headwater.pipeline.shaping import shaped
+from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.items.collector import Collector
+from headwater.pipeline.items.record_shape import shaped
 from tests.oracles.profiles import QUICK
 from tests.pipeline.test_items import item_records
 

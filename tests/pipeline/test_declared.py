@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.declared import Pipeline, edges_of
-from headwater.pipeline.nodes import Join, Passage, RowMap, Sink
-from headwater.pipeline.report import NodeReport
+from headwater.pipeline.declare.nodes import Join, Passage, RowMap, Sink
+from headwater.pipeline.declare.pipeline import Pipeline, edges_of
+from headwater.pipeline.run.report import NodeReport
 
 
 def read(spark: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 import headwater as hw
 from headwater.errors import PipelineFailed
 from headwater.model.items import ItemRecord, Outcome, Reason, SampleOutcome
-from headwater.pipeline.result import Result
+from headwater.pipeline.run.result import Result
 from tests.pipeline.judging import FULL
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ import pytest
 
 import headwater as hw
 from headwater.model.items import ItemRecord
-from headwater.pipeline.accounts import Account, Way
-from headwater.pipeline.result import Result
-from headwater.pipeline.settling import Settlement
-from headwater.pipeline.stored import Items
+from headwater.pipeline.items.accounts import Account, Way
+from headwater.pipeline.items.finalize import Settlement
+from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.run.result import Result
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,10 +9,10 @@ import pytest
 
 import headwater as hw
 from headwater.errors import PipelineError
-from headwater.pipeline import steps
-from headwater.pipeline.execution import Execution
-from headwater.pipeline.result import Result
-from headwater.pipeline.workspace import Workspace
+from headwater.pipeline.run import steps
+from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.run.result import Result
+from headwater.pipeline.run.workspace import Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater.errors import MismatchRefused, OptionInvalid
-from headwater.pipeline.options import LineageOptions, Mismatch
+from headwater.pipeline.declare.options import LineageOptions, Mismatch
 
 
 def test_the_defaults_are_one_in_a_hundred_and_no_values() -> None:

@@ -13,9 +13,9 @@ import pytest
 import headwater as hw
 from headwater.errors import MismatchRefused
 from headwater.model.items import ItemRecord, Reason
-from headwater.pipeline.options import Mismatch
-from headwater.pipeline.result import Result
-from headwater.pipeline.stored import Items
+from headwater.pipeline.declare.options import Mismatch
+from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.run.result import Result
 from tests.pipeline.test_flags import Kept
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from headwater.pipeline.result import Result
+from headwater.pipeline.run.result import Result
 from tests.pipeline.judging import FULL, run
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 import headwater as hw
 from headwater.model.items import ItemRecord
 from headwater.model.runs import RunState
-from headwater.pipeline.report import NodeReport, PipelineReport
+from headwater.pipeline.run.report import NodeReport, PipelineReport
 from headwater.pipeline.sinks import (
     FrameSink,
     ItemSink,

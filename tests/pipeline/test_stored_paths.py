@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from headwater.errors import PathNotAllowed, PipelineError
-from headwater.pipeline.journal import MANIFEST
-from headwater.pipeline.stored import Items
+from headwater.pipeline.items.item_log import MANIFEST
+from headwater.pipeline.items.stored_records import Items
 
 
 def rows(folder: Path) -> None:

@@ -24,7 +24,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from headwater.pipeline.schemas import arrow_schema
+from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.worker import RowFunction
 from headwater.pipeline.worker.columns import Layout, Misfit
 from headwater.pipeline.worker.rows import row_class, values_of

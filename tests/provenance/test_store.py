@@ -11,8 +11,8 @@ import headwater as hw
 from headwater.errors import ProvenanceInvalid, QueryError, UnknownDataset
 from headwater.formats.wia.elements import Document
 from headwater.model.provenance import Context, Provenance, ProvenanceEvent
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.exchange.graphs import whole, written
 from tests.support.events import NAMESPACE, at, ds, named_job, run_event, run_id, used
 

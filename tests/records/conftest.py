@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from headwater.client import Lineage
+from headwater.records.intake.loading import Loader, Terms
+from headwater.records.intake.worker import Tally, Worker, Working
 from headwater.records.ledger import Records
-from headwater.records.loading import Loader, Terms
-from headwater.records.worker import Tally, Worker, Working
-from headwater.store.tables import to_micros
+from headwater.store.schema.tables import to_micros
 from tests.records.oracle import NOON
 
 SECOND = 1_000_000

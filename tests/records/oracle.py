@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.model.records import Record, micros_of
-from headwater.records.schemas import RECORDS
+from headwater.records.archive.schemas import RECORDS
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

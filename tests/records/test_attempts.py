@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import ArchiveMoved
-from headwater.records.archive import LEASE, ArchiveFile, Compaction
-from headwater.records.files import Files, digest_of_column, keys_of
-from headwater.records.leases import at_work
+from headwater.records.archive.archive import LEASE, ArchiveFile, Compaction
+from headwater.records.archive.files import Files, digest_of_column, keys_of
+from headwater.records.archive.leases import at_work
 from headwater.records.ledger import Records
-from headwater.records.reading import records_of_root
-from headwater.store.record_attempts import still_open
+from headwater.records.query.reading import records_of_root
+from headwater.store.records.attempts import still_open
 from tests.records.conftest import Clock, load_all
 from tests.records.oracle import NOON
 from tests.records.test_queue import request
@@ -70,7 +70,7 @@ def test_what_is_left_of_before_goes_with_the_next_that_is_removed(
 
 
 def test_who_is_at_work_keeps_its_files(records: Records, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.records.leases._EVERY", 0.01)
+    monkeypatch.setattr("headwater.records.archive.leases._EVERY", 0.01)
     slow = records.archive.begin("compaction")
     with at_work(records.archive, slow):
         file = write(records, slow)
@@ -92,7 +92,7 @@ def test_who_is_at_work_keeps_its_files(records: Records, clock: Clock, monkeypa
 def said(records: Records, compaction: Compaction) -> int:
     from sqlalchemy import select
 
-    from headwater.store.record_tables import record_attempt
+    from headwater.store.schema.record_tables import record_attempt
 
     with records.database.read() as conn:
         return conn.scalar(select(record_attempt.c.until).where(record_attempt.c.name == compaction.name)) or 0

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from headwater.client import Lineage
 from headwater.errors import EvidenceBroken
 from headwater.model.records import record_digest
-from headwater.records.archiving import archive_root
+from headwater.records.archive.single_root import archive_root
 from headwater.records.ledger import Records
 from headwater.store.store import Store
 from tests.assurance.stores import tamper

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from headwater.model.records import Record, Refusal
-from headwater.records.intake import read_document, read_request
+from headwater.records.intake.requests import read_document, read_request
+from headwater.records.intake.sending import queued
 from headwater.records.ledger import Records
-from headwater.records.sending import queued
 from tests.records.conftest import load_all
 from tests.records.oracle import NOON
 

@@ -18,19 +18,19 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.model.records import key_of_id
-from headwater.records import archiving
-from headwater.records.files import content_digest, digest_of_column, digest_of_traces
+from headwater.records.archive import single_root
+from headwater.records.archive.files import content_digest, digest_of_column, digest_of_traces
+from headwater.records.intake.loading import Terms
+from headwater.records.intake.worker import Tally, Worker, Working
 from headwater.records.ledger import Records
-from headwater.records.loading import Terms
-from headwater.records.reading import archived_of_root, records_of
-from headwater.records.worker import Tally, Worker, Working
-from headwater.store import record_hot as hot
-from headwater.store.record_hot import Wanted
+from headwater.records.query.reading import archived_of_root, records_of
+from headwater.store.records import hot
+from headwater.store.records.hot import Wanted
 from tests.conftest import ROOT
 from tests.records.oracle import NOON
 
 ROOTS = [f"root-{number}" for number in range(6)]
-_ = archiving.archive_root  # imported before there are children, who would take their time with it
+_ = single_root.archive_root  # imported before there are children, who would take their time with it
 
 
 class Pipe:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.records import walks
-from headwater.records.lineages import TRACED, Finish, lineage_batches, lineages
+from headwater.records.tracing import walks
+from headwater.records.tracing.kernel import TRACED, Finish, lineage_batches, lineages
 from tests.records.oracle import Loaded, expected, record, table
 
 FINISH = Finish(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwater.client import Lineage
-from headwater.records.files import Files
-from headwater.store.engine import Database
-from headwater.store.migrations import HEAD
-from headwater.store.upgrade import upgrade
+from headwater.records.archive.files import Files
+from headwater.store.engine.database import Database
+from headwater.store.schema.migrations import HEAD
+from headwater.store.schema.upgrade import upgrade
 from tests.records.conftest import load_all
 from tests.records.test_queue import request
 from tests.records.test_tracing import archive

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from headwater.model.records import key_of_id
-from headwater.records import reading
-from headwater.records.archive import ArchiveFile
-from headwater.records.executor.sieving import falls_through, put_together
-from headwater.records.executor.tallying import tallied
-from headwater.records.files import keys_of
+from headwater.records.archive.archive import ArchiveFile
+from headwater.records.archive.files import keys_of
+from headwater.records.executor.bloom_filter import falls_through, put_together
+from headwater.records.executor.file_totals import tallied
 from headwater.records.ledger import Records
-from headwater.store.record_tables import record_file_keys
+from headwater.records.query import reading
+from headwater.store.schema.record_tables import record_file_keys
 from tests.records.conftest import Clock, load_all
 from tests.records.test_queue import request
 from tests.records.test_tracing import archive

@@ -13,11 +13,11 @@ from sqlalchemy import func, select, text, update
 
 from headwater.client import Lineage
 from headwater.errors import QueryError
-from headwater.records import intake, loading
+from headwater.records.intake import loading, requests
+from headwater.records.intake.loading import Loaded
 from headwater.records.ledger import Records
-from headwater.records.loading import Loaded
-from headwater.store import record_queue as queue
-from headwater.store.record_tables import record_dead_letter, record_hot, record_queue
+from headwater.store.records import queue
+from headwater.store.schema.record_tables import record_dead_letter, record_hot, record_queue
 from tests.records.conftest import SECOND, Clock, load_all, loader
 
 
@@ -177,7 +177,7 @@ def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock
     assert letter.reason == "the line: record 0: storage_location has 20,000 characters; 8,192 is the most"
     # Somebody has raised the limit.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(intake, "MOST_IN_LOCATION", 50_000)
+        patch.setattr(requests, "MOST_IN_LOCATION", 50_000)
         records.replay()
         assert load_all(records) == 1  # one message
     assert rows(records) == 2

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from headwater.client import Lineage
 from headwater.model.audit import Actor
-from headwater.records.sending import SENT
+from headwater.records.intake.sending import SENT
 from headwater.server.routes.records import _send
 from tests.records.conftest import load_all
 from tests.records.test_queue import request

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from headwater.client import Lineage
 from headwater.errors import ArchiveMoved, ArchiveUnusable, QueryError, UnknownRoot
 from headwater.model.records import DATA_COMPACTION, RootTrace, key_of_id
-from headwater.records.archive import ArchiveFile, Compaction
-from headwater.records.archiving import archive_root
-from headwater.records.files import Files, content_digest, digest_of_column, digest_of_lines, filesystem
+from headwater.records.archive.archive import ArchiveFile, Compaction
+from headwater.records.archive.files import Files, content_digest, digest_of_column, digest_of_lines, filesystem
+from headwater.records.archive.single_root import archive_root
 from headwater.records.ledger import Records
-from headwater.records.reading import hot_of_root
-from headwater.store import record_hot as hot
-from headwater.store.record_archive import next_load
+from headwater.records.query.reading import hot_of_root
+from headwater.store.records import hot
+from headwater.store.records.archive import next_load
 from tests.records.conftest import Clock, load_all
 from tests.records.oracle import NOON, Loaded, expected, record
 from tests.records.test_lineages import ledgers

@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import delete
 
 from headwater.errors import RecordsError
-from headwater.records import archiving
+from headwater.records.archive import single_root
+from headwater.records.intake.loading import Terms
+from headwater.records.intake.worker import Worker, Working
 from headwater.records.ledger import Records
-from headwater.records.loading import Terms
-from headwater.records.worker import Worker, Working
-from headwater.store import record_queue as queue
-from headwater.store.record_tables import record_hot
+from headwater.store.records import queue
+from headwater.store.schema.record_tables import record_hot
 from tests.records.conftest import SECOND, Clock, Ear
 from tests.records.test_queue import poison, request, send
 
@@ -147,7 +147,7 @@ def test_a_long_trace_keeps_its_message(
     """Longer than the time for which a message is hidden: it is hidden for longer, as long as it takes."""
     send(durable, 3)
     durable.enqueue_trace("r")
-    real, real_extend = archiving.archive_root, queue.extend
+    real, real_extend = single_root.archive_root, queue.extend
     begun, extended = threading.Event(), threading.Semaphore(0)
 
     def extend(*arguments: object) -> None:
@@ -162,7 +162,7 @@ def test_a_long_trace_keeps_its_message(
             clock.on(0.03)
         return real(*told, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(archiving, "archive_root", slow)
+    monkeypatch.setattr(single_root, "archive_root", slow)
     monkeypatch.setattr(queue, "extend", extend)
     worker = new_worker(durable, terms=Terms(visibility=SECOND // 10))
     thread = threading.Thread(target=worker._trace)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.redacted_events import RedactedFrames
+from headwater.capture.events.redaction import RedactedFrames
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
 from headwater.proof.canonical import digest_and_preimage, digest_of
 from headwater.redaction.redactor import TEXTS, Redactor

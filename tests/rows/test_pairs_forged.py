@@ -21,7 +21,7 @@ from headwater.errors import HeadwaterError, LayoutInvalid, PathNotAllowed, Rows
 from headwater.rows.pairs.layout import FILES, MARK
 from headwater.rows.pairs.lookup import PairTables
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.rows.pairs.telling import told_tables
+from headwater.rows.pairs.render import told_tables
 from headwater.store.store import Store
 from tests.support.events import run_event, run_id
 from tests.support.pair_tables import write_orders, write_pair_tables

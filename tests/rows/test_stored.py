@@ -12,8 +12,8 @@ import pytest
 
 import headwater as hw
 from headwater.errors import InputsChanged, NotReplayable, PythonNotAllowed, RowsError
-from headwater.rows.onward import onward
-from headwater.rows.writes import Writes
+from headwater.rows.forward_chain import onward
+from headwater.rows.stored_writes import Writes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

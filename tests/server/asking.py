@@ -10,7 +10,7 @@ from urllib.parse import quote
 from fastapi.testclient import TestClient
 from jsonschema import Draft202012Validator
 
-from headwater.server.app import create_app
+from headwater.server.app.app import create_app
 
 API = "/api/v1"
 LOCAL = "http://127.0.0.1"

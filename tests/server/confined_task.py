@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from headwater.errors import QueryError
-from headwater.server.confinement import SCRATCH, Limits, channel, limit_this_process
-from headwater.server.tasks import read_json, write_json
+from headwater.server.tasks.confinement import SCRATCH, Limits, channel, limit_this_process
+from headwater.server.tasks.tasks import read_json, write_json
 
 
 def main(folder: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
 from tests.server.running import ServerProcess
 
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 import uvicorn
 from fastapi import FastAPI
 
-from headwater.server.protocol import PatientProtocol
+from headwater.server.app.http_protocol import PatientProtocol
 from tests.conftest import ROOT
 
 _START_SECONDS = 30.0

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from headwater.errors import RowsError
-from headwater.server.problems import problem_of
-from headwater.server.tasks import read_json, write_json
+from headwater.server.app.problems import problem_of
+from headwater.server.tasks.tasks import read_json, write_json
 
 
 def main(folder: Path) -> None:

@@ -17,12 +17,12 @@ from fastapi.testclient import TestClient
 
 from headwater.errors import BindRefused
 from headwater.model.audit import Actor, AuditEntry
-from headwater.server.access.bind import check_bind, is_loopback
+from headwater.server.access.bind_address import check_bind, is_loopback
 from headwater.server.access.credentials import CSRF_HEADER
-from headwater.server.access.rates import Rates
+from headwater.server.access.rate_limits import Rates
 from headwater.server.access.refusals import Refusals
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.server.asking import LOCAL

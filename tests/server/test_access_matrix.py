@@ -22,11 +22,11 @@ from sqlalchemy import update
 
 from headwater.model.access import Scope
 from headwater.server.access.credentials import CSRF_HEADER
-from headwater.server.access.rates import Rates
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
-from headwater.store.access_tables import access_key
-from headwater.store.tables import to_micros
+from headwater.server.access.rate_limits import Rates
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
+from headwater.store.schema.access_tables import access_key
+from headwater.store.schema.tables import to_micros
 from tests.server.asking import LOCAL
 from tests.server.estate import ABSENT, OPEN, VAULT, build, event, run_id
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from headwater.server import protocol
-from headwater.server.app import create_app
+from headwater.server.app import http_protocol
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
 from headwater.server.routes import live
-from headwater.server.settings import Settings
 from tests.server.running import in_this_process
 from tests.support.events import run_event, used
 
@@ -38,7 +38,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("served")
     settings = Settings(limit_bytes=LIMIT, body_seconds=0.5, streams=STREAMS, workspace=str(folder))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(protocol, "_HEAD_SECONDS", 0.5)
+        patch.setattr(http_protocol, "_HEAD_SECONDS", 0.5)
         patch.setattr(live, "_ALIVE_SECONDS", 0.2)
         app = create_app(f"sqlite:///{folder}/store.db", settings)
         with in_this_process(app) as port:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from headwater.model.tasks import Task, TaskState
-from headwater.server.confinement import PASSED_ON, Limits, StoreAnswers
-from headwater.server.tasks import Confined, Tasks
+from headwater.server.tasks.confinement import PASSED_ON, Limits, StoreAnswers
+from headwater.server.tasks.tasks import Confined, Tasks
 from headwater.store.store import Store
 from tests.support.events import run_event, used
 

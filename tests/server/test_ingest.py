@@ -25,9 +25,9 @@ from openlineage.client.transport.http import (
 )
 from requests import HTTPError
 
-from headwater.server.app import create_app
-from headwater.server.bodies import Gate
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.request_bodies import Gate
+from headwater.server.app.settings import Settings
 from headwater.store.store import Store
 from tests.server.asking import API
 from tests.server.running import ServerProcess, in_this_process

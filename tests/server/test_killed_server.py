@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from headwater.store.schema.tables import event
 from headwater.store.store import Store
-from headwater.store.tables import event
 from tests.server.running import ServerProcess
 from tests.store.test_killed_writers import same_graph_as_from_scratch
 from tests.store.writers import _event

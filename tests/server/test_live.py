@@ -21,11 +21,11 @@ from fastapi.testclient import TestClient
 
 from headwater.model.access import Scope
 from headwater.server.access.principal import Principal
-from headwater.server.app import create_app
+from headwater.server.app.app import create_app
+from headwater.server.app.service import Service
+from headwater.server.app.settings import Settings
 from headwater.server.routes import live
-from headwater.server.service import Service
-from headwater.server.settings import Settings
-from headwater.server.tasks import Tasks
+from headwater.server.tasks.tasks import Tasks
 from headwater.store.store import Store
 from tests.server.running import ServerProcess, in_this_process
 from tests.support.events import run_event, run_id

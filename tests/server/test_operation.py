@@ -14,12 +14,12 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from headwater import errors
-from headwater.server import problems, readiness
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
-from headwater.store.engine import Database
+from headwater.server.app import problems, readiness
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
+from headwater.store.engine.database import Database
+from headwater.store.engine.write_probe import probe_writes
 from headwater.store.store import Store
-from headwater.store.write_probe import probe_writes
 from tests.server.asking import API
 from tests.server.running import ServerProcess
 from tests.support.events import run_event

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from headwater.cli.app import app as cli
 from headwater.server.access.proxies import TrustedProxies, parse_address
 from headwater.server.access.refusals import REFUSED
-from headwater.server.app import create_app
-from headwater.server.settings import Settings, from_environment
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings, from_environment
 from headwater.store.store import Store
 
 PROXIES = TrustedProxies(["10.0.0.0/8", "2001:db8:1::/48"])

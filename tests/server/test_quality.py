@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headwater.model.plain import plain
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, segment
 from tests.support.events import NAMESPACE, ds, run_event

@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 
 from headwater.exchange.validating import validate
 from headwater.model.plain import plain
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
-from headwater.store import events
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
+from headwater.store.query import events
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, segment
 from tests.store.workload import busy_day

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from headwater.cli.app import app as cli
-from headwater.server.app import create_app
-from headwater.server.root_path import OWN_SEGMENTS, parse_root_path, without_root
+from headwater.server.app.app import create_app
+from headwater.server.app.root_path import OWN_SEGMENTS, parse_root_path, without_root
+from headwater.server.app.settings import Settings
 from headwater.server.routes import page
-from headwater.server.settings import Settings
 from tests.server.asking import document
 from tests.server.running import in_this_process
 from tests.support.events import run_event

@@ -23,9 +23,9 @@ from jsonschema import Draft202012Validator
 from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.model.audit import AuditEntry
 from headwater.proof.keys import KeyRing, SigningKey, key_text
-from headwater.server.app import create_app
-from headwater.server.row_reads import READ
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
+from headwater.server.rows.audit import READ
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, document
 from tests.support import why_missing

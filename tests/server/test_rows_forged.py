@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from headwater.server.app import create_app
-from headwater.server.settings import Settings
+from headwater.server.app.app import create_app
+from headwater.server.app.settings import Settings
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL
 from tests.server.running import ServerProcess

@@ -14,13 +14,13 @@ import pytest
 from headwater.errors import EventRefused, HeadwaterError, NamespaceRefused, StoreUnavailable, UnknownDataset
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
-from headwater.server import keeper
-from headwater.server.dictating import Dictating
-from headwater.server.keeper import Keeper
-from headwater.server.settings import Settings
-from headwater.server.storing import Here, Many, Outcome, Sent
+from headwater.server.app.settings import Settings
+from headwater.server.ingest import writer_supervisor
+from headwater.server.ingest.local_ingest import Here, Many, Outcome, Sent
+from headwater.server.ingest.writer_client import Dictating
+from headwater.server.ingest.writer_supervisor import Keeper
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
 
@@ -141,9 +141,9 @@ def test_it_hears_no_signals_of_the_servers_and_ends_with_it(desk: Desk) -> None
 
 
 def test_a_store_in_memory_and_a_path_that_is_too_long_do_without(tmp_path: Path) -> None:
-    assert not keeper.is_possible("memory://", "/tmp/scribe")
-    assert not keeper.is_possible("sqlite:///a.db", "/" + "x" * 200)
-    assert keeper.is_possible("sqlite:///a.db", "/tmp/scribe")
+    assert not writer_supervisor.is_possible("memory://", "/tmp/scribe")
+    assert not writer_supervisor.is_possible("sqlite:///a.db", "/" + "x" * 200)
+    assert writer_supervisor.is_possible("sqlite:///a.db", "/tmp/scribe")
 
 
 def test_a_drained_server_leaves_nothing_behind(sqlite_url: str, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from fastapi.testclient import TestClient
 
 from headwater.engines import values as conditions
 from headwater.model.tasks import Task, TaskState
-from headwater.server.logs import JsonLines
-from headwater.server.problems import Problem
-from headwater.server.tasks import Tasks
+from headwater.server.app.logs import JsonLines
+from headwater.server.app.problems import Problem
+from headwater.server.tasks.tasks import Tasks
 from tests.server.asking import API, ask
 
 CHILD = "tests.server.slow_task"

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from headwater.errors import AuditBroken, EvidenceBroken
 from headwater.proof.keys import KeyRing
-from headwater.server.problems import problem_of
+from headwater.server.app.problems import problem_of
 from headwater.store.store import Store
 from tests.assurance.stores import ended, tamper
 from tests.server.asking import API, ask, document

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 
 from headwater.model.answers import Closure
 from headwater.model.lineage import ColumnEdge
+from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
-from headwater.store.tables import metadata
 
 Link = tuple[str, str]
 

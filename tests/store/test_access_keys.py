@@ -12,10 +12,10 @@ from sqlalchemy import select, update
 from headwater.errors import AccessKeyInvalid, NotPermitted, UnknownAccessKey
 from headwater.model.access import NewAccessKey, Scope
 from headwater.model.audit import Actor
-from headwater.store.access_tables import access_key, access_session
+from headwater.store.access.visibility import Veil
+from headwater.store.schema.access_tables import access_key, access_session
+from headwater.store.schema.tables import to_micros
 from headwater.store.store import Store
-from headwater.store.tables import to_micros
-from headwater.store.veil import Veil
 
 SOMEBODY = Actor("somebody", "user", client_ip="10.0.0.1", user_agent="curl")
 HOUR = timedelta(hours=1)

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine, inspect
 
 from headwater.errors import StoreMissing, StoreNotOurs, StoreUnavailable, StoreUrlInvalid
-from headwater.store.engine import Database
+from headwater.store.engine.database import Database
 from headwater.store.store import Store
 from tests.store.one_line import PASSWORD, refused
 from tests.support.events import run_event

@@ -11,8 +11,8 @@ import rfc8785
 from sqlalchemy import select, text
 
 from headwater.model.audit import Actor, AuditEntry
+from headwater.store.schema.tables import audit, metadata
 from headwater.store.store import Store
-from headwater.store.tables import audit, metadata
 from tests.store.reading import links, row_counts
 from tests.support.events import (
     column_lineage,

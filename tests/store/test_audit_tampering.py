@@ -11,8 +11,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from headwater.errors import AuditBroken, EvidenceBroken
 from headwater.model.audit import Actor
+from headwater.store.schema.tables import audit
 from headwater.store.store import Store
-from headwater.store.tables import audit
 from tests.support.events import run_event
 
 COLUMNS = [column.name for column in audit.c]

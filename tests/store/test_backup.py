@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import StoreError, StoreMissing
-from headwater.store.backup import backup, restore
-from headwater.store.engine import Database
+from headwater.store.engine.backup import backup, restore
+from headwater.store.engine.database import Database
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
 from tests.store.reading import row_counts

@@ -9,10 +9,10 @@ from headwater.errors import QueryError
 from headwater.model.lineage import Dependency, EdgeType
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.picture import ColumnLink
-from headwater.store import cards, column_links
+from headwater.store.access.visibility import Veil
+from headwater.store.query.picture import cards, column_links
+from headwater.store.schema.tables import OPEN, to_micros
 from headwater.store.store import Store
-from headwater.store.tables import OPEN, to_micros
-from headwater.store.veil import Veil
 from tests.store.workload import busy_day
 from tests.support.events import (
     JOB_NAMESPACE,

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from headwater.errors import StoreError, StoreFull, StoreUnavailable
-from headwater.store import engine
+from headwater.store.engine import database
 from headwater.store.store import Store
 from tests.store.one_line import refused
 from tests.store.reading import links, row_counts
@@ -101,7 +101,7 @@ def test_a_full_disk(opened: Store) -> None:
 
 
 def test_a_writer_that_does_not_let_go(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_BUSY_MILLISECONDS", 200)
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 200)
     with Store(f"sqlite:///{file}") as store:
         store.ingest(run_event(run="before"))
         holder = sqlite3.connect(file, isolation_level=None)

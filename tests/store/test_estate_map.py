@@ -7,9 +7,9 @@ import pytest
 from headwater.model.names import Dataset
 from headwater.model.picture import EstateMap
 from headwater.model.runs import RunState
-from headwater.store import estate_map
+from headwater.store.access.visibility import Veil
+from headwater.store.query.picture import estate_map
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.store.reading import links
 from tests.store.workload import busy_day
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, dataset_event, run_event, symlinks, used

@@ -8,9 +8,10 @@ import pytest
 
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Hit
-from headwater.store import column_search, search
+from headwater.store.access.visibility import Veil
+from headwater.store.query.search import columns as column_search
+from headwater.store.query.search import search
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.support.events import (
     JOB_NAMESPACE,
     NAMESPACE,

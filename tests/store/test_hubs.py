@@ -10,8 +10,8 @@ import pytest
 from headwater.errors import StoreError, UnknownDataset
 from headwater.model.names import Job
 from headwater.server.marquez.shapes import graph
+from headwater.store.query.picture.subgraph import around_dataset, around_job
 from headwater.store.store import Store
-from headwater.store.surroundings import around_dataset, around_job
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, run_event
 
 INPUTS, OUTPUTS = ["a", "b", "c"], ["x", "y"]

@@ -10,7 +10,7 @@ from types import FrameType
 
 import pytest
 
-from headwater.store.commits import Submission
+from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
 from tests.store.reading import row_counts
 from tests.support.events import run_event

@@ -9,8 +9,8 @@ import sys
 import pytest
 from sqlalchemy import select
 
+from headwater.store.schema.tables import event
 from headwater.store.store import Store
-from headwater.store.tables import event
 from tests.conftest import ROOT
 from tests.oracles.dump import state_of_store
 from tests.store.reading import row_counts

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import event, text
 
 from headwater.model.audit import Actor
-from headwater.store import audit
 from headwater.store.fold import memory
+from headwater.store.log import audit
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
 from tests.store.workload import busy_day

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import inspect, select, text
 
-from headwater.store import migrations
-from headwater.store.engine import Database
-from headwater.store.migrations import HEAD, REVISIONS, VERSION_TABLE
+from headwater.store.engine.database import Database
+from headwater.store.schema import migrations
+from headwater.store.schema.migrations import HEAD, REVISIONS, VERSION_TABLE
+from headwater.store.schema.tables import metadata
+from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
-from headwater.store.tables import metadata
-from headwater.store.upgrade import upgrade
 from tests.conftest import ROOT
 from tests.store.reading import row_counts
 

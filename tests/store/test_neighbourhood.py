@@ -16,10 +16,10 @@ from headwater.model.lineage import EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.picture import Card, Neighbourhood
 from headwater.model.runs import RunState
-from headwater.store import neighbourhood
+from headwater.store.access.visibility import Veil
+from headwater.store.query.picture import neighbourhood
+from headwater.store.schema.tables import OPEN, to_micros
 from headwater.store.store import Store
-from headwater.store.tables import OPEN, to_micros
-from headwater.store.veil import Veil
 from tests.store.workload import busy_day
 from tests.support.events import (
     JOB_NAMESPACE,

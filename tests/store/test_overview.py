@@ -7,8 +7,8 @@ from typing import Any
 from headwater.model.overview import Overview
 from headwater.model.pages import Coverage
 from headwater.model.runs import Run
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, column_lineage, facet, run_event, run_id, used
 
 _DAY = 24 * 60

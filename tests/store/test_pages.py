@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from headwater.errors import QueryError, UnknownDataset, UnknownEvent, UnknownJob
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Hit, Match, Page
-from headwater.store import cursors, events, search
+from headwater.store.query import cursors, events
+from headwater.store.query.search import search
 from headwater.store.store import Store
 from tests.store.workload import busy_day
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, column_lineage, dataset_event, run_event, run_id, used

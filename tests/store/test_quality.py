@@ -10,8 +10,8 @@ import pytest
 from headwater.client import Lineage
 from headwater.errors import StructureInvalid, TimestampInvalid, UnknownDataset
 from headwater.model.quality import QualityBasis
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.support.events import (
     JOB_NAMESPACE,
     NAMESPACE,

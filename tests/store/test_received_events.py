@@ -208,7 +208,7 @@ def test_a_broken_input_facet_is_flagged_and_kept(store: Store, shared_data: Pat
 def test_the_body_is_kept_byte_for_byte(store: Store, shared_data: Path) -> None:
     from sqlalchemy import select
 
-    from headwater.store.tables import event
+    from headwater.store.schema.tables import event
 
     bodies = read((shared_data / "events").rglob("*.json"))
     for body in bodies:

@@ -27,9 +27,9 @@ from headwater.formats.openlineage.event import read_event
 from headwater.model.names import Dataset
 from headwater.model.plain import plain
 from headwater.proof.keys import KeyRing
+from headwater.store.access.visibility import Veil
+from headwater.store.access.visible_writes import refuse_hidden_runs
 from headwater.store.store import Store
-from headwater.store.veil import Veil
-from headwater.store.veiled_writes import refuse_hidden_runs
 
 Json = dict[str, Any]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headwater.model.names import Dataset, Job
+from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
-from headwater.store.veil import Veil
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, column_lineage, dataset_event, run_event, run_id, used
 
 X = Dataset(NAMESPACE, "x")

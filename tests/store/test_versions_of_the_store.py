@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import text
 
 from headwater.errors import StoreOutdated, StoreTooNew
-from headwater.store import upgrade as upgrading
-from headwater.store.engine import Database
-from headwater.store.migrations import HEAD, VERSION_TABLE
+from headwater.store.engine.database import Database
+from headwater.store.schema import upgrade as upgrading
+from headwater.store.schema.migrations import HEAD, VERSION_TABLE
+from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
-from headwater.store.upgrade import upgrade
 from tests.store.one_line import refused
 from tests.store.reading import row_counts
 from tests.support.events import run_event

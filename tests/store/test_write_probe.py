@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import inspect, text
 
 from headwater.errors import StoreReadOnly, StoreUnavailable
-from headwater.store.engine import Database
+from headwater.store.engine.database import Database
+from headwater.store.engine.write_probe import probe_writes
+from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
-from headwater.store.tables import metadata
-from headwater.store.write_probe import probe_writes
 from tests.support.events import run_event
 
 
@@ -83,9 +83,9 @@ def test_a_postgresql_that_takes_no_writes(postgres_url: str) -> None:
 LIMITED = """
 import resource, sys
 from headwater.errors import StoreError
-from headwater.store.engine import Database
+from headwater.store.engine.database import Database
 from headwater.store.store import Store
-from headwater.store.write_probe import probe_writes
+from headwater.store.engine.write_probe import probe_writes
 
 with Store(sys.argv[1]):
     database = Database(sys.argv[1])

@@ -27,7 +27,7 @@ from tests.support.events import Json, column_lineage, run_event, used, written_
 
 
 def open_at_once(url: str, processes: int) -> None:
-    for module in ("alembic.command", "headwater.store.upgrade"):
+    for module in ("alembic.command", "headwater.store.schema.upgrade"):
         importlib.import_module(module)
 
     def open_and_close() -> str:

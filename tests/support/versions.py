@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from headwater.store import migrations
+from headwater.store.schema import migrations
 from headwater.store.store import Store
 
 _MADE = re.compile(r'create_table\(\s*"(\w+)"')

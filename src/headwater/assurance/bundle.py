@@ -8,7 +8,7 @@ from typing import Any
 
 from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
 from headwater.formats.openlineage.event import Event, reread_event
-from headwater.formats.openlineage.handed_on import handed_on, same_state
+from headwater.formats.openlineage.run_handoff import handed_on, same_state
 from headwater.model.bundles import HandedOn, VerifiedBundle
 from headwater.model.certificates import Certificate
 from headwater.model.names import Job
@@ -16,11 +16,11 @@ from headwater.proof.bundle import Bundle, KeyEntry, Proven
 from headwater.proof.history import KeyHistory, origin_of
 from headwater.proof.merkle import consistent, included, leaf_hash
 from headwater.proof.notes import Checkpoint, Note, Verifier
-from headwater.store.audit import INGESTED
-from headwater.store.certificates import ISSUED
-from headwater.store.checkpoints import Anchored, note_in
-from headwater.store.verify import document_in
-from headwater.store.verify_events import digest_in, verify_claims
+from headwater.store.log.audit import INGESTED
+from headwater.store.log.certificates import ISSUED
+from headwater.store.log.checkpoints import Anchored, note_in
+from headwater.store.log.verify import document_in
+from headwater.store.log.verify_events import digest_in, verify_claims
 
 
 def verify_bundle(

@@ -85,7 +85,7 @@ def _enable(session: Any) -> None:
     import logging
 
     import headwater
-    from headwater.capture.session import is_captured
+    from headwater.capture.listener.session import is_captured
 
     try:
         if not is_captured(session):

@@ -72,7 +72,7 @@ def revoke(
 ) -> None:
     """Revoke a key, and the sessions that were opened with it. For good."""
     from headwater.cli.render.access import key_revoked
-    from headwater.store.access import can_manage_keys
+    from headwater.store.access.keys import can_manage_keys
 
     with open_store(store) as lineage:
         could = any(map(can_manage_keys, lineage.access.keys()))

@@ -24,8 +24,8 @@ def _group() -> None:
 def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Bring the store to the version this Headwater speaks, whole or not at all."""
     from headwater.cli.render.database import upgraded
-    from headwater.store.engine import Database
-    from headwater.store.upgrade import upgrade as upgrade_store
+    from headwater.store.engine.database import Database
+    from headwater.store.schema.upgrade import upgrade as upgrade_store
 
     database = Database(store, create=False)
     try:
@@ -39,8 +39,8 @@ def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> 
 def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Copy the store into a file, while others go on reading and writing."""
     from headwater.cli.render.database import backed_up
-    from headwater.store.backup import backup as copy_store
-    from headwater.store.engine import Database
+    from headwater.store.engine.backup import backup as copy_store
+    from headwater.store.engine.database import Database
 
     database = Database(store, create=False)
     try:
@@ -54,8 +54,8 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
 def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Make a store of a backup. What is there already is never overwritten."""
     from headwater.cli.render.database import restored
-    from headwater.store.backup import restore as copy_back
-    from headwater.store.engine import Database
+    from headwater.store.engine.backup import restore as copy_back
+    from headwater.store.engine.database import Database
 
     database = Database(store)
     try:

@@ -20,10 +20,10 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check this installation and say what to do; exit 1 if something failed."""
+    from headwater.capturing import DEFAULT_SPOOL
     from headwater.cli.render.doctor import examined
     from headwater.doctor.checks import examine
     from headwater.doctor.findings import Asked, Sign
-    from headwater.watch import DEFAULT_SPOOL
 
     spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
     found = examine(Asked(store, spool, spark))

@@ -46,7 +46,7 @@ def exec_(
     import sys
 
     from headwater.redaction.literals import check_mode
-    from headwater.store.engine import shown_address
+    from headwater.store.engine.database import shown_address
 
     shown_address(store)
     if literals is not None:

@@ -43,7 +43,7 @@ def replay(
     import os
     import sys
 
-    from headwater.pipeline.options import LineageOptions
+    from headwater.pipeline.declare.options import LineageOptions
 
     if master.startswith("local"):  # the functions run here, in the Python that has what they need
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

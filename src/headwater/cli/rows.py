@@ -64,8 +64,8 @@ def lookup(
     from pathlib import Path
 
     from headwater.rows.pairs.lookup import PairTables
-    from headwater.rows.pairs.telling import told_tables
-    from headwater.rows.telling import as_tree
+    from headwater.rows.pairs.render import told_tables
+    from headwater.rows.render import as_tree
 
     if Path(run).is_dir():
         tables = PairTables(run)

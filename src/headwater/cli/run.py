@@ -12,7 +12,7 @@ from headwater.cli.output import open_store, print_json, print_text, show
 
 if TYPE_CHECKING:
     from headwater.model.answers import RunDetail
-    from headwater.pipeline.stored import Items
+    from headwater.pipeline.items.stored_records import Items
 
 _FEW = 20
 
@@ -76,7 +76,7 @@ def _one(found: RunDetail, item: str, as_json: bool) -> None:
 
 def _items(found: RunDetail) -> Items:
     from headwater.cli.render.items import FACET
-    from headwater.pipeline.stored import Items
+    from headwater.pipeline.items.stored_records import Items
 
     facet = found.run_facets.get(FACET)
     if facet is None:

@@ -31,7 +31,7 @@ def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def parse_root(text: str) -> str:
-    from headwater.server.root_path import parse_root_path
+    from headwater.server.app.root_path import parse_root_path
 
     try:
         return parse_root_path(text)
@@ -96,8 +96,8 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
     try:
-        from headwater.server.serving import serve as serve_store
-        from headwater.server.settings import Settings
+        from headwater.server.app.serving import serve as serve_store
+        from headwater.server.app.settings import Settings
     except ModuleNotFoundError as missing:
         raise Mistake(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
 

@@ -35,10 +35,10 @@ def trace(
     as_json: JsonOption = False,
 ) -> None:
     """Which rows a row came from, job by job back to the first sources. With --forward, what it became."""
-    from headwater.rows.onward import onward
-    from headwater.rows.stored import Tracer
-    from headwater.rows.telling import as_tree, onward_tree
-    from headwater.rows.writes import Writes
+    from headwater.rows.backward_chain import Tracer
+    from headwater.rows.forward_chain import onward
+    from headwater.rows.render import as_tree, onward_tree
+    from headwater.rows.stored_writes import Writes
 
     most = rows or (_ROWS_AS_JSON if as_json else 5)
     with open_store(store) as lineage, spark_session(master) as spark:

@@ -33,7 +33,7 @@ def why_not(
     import json
 
     import headwater as hw
-    from headwater.rows.whynot_text import as_text
+    from headwater.rows.why_not_render import as_text
 
     with open_store(store) as lineage, spark_session(master) as spark:
         answer = hw.why_not(

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 from headwater.doctor.findings import Asked, Finding, failed, ok, warning
 from headwater.errors import StoreError
-from headwater.store.engine import Database
-from headwater.store.health import Times, times
-from headwater.store.upgrade import ensure_current
+from headwater.store.engine.database import Database
+from headwater.store.engine.health import Times, times
+from headwater.store.schema.upgrade import ensure_current
 
 _SLACK = timedelta(seconds=2)
 """What clocks of several machines may differ by."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from headwater.doctor.findings import Asked, Finding, failed, ok, warning
 from headwater.doctor.store import existing
 from headwater.errors import StoreError
-from headwater.store.engine import file_at
+from headwater.store.engine.database import file_at
 
 _NO_ROOM = 16
 """This part of what is little room is none: a checkpoint of the write-ahead log may need it at once."""

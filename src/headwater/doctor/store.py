@@ -17,9 +17,9 @@ from headwater.errors import (
     StoreUnavailable,
     StoreUrlInvalid,
 )
-from headwater.store.engine import Database, file_at
-from headwater.store.health import journal_mode, try_writing
-from headwater.store.upgrade import ensure_current, version_of
+from headwater.store.engine.database import Database, file_at
+from headwater.store.engine.health import journal_mode, try_writing
+from headwater.store.schema.upgrade import ensure_current, version_of
 
 _MAKES_ONE = "The first captured job makes one, and so does `headwater ingest`."
 _REMEDIES: dict[type[StoreError], str] = {

@@ -79,7 +79,7 @@ def integers(numbers: Sequence[int]) -> Sql:
 
 def checked_text(text: str) -> Sql:
     """A statement or condition that sqlglot has parsed and an allow-list has checked: headwater/engines/conditions.py
-    and headwater/records/statements.py, and nobody else (an architecture test checks it)."""
+    and headwater/records/query/statements.py, and nobody else (an architecture test checks it)."""
     return Sql(text)
 
 

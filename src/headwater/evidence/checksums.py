@@ -21,13 +21,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.writes import Written
+from headwater.capture.events.writes import Written
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
-from headwater.rows.keep.files import PinnedFile, read_list
-from headwater.rows.keep.restore import changed, pinned_scan
-from headwater.rows.keep.sources import KeptSource, read_source
+from headwater.rows.kept_queries.files import PinnedFile, read_list
+from headwater.rows.kept_queries.restore import changed, pinned_scan
+from headwater.rows.kept_queries.sources import KeptSource, read_source
 from headwater.rows.provenance import frame_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from headwater.capture.code import CodeLocation, is_changed
+from headwater.capture.listener.code import CodeLocation, is_changed
 
 
 def script_code(location: CodeLocation | None) -> dict[str, Any] | None:

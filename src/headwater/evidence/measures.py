@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.capture.evidence import RunEnded
+from headwater.capture.events.evidence import RunEnded
 from headwater.formats.openlineage.fidelity import GRAIN, LEDGER, TYPES
 
 _COUNTS = {

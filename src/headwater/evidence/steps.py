@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from headwater.capture.origins import Cut
+from headwater.capture.events.plan_cuts import Cut
 from headwater.evidence.stitching import stitch
 from headwater.redaction.literals import mask_literals
 

@@ -1,8 +1,8 @@
 """Plans that were cut in two: a checkpoint, a micro-batch, a table that was kept. What their steps told is one again.
 
 Spark has a leaf in the place of the plan that such a frame was made by. The capture finds that plan again, by which it
-follows columns (capture/origins.py), and has kept what its steps did; here they are put below the leaf, which from then
-on stands for them: its columns are theirs, by their places.
+follows columns (capture/events/plan_cuts.py), and has kept what its steps did; here they are put below the leaf, which
+from then on stands for them: its columns are theirs, by their places.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from headwater.capture.origins import Cut
+from headwater.capture.events.plan_cuts import Cut
 
 MOST_STEPS = 2_000
 """Operators of a plan that are looked at."""

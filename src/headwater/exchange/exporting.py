@@ -26,8 +26,8 @@ from headwater.formats.wia.versions import VERSION
 from headwater.model.answers import Direction
 from headwater.model.exchange import Exported
 from headwater.model.names import Endpoint
-from headwater.store.exchange_stream import GraphStream
-from headwater.store.staging import Staging
+from headwater.store.exchange.graph_stream import GraphStream
+from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
 PRODUCER = "headwater"

@@ -16,7 +16,7 @@ from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.audit import Actor
 from headwater.model.exchange import Imported
-from headwater.store.staging import Staging
+from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
 _MOST_EVENTS = 500

@@ -13,16 +13,15 @@ from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.audit import Actor
 from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
-from headwater.records import sending
-from headwater.records.archive import Archive
-from headwater.records.arrow import need_arrow
-from headwater.records.worker import Watching, Worker, Working
-from headwater.store import record_archive as books
-from headwater.store import record_hot as hot
-from headwater.store import record_queue as queue
-from headwater.store.engine import Database
-from headwater.store.record_hot import Wanted
-from headwater.store.tables import from_micros, to_micros
+from headwater.records.archive.archive import Archive
+from headwater.records.archive.arrow import need_arrow
+from headwater.records.intake import sending
+from headwater.records.intake.worker import Watching, Worker, Working
+from headwater.store.engine.database import Database
+from headwater.store.records import archive as books
+from headwater.store.records import hot, queue
+from headwater.store.records.hot import Wanted
+from headwater.store.schema.tables import from_micros, to_micros
 
 _MOST_ROOTS = 2_000
 """So many are compared with a name that is not known."""
@@ -84,9 +83,9 @@ class Records:
     def trace(self, root_id: str) -> RootTrace:
         """A trace for every leaf of a root, from the hot rows and the archive together."""
         need_arrow()
-        from headwater.records.lineages import Finish
-        from headwater.records.reading import records_of_root
-        from headwater.records.tracing import trace_root
+        from headwater.records.query.reading import records_of_root
+        from headwater.records.tracing.kernel import Finish
+        from headwater.records.tracing.root_traces import trace_root
 
         _refuse_unaskable(root_id)
         records = records_of_root(self.database, self.archive, root_id)
@@ -121,7 +120,7 @@ class Records:
             several = {node for node, digests in contents.items() if len(digests) > 1}
             return [FoundRecord(one, archived=False, conflict=(one.root_id, one.node_id) in several) for one in found]
         need_arrow()
-        from headwater.records.reading import find
+        from headwater.records.query.reading import find
 
         return find(self.database, rows, self.archive, wanted, limit)
 
@@ -171,7 +170,7 @@ class Records:
     def _closest(self, root_id: str) -> list[str]:
         from rapidfuzz import process
 
-        from headwater.records.reading import some_archived_roots
+        from headwater.records.query.reading import some_archived_roots
 
         with self.database.read() as conn:
             roots = {*hot.some_roots(conn, _MOST_ROOTS)}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.model.records import key_of_id, record_digest
-from headwater.store.engine import Transaction
-from headwater.store.record_evidence import (
+from headwater.store.engine.database import Transaction
+from headwater.store.records.evidence import (
     LEAF,
     Told,
     count_hot,
@@ -27,10 +27,10 @@ from headwater.store.record_evidence import (
     live_files,
     told_by_log,
 )
-from headwater.store.tables import from_micros
+from headwater.store.schema.tables import from_micros
 
 if TYPE_CHECKING:
-    from headwater.records.files import Files
+    from headwater.records.archive.files import Files
 
 Progress = Callable[[int, int], None]
 _A_PIECE = 250_000

@@ -161,7 +161,7 @@ class Trace:
 
     def to_dict(self, rows: int = 20) -> dict[str, Any]:
         """The whole tree, with up to so many rows of each dataset."""
-        from headwater.rows.telling import told
+        from headwater.rows.render import told
 
         return told(self, rows)
 
@@ -172,12 +172,12 @@ class Trace:
         """The tree for a person, with up to so many rows of each dataset."""
         from rich.console import Console
 
-        from headwater.rows.telling import as_tree, told
+        from headwater.rows.render import as_tree, told
 
         Console().print(as_tree(told(self, rows)))
 
     def _repr_html_(self) -> str:
-        from headwater.rows.telling import as_html, told
+        from headwater.rows.render import as_html, told
 
         return as_html(told(self, 10))
 

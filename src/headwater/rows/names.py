@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.jvm import CLASSES
-from headwater.capture.names.catalogs import catalogs_of
-from headwater.capture.names.leaves import Reading, read_leaf
-from headwater.capture.questions import LOGICAL
+from headwater.capture.listener.jvm import CLASSES
+from headwater.capture.listener.plan_facts import LOGICAL
+from headwater.capture.naming.catalogs import catalogs_of
+from headwater.capture.naming.plan_sources import Reading, read_leaf
 from headwater.jvm import JavaClasses
 from headwater.model.names import Dataset
 
@@ -51,7 +51,7 @@ def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
 
 def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[Reading]:
     """The datasets behind each leaf of a plan."""
-    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.jvm", CLASSES)
+    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.listener.jvm", CLASSES)
     survey = classes.new("Survey", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
     facts: list[Mapping[str, Any]] = [json.loads(survey.of(leaf, 1))[0] for leaf in leaves]

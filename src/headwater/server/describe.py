@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from headwater.server.app import create_app
+from headwater.server.app.app import create_app
 
 
 def description() -> str:

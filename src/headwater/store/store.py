@@ -38,31 +38,32 @@ from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.proof.history import Reign
 from headwater.proof.keys import KeyRing, default_key_file
-from headwater.store import audit, catalog, certificates, checkpoints, log, outputs, quality, runs
-from headwater.store.access import AccessKeys
-from headwater.store.asking import provenance_event_of, question, refuse_unaskable, state_of
-from headwater.store.bundle import bundle
-from headwater.store.capture_keys import CaptureKeys, trusted_keys
-from headwater.store.checkpoints import Anchored
-from headwater.store.closure import Question, closure
-from headwater.store.commits import SharedCommits, Submission
-from headwater.store.deeds import Deeds
-from headwater.store.engine import DEFAULT_URL, Database
+from headwater.store.access.capture_keys import CaptureKeys, trusted_keys
+from headwater.store.access.keys import AccessKeys
+from headwater.store.access.sessions import Sessions
+from headwater.store.access.visibility import Veil
+from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_runs
+from headwater.store.engine.database import DEFAULT_URL, Database
+from headwater.store.exchange.graphs import Graphs
+from headwater.store.fold.edge_limits import max_direct_edges_of
+from headwater.store.fold.ingest import ingest_events
 from headwater.store.fold.memory import Memory
-from headwater.store.graphs import Graphs
-from headwater.store.impact import impact
-from headwater.store.ingest import ingest_events
-from headwater.store.limits import max_direct_edges_of
-from headwater.store.lookup import find_dataset
-from headwater.store.pages import Pages
-from headwater.store.provenance_stated import default_operation
-from headwater.store.sessions import Sessions
-from headwater.store.upgrade import ensure_current
-from headwater.store.veil import Veil
-from headwater.store.veiled_audit import entry_seen, seen_entries
-from headwater.store.veiled_writes import refuse_hidden, refuse_hidden_runs
-from headwater.store.verify import VerifyProgress, verify
-from headwater.store.verify_run import verify_certificate, verify_run
+from headwater.store.fold.shared_commits import SharedCommits, Submission
+from headwater.store.log import audit, certificates, checkpoints, merkle_log
+from headwater.store.log.audit_writer import Deeds
+from headwater.store.log.bundle import bundle
+from headwater.store.log.checkpoints import Anchored
+from headwater.store.log.verify import VerifyProgress, verify
+from headwater.store.log.verify_run import verify_certificate, verify_run
+from headwater.store.log.visible_entries import entry_seen, seen_entries
+from headwater.store.query import catalog, outputs, quality, runs
+from headwater.store.query.closure import Question, closure
+from headwater.store.query.impact import impact
+from headwater.store.query.lookup import find_dataset
+from headwater.store.query.pages import Pages
+from headwater.store.query.provenance.stated import default_operation
+from headwater.store.query.questions import provenance_event_of, question, refuse_unaskable, state_of
+from headwater.store.schema.upgrade import ensure_current
 
 DatasetName = str | Endpoint
 """`name` where it is unique, `namespace/name`, or a :class:`~headwater.model.names.Dataset`."""
@@ -466,13 +467,13 @@ class Store:
         with self._database.read() as conn:
             if self._veil is not None and not entry_seen(conn, seq, self._veil):
                 raise QueryError(f"Entry {seq} is not known.")
-            return log.inclusion(conn, seq, size)
+            return merkle_log.inclusion(conn, seq, size)
 
     def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
         """That the log of ``new`` entries, all of them unless told, begins with the log of ``old``."""
         refuse_unaskable(old, new)
         with self._database.read() as conn:
-            return log.consistency(conn, old, new)
+            return merkle_log.consistency(conn, old, new)
 
     def verify(
         self,

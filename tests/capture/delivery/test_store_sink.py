@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headwater.capture.delivery import IngestSink, SinkDown, SinkRefused
-from headwater.store import engine
+from headwater.store.engine import database
 from headwater.store.store import Store
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.watching import numbered, soon
@@ -67,7 +67,7 @@ def test_malformed_events_are_refused_one_by_one(file: Path, deliver: Deliver, w
 
 
 def test_a_locked_database(file: Path, deliver: Deliver, warnings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_BUSY_MILLISECONDS", 100)
+    monkeypatch.setattr(database, "_BUSY_MILLISECONDS", 100)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     delivery = deliver(IngestSink(lambda: Store(f"sqlite:///{file}")))

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.model.records import Record, key_of_id, micros_of
-from headwater.records.archive import LEASE, RECORDS, TRACES, Archive
-from headwater.records.files import content_digest, digest_of_column, digest_of_traces
-from headwater.store import record_hot as hot
-from headwater.store.record_archive import next_load
+from headwater.records.archive.archive import LEASE, RECORDS, TRACES, Archive
+from headwater.records.archive.files import content_digest, digest_of_column, digest_of_traces
+from headwater.store.records import hot
+from headwater.store.records.archive import next_load
 from headwater.store.store import Store
 from tests.records.oracle import Loaded, expected
 

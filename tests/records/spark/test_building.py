@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.records import distributed, walking
-from headwater.records.building import traces
-from headwater.records.lineages import Finish, lineages
-from headwater.records.places import Place, Scratch
-from headwater.records.sessions import ledger_session
+from headwater.records.compaction.hadoop_fs import Place, Scratch
+from headwater.records.compaction.spark_sessions import ledger_session
+from headwater.records.tracing import distributed, walking
+from headwater.records.tracing.kernel import Finish, lineages
+from headwater.records.tracing.spark_traces import traces
 from tests.records.oracle import Loaded, expected, record, table
 
 if TYPE_CHECKING:

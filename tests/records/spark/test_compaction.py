@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.model.records import Record, key_of_id
-from headwater.records.archive import Archive
-from headwater.records.compaction import compact, expire
-from headwater.records.putting_away import Manner
+from headwater.records.archive.archive import Archive
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.compaction import compact, expire
 from headwater.store.store import Store
 from tests.records.oracle import NOON
 from tests.records.spark.holding import hot_count, judge, load, stray_files
@@ -160,7 +160,7 @@ def test_what_does_not_read_back_is_not_committed(
     import pyarrow.parquet as pq
 
     from headwater.errors import ArchiveUnusable
-    from headwater.records.places import Place
+    from headwater.records.compaction.hadoop_fs import Place
 
     plain = Place.rename
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Self
 import pytest
 
 from headwater.model.records import Record
-from headwater.records import attempts
-from headwater.records.archive import Archive
-from headwater.records.attempts import CLEARING, COMMITTING
-from headwater.records.compaction import compact, expire
-from headwater.records.putting_away import Manner
-from headwater.records.stream import stream
-from headwater.records.telling import Telling
+from headwater.records.archive import attempts
+from headwater.records.archive.archive import Archive
+from headwater.records.archive.attempts import CLEARING, COMMITTING
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.compaction import compact, expire
+from headwater.records.compaction.events import Telling
+from headwater.records.intake.stream import stream
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.records.spark.holding import archived, hot_count, hot_keys, judge, key, load, stray_files

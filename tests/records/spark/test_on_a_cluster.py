@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headwater.records.archive import Archive
+from headwater.records.archive.archive import Archive
 from headwater.store.store import Store
 from tests.records.oracle import Loaded
 from tests.records.spark.holding import judge, load, stray_files
@@ -24,10 +24,10 @@ import json, sys
 from datetime import UTC, datetime
 from pyspark.sql import SparkSession
 import headwater as hw
-from headwater.records.compaction import compact
-from headwater.records.putting_away import Manner
-from headwater.records.query import query_by_spark
-from headwater.records.stream import stream
+from headwater.records.compaction.compaction import compact
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.query.sql import query_by_spark
+from headwater.records.intake.stream import stream
 
 def has_no_headwater(_):
     import importlib.util

@@ -10,11 +10,11 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.model.records import Record
-from headwater.records import syncing
-from headwater.records.archive import Archive, ArchiveFile
-from headwater.records.attempts import CLEARING, COMMITTING
-from headwater.records.compaction import compact
-from headwater.records.putting_away import Manner
+from headwater.records.archive import syncing
+from headwater.records.archive.archive import Archive, ArchiveFile
+from headwater.records.archive.attempts import CLEARING, COMMITTING
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.compaction import compact
 from tests.records.oracle import NOON
 from tests.records.spark.holding import judge, load, stray_files
 from tests.records.spark.test_compaction import TOMORROW, chain

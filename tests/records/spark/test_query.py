@@ -11,8 +11,8 @@ import pytest
 
 from headwater.errors import QueryError
 from headwater.model.records import Record
-from headwater.records.compaction import compact, expire
-from headwater.records.query import Rows, query, query_by_spark
+from headwater.records.compaction.compaction import compact, expire
+from headwater.records.query.sql import Rows, query, query_by_spark
 from headwater.store.store import Store
 from tests.records.oracle import NOON
 from tests.records.spark.holding import load
@@ -133,7 +133,7 @@ def at(value: Any) -> datetime:
     ],
 )
 def test_only_questions(engine: str, text: str) -> None:
-    from headwater.records.statements import read_statement
+    from headwater.records.query.statements import read_statement
 
     with pytest.raises(QueryError):
         read_statement(text, engine, None)
@@ -149,7 +149,7 @@ def test_only_questions(engine: str, text: str) -> None:
     ],
 )
 def test_only_questions_to_spark(text: str) -> None:
-    from headwater.records.statements import read_statement
+    from headwater.records.query.statements import read_statement
 
     with pytest.raises(QueryError):
         read_statement(text, "spark", None)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.client import Lineage
-from headwater.records.compaction import compact
-from headwater.records.query import Rows
+from headwater.records.compaction.compaction import compact
+from headwater.records.query.sql import Rows
 from tests.conftest import ROOT
 from tests.records.conftest import load_all
 from tests.records.spark.test_query import at, engines

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from headwater.records.shipping import SENT
+from headwater.records.compaction.shipping import SENT
 from tests.test_architecture import walk
 
 

@@ -12,12 +12,12 @@ import pytest
 
 from headwater.errors import RecordsError
 from headwater.model.records import Record, micros_of
-from headwater.records.archive import Archive
-from headwater.records.compacted import Compacted
-from headwater.records.compaction import compact
+from headwater.records.archive.archive import Archive
+from headwater.records.compaction.compaction import compact
+from headwater.records.compaction.result import Compacted
+from headwater.records.intake.refused_lines import Letters
+from headwater.records.intake.stream import stream
 from headwater.records.ledger import Records
-from headwater.records.letters import Letters
-from headwater.records.stream import stream
 from headwater.store.store import Store
 from tests.records.oracle import NOON
 from tests.records.spark.holding import archived, judge, load, stray_files

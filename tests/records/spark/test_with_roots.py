@@ -10,10 +10,10 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.model.records import Record
-from headwater.records.archiving import archive_root
-from headwater.records.compaction import compact
+from headwater.records.archive.single_root import archive_root
+from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.compaction import compact
 from headwater.records.ledger import Records
-from headwater.records.putting_away import Manner
 from tests.records.spark.holding import judge, load
 from tests.records.spark.test_compaction import TOMORROW, some
 

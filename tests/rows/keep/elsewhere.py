@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from headwater.rows.keep.restore import restore
+from headwater.rows.kept_queries.restore import restore
 from tests.rows.keep.keeping import rows_of, run, trusted
 from tests.support.spark import spark_application
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from headwater.formats.openlineage.signed_rows import SIGNATURE, FacetPlace, signed_text
 from headwater.model.names import Dataset, Job
 from headwater.proof.keys import SigningKey, key_text
-from headwater.rows.keep.restore import Restored, restore
-from headwater.rows.keep.trust import PlanTrust, TrustedFacet
+from headwater.rows.kept_queries.restore import Restored, restore
+from headwater.rows.kept_queries.trust import PlanTrust, TrustedFacet
 from tests.capture.telling import Json
 from tests.capture.watching import Watch
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import headwater as hw
-from headwater.capture import session
+from headwater.capture.listener import session
 from headwater.errors import HeadwaterError
-from headwater.rows.keep.keeper import PlanKeeper
+from headwater.rows.kept_queries.capture import PlanKeeper
 from headwater.store.store import Store
 from tests.capture.telling import Json
 from tests.capture.watching import Watch

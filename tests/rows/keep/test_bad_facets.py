@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import KeptPlanRefused, RowsError
-from headwater.rows.keep.roots import PlanRoots
-from headwater.rows.keep.trust import PlanTrust
+from headwater.rows.kept_queries.roots import PlanRoots
+from headwater.rows.kept_queries.trust import PlanTrust
 from tests.capture.telling import Json
 from tests.rows.keep.keeping import PLACE, trusted
 

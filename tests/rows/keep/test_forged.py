@@ -15,7 +15,7 @@ from headwater.cli.failures import run_app
 from headwater.errors import KeptPlanRefused, SignatureRefused
 from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.proof.keys import SigningKey
-from headwater.rows.keep.restore import Restored
+from headwater.rows.kept_queries.restore import Restored
 from headwater.store.store import Store
 from tests.capture.telling import Json
 from tests.rows.keep.forging import GADGETS, Forger

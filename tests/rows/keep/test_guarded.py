@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from headwater.errors import InputsChanged, KeptPlanRefused, NotReplayable, PythonNotAllowed
-from headwater.rows.keep.jvm import plan_classes
+from headwater.rows.kept_queries.jvm import plan_classes
 from tests.capture.telling import Json
 from tests.rows.keep.keeping import Keeping, rows_of, run
 

@@ -179,7 +179,7 @@ def test_nothing_left_after_pruning(keeping: Keeping, tmp_path: Path) -> None:
 
 
 def test_which_files_were_written(keeping: Keeping, tmp_path: Path) -> None:
-    from headwater.rows.keep.files import read_list
+    from headwater.rows.kept_queries.files import read_list
 
     out = tmp_path / "out"
     first = keeping.of(lambda: keeping.spark.table("items").write.parquet(str(out)))

@@ -20,7 +20,7 @@ PROGRAM = """
 import sys, threading
 from pyspark.sql import SparkSession
 import headwater as hw
-from headwater.rows.keep.keeper import PlanKeeper
+from headwater.rows.kept_queries.capture import PlanKeeper
 
 folder = sys.argv[1]
 spark = SparkSession.builder.getOrCreate()

@@ -15,7 +15,7 @@ from headwater.errors import KeptPlanRefused, SignatureRefused
 from headwater.formats.openlineage.signed_rows import SIGNATURE, sign_event
 from headwater.model.names import Dataset, Job
 from headwater.proof.keys import KeyRing, SigningKey, key_text
-from headwater.rows.keep.trust import PlanTrust
+from headwater.rows.kept_queries.trust import PlanTrust
 from headwater.store.store import Store
 from tests.capture.telling import Json
 from tests.rows.keep.keeping import PLACE, signed

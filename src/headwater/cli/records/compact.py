@@ -36,8 +36,8 @@ def compact(
 ) -> None:
     """Archive the hot records of days that are over, with the trace of every leaf. Runs on Spark."""
     from headwater.cli.render.records.compacting import compacted
-    from headwater.records.compaction import compact as compact_records
-    from headwater.records.putting_away import Manner
+    from headwater.records.compaction.archive_attempt import Manner
+    from headwater.records.compaction.compaction import compact as compact_records
 
     if day is not None and everything:
         raise Mistake("Choose one of --day and --all.")

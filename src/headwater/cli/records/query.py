@@ -32,8 +32,8 @@ def query(
 ) -> None:
     """Ask the ledger in SQL: the archive and the hot records together. It only reads."""
     from headwater.cli.render.records.querying import answer_table, plain_rows
-    from headwater.records.query import query as ask
-    from headwater.records.query import query_by_spark
+    from headwater.records.query.sql import query as ask
+    from headwater.records.query.sql import query_by_spark
 
     if engine not in _ENGINES:
         raise Mistake(f"'{engine}' is not an engine. Engines: {', '.join(_ENGINES)}.")

@@ -36,8 +36,8 @@ def stream(
 ) -> None:
     """Take files of requests into the archive as they land, each record exactly once. Runs on Spark."""
     from headwater.cli.render.records.compacting import StreamReport
-    from headwater.records.putting_away import Manner
-    from headwater.records.stream import stream as begin
+    from headwater.records.compaction.archive_attempt import Manner
+    from headwater.records.intake.stream import stream as begin
 
     phase = Phase()
     with open_store(store, create=True) as lineage, spark_session(master, phase) as spark:

@@ -17,7 +17,7 @@ from headwater.cli.records.daily import compact_day
 from headwater.cli.records.options import ArchiveOption, parse_span, parse_time_of_day
 
 if TYPE_CHECKING:
-    from headwater.records.worker import Worker
+    from headwater.records.intake.worker import Worker
 
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -60,8 +60,8 @@ def work(
 ) -> None:
     """Load what was sent, trace what is asked for, compact the day. Any number of workers may run at once."""
     from headwater.cli.render.records.working import WorkingReport
-    from headwater.records.loading import Terms
-    from headwater.records.worker import Working
+    from headwater.records.intake.loading import Terms
+    from headwater.records.intake.worker import Working
 
     if once and until_empty:
         raise Mistake("Choose one of --once and --until-empty.")

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from headwater.formats.openlineage.sound import SoundFacets
+from headwater.formats.openlineage.facet_cache import SoundFacets
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.runs import Problem
 

@@ -10,7 +10,7 @@ from datetime import UTC
 from typing import Any, Protocol
 
 from headwater.capture.delivery.ingest import Ingesting
-from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.run.report import PipelineReport
 
 PRODUCER = "urn:headwater:pipeline"
 

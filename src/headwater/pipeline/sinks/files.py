@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from headwater.model.items import ItemRecord
-from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.run.report import PipelineReport
 from headwater.pipeline.sinks.sink import RunInfo
 
 

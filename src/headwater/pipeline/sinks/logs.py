@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from headwater.model.items import ItemRecord
-from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.run.report import PipelineReport
 from headwater.pipeline.sinks.sink import RunInfo
 
 

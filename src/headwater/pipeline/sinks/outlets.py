@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.items import ItemRecord
-from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.run.report import PipelineReport
 from headwater.pipeline.sinks.sink import FrameSink, ItemSink, PipelineSink, RunInfo, Sink
 
 if TYPE_CHECKING:

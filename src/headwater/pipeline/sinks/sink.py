@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from headwater.model.items import ItemRecord
-from headwater.pipeline.report import PipelineReport
+from headwater.pipeline.run.report import PipelineReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

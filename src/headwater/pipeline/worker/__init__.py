@@ -4,9 +4,9 @@ Shipped by value (`pyspark.cloudpickle.register_pickle_by_value` of this package
 ours but this package itself.
 """
 
+from headwater.pipeline.worker.failed_rows import GIVEN
 from headwater.pipeline.worker.function import TRACKING, RowFailed, RowFunction
-from headwater.pipeline.worker.given import GIVEN
-from headwater.pipeline.worker.telling import DEAD_LETTERED, EMITTED, ERROR, FILTERED_OUT, FOLLOWED, RETRIED
+from headwater.pipeline.worker.outcomes import DEAD_LETTERED, EMITTED, ERROR, FILTERED_OUT, FOLLOWED, RETRIED
 
 __all__ = [
     "DEAD_LETTERED",

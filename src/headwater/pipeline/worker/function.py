@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.worker.attempts import Attempts, printable
 from headwater.pipeline.worker.columns import Layout
-from headwater.pipeline.worker.given import GIVEN, given_up
+from headwater.pipeline.worker.failed_rows import GIVEN, given_up
+from headwater.pipeline.worker.outcomes import told
 from headwater.pipeline.worker.rows import Rows, row_class
-from headwater.pipeline.worker.telling import told
 
 if TYPE_CHECKING:
     import pyarrow as pa

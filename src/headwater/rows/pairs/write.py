@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.rowkeeping import OWN_WORK
+from headwater.capture.events.row_capture import OWN_WORK
 from headwater.redaction.redactor import Redactor
 from headwater.rows.names import Named, named_leaves
 from headwater.rows.pairs.agreement import Agreement

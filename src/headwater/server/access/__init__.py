@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.server.access.bind import check_bind
+from headwater.server.access.bind_address import check_bind
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from headwater.server.settings import Settings
+    from headwater.server.app.settings import Settings
     from headwater.store.store import Store
 
 __all__ = ["check_bind", "install"]
@@ -22,9 +22,9 @@ def install(app: FastAPI, store: Store, settings: Settings) -> None:
     """To be called before the outermost middleware is added: the door needs the request's id, and its answers, too,
     are wrapped."""
     from headwater.server.access.credentials import Credentials
-    from headwater.server.access.door import Door
     from headwater.server.access.key_routes import router as keys
-    from headwater.server.access.routes import router
+    from headwater.server.access.middleware import Door
+    from headwater.server.access.session_routes import router
 
     credentials = Credentials(store, settings)
     app.state.credentials = credentials

@@ -18,15 +18,15 @@ from starlette.requests import HTTPConnection
 
 from headwater.errors import NotAuthenticated, OriginRefused, RateExceeded, StoreError
 from headwater.model.access import AccessKey, Scope
-from headwater.server.access.bind import is_loopback
-from headwater.server.access.origins import refuse_other_hosts, refuse_other_pages, refuse_proxies
+from headwater.server.access.bind_address import is_loopback
+from headwater.server.access.origin_check import refuse_other_hosts, refuse_other_pages, refuse_proxies
 from headwater.server.access.principal import Principal
-from headwater.server.access.rates import Rates
+from headwater.server.access.rate_limits import Rates
 from headwater.server.access.refusals import MINUTE, Refusals, Told
-from headwater.store.veil import Veil
+from headwater.store.access.visibility import Veil
 
 if TYPE_CHECKING:
-    from headwater.server.settings import Settings
+    from headwater.server.app.settings import Settings
     from headwater.store.store import Store
 
 LIFETIME = timedelta(hours=12)

@@ -12,11 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from headwater.model.access import AccessKey, NewAccessKey, Scope
 from headwater.server.access.credentials import Credentials
 from headwater.server.access.principal import Principal
-from headwater.server.answers import Json
-from headwater.server.problems import Problem
+from headwater.server.app.openapi_schemas import accepts, answers, page_of, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import FullAdmin, Serving
 from headwater.server.routes.asking import Segment, moment
-from headwater.server.schemas import accepts, answers, page_of, schema_of
-from headwater.server.service import FullAdmin, Serving
 
 router = APIRouter(tags=["Access"])
 _MOST_DAYS = 36_500

@@ -13,7 +13,7 @@ from fastapi import Request
 from headwater.errors import NotAuthenticated, NotPermitted
 from headwater.model.access import Scope
 from headwater.model.audit import Actor
-from headwater.store.veil import Veil
+from headwater.store.access.visibility import Veil
 
 
 @dataclass(frozen=True, slots=True)

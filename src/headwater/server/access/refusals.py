@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from headwater.model.audit import Actor
-from headwater.store.audit import Deed
-from headwater.store.deeds import deed
+from headwater.store.log.audit import Deed
+from headwater.store.log.audit_writer import deed
 
 REFUSED = "access.refused"
 MINUTE = 60.0

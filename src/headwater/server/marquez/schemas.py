@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.server.document_schemas import (
+from headwater.server.app.document_schemas import (
     ANY,
     EVENT,
     FACET,
@@ -17,7 +17,7 @@ from headwater.server.document_schemas import (
     listed,
     or_null,
 )
-from headwater.server.schemas import COMPONENTS, Schema
+from headwater.server.app.openapi_schemas import COMPONENTS, Schema
 
 _NOTHING: Schema = {"type": "null"}
 _EMPTY: Schema = {"type": "array", "maxItems": 0}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from headwater.server import envelope  # noqa: F401 (it says what a `name` in an address is, before they are read)
+from headwater.server.app import request_middleware  # noqa: F401 (it says what a `name` in an address is, before they are read)
+from headwater.server.marquez import routes as marquez_routes
 from headwater.server.routes import (
     catalog,
     events,
@@ -13,7 +14,6 @@ from headwater.server.routes import (
     intake,
     live,
     log,
-    marquez,
     operate,
     overview,
     picture,
@@ -28,7 +28,7 @@ from headwater.server.routes import (
 _SUBJECTS = (
     *(intake, graph, picture, catalog, provenance, quality, overview, runs, events, export, log, records, rows, tasks),
     live,
-    marquez,
+    marquez_routes,
 )
 
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Response
 from headwater.model.answers import DatasetDetail, DatasetSummary
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Coverage, Hit, JobDetail, JobSummary
+from headwater.server.app.openapi_schemas import answers, page_of, schema_of
+from headwater.server.app.service import Reader, Serving
 from headwater.server.routes.asking import Cursor, Limit, Segment, Text
-from headwater.server.schemas import answers, page_of, schema_of
-from headwater.server.service import Reader, Serving
 
 router = APIRouter(tags=["Catalog"])
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from headwater.model.pages import ReceivedEvent
-from headwater.server.document_schemas import EVENT
+from headwater.server.app.document_schemas import EVENT
+from headwater.server.app.openapi_schemas import answers, page_of
+from headwater.server.app.service import Reader, Serving
 from headwater.server.routes.asking import Cursor, Limit, Segment, Text
-from headwater.server.schemas import answers, page_of
-from headwater.server.service import Reader, Serving
 
 router = APIRouter(tags=["Events"])
 

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
+from headwater.server.app.openapi_schemas import answers_text
+from headwater.server.app.service import Reader, Service, Serving
 from headwater.server.routes.asking import Depth, Moment
-from headwater.server.schemas import answers_text
-from headwater.server.service import Reader, Service, Serving
-from headwater.store.deeds import deed
+from headwater.store.log.audit_writer import deed
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Events"])

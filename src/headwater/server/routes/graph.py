@@ -10,6 +10,8 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.model.answers import Affected, Closure, Impact, Node
 from headwater.model.plain import plain
+from headwater.server.app.openapi_schemas import answers, schema_of, with_members
+from headwater.server.app.service import Reader, Serving
 from headwater.server.routes.asking import (
     Cursor,
     DatasetParameter,
@@ -20,9 +22,7 @@ from headwater.server.routes.asking import (
     Text,
     named,
 )
-from headwater.server.schemas import answers, schema_of, with_members
-from headwater.server.service import Reader, Serving
-from headwater.store.cursors import Position, decode, page
+from headwater.store.query.cursors import Position, decode, page
 
 router = APIRouter(tags=["Lineage"])
 _NEXT = schema_of(str | None)

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from fastapi import APIRouter, Request, Response
 
 from headwater.model.answers import Receipt
-from headwater.server.answers import Json
-from headwater.server.intake import count
-from headwater.server.measures import PROCESSING, WAITING
-from headwater.server.schemas import accepts, answers, schema_of
-from headwater.server.service import Serving, Writer
-from headwater.server.storing import Sent
+from headwater.server.app.metrics import PROCESSING, WAITING
+from headwater.server.app.openapi_schemas import accepts, answers, schema_of
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Serving, Writer
+from headwater.server.ingest.group_commit import count
+from headwater.server.ingest.local_ingest import Sent
 
 router = APIRouter(tags=["Events in"])
 

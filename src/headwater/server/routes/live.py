@@ -12,11 +12,11 @@ from fastapi.responses import StreamingResponse
 
 from headwater.model.plain import plain
 from headwater.server.access.principal import Principal
-from headwater.server.answers import encoded
-from headwater.server.problems import Problem
+from headwater.server.app.openapi_schemas import answers_text
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import encoded
+from headwater.server.app.service import Reader, Service, Serving
 from headwater.server.routes.tasks import may_see
-from headwater.server.schemas import answers_text
-from headwater.server.service import Reader, Service, Serving
 
 router = APIRouter(tags=["Live"])
 _ALIVE_SECONDS = 15.0

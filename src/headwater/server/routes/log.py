@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.model.audit import AuditEntry
 from headwater.model.log import ConsistencyProof, InclusionProof, LogKey, SignedCheckpoint, Verified
-from headwater.server import verify_task
-from headwater.server.answers import Json
-from headwater.server.problems import Problem
+from headwater.server.app.openapi_schemas import COMPONENTS, answers, page_of, schema_of, with_members
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import FullReader, Reader, Serving
 from headwater.server.routes.asking import Cursor, Limit, Text
-from headwater.server.schemas import COMPONENTS, answers, page_of, schema_of, with_members
-from headwater.server.service import FullReader, Reader, Serving
-from headwater.server.starting import TASK, start
-from headwater.store.cursors import decode, page
+from headwater.server.tasks import verify_task
+from headwater.server.tasks.starting import TASK, start
+from headwater.store.query.cursors import decode, page
 
 router = APIRouter(tags=["Proof"])
 Entries = Annotated[int, Query(ge=0, le=2**62)]

@@ -7,11 +7,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from headwater.server.answers import Json
-from headwater.server.measures import CONTENT_TYPE, EDGES, NODES, exposition
-from headwater.server.problems import Problem, answer_to
-from headwater.server.schemas import answers, answers_text
-from headwater.server.service import FullReader, Service, Serving
+from headwater.server.app.metrics import CONTENT_TYPE, EDGES, NODES, exposition
+from headwater.server.app.openapi_schemas import answers, answers_text
+from headwater.server.app.problems import Problem, answer_to
+from headwater.server.app.responses import Json
+from headwater.server.app.service import FullReader, Service, Serving
 
 router = APIRouter(tags=["Operation"])
 _COUNT_SECONDS = 15.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from headwater.model.overview import Overview
-from headwater.server.schemas import answers, schema_of
-from headwater.server.service import Reader, Serving
+from headwater.server.app.openapi_schemas import answers, schema_of
+from headwater.server.app.service import Reader, Serving
 
 router = APIRouter(tags=["Catalog"])
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from headwater.server.problems import Problem
+from headwater.server.app.problems import Problem
 
 BUILT = Path(__file__).parents[1] / "page"
 ADDRESSES = ("/", "/map", "/explore", "/runs", "/run", "/diff", "/rows", "/records", "/audit", "/keys")

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from headwater.model.picture import ColumnLink, EstateMap, Neighbourhood
+from headwater.server.app.openapi_schemas import answers, page_of, schema_of
+from headwater.server.app.service import Reader, Serving
 from headwater.server.routes.asking import Cursor, DatasetParameter, Moment, NamespaceParameter, Text, named
-from headwater.server.schemas import answers, page_of, schema_of
-from headwater.server.service import Reader, Serving
 
 router = APIRouter(tags=["Lineage"])
 Hops = Annotated[int, Query(ge=0, le=3, description="At most so many hops that way.")]

@@ -14,11 +14,11 @@ from headwater.formats.provenance import context_of
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
-from headwater.server.answers import Json
+from headwater.server.app.openapi_schemas import accepts, answers, page_of, schema_of
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Reader, Serving, Writer
+from headwater.server.ingest.local_ingest import Sent
 from headwater.server.routes.asking import Cursor, Limit, Moment, Segment, moment
-from headwater.server.schemas import accepts, answers, page_of, schema_of
-from headwater.server.service import Reader, Serving, Writer
-from headwater.server.storing import Sent
 
 router = APIRouter(tags=["Provenance"])
 _PATH = "/datasets/{namespace:name}/{name:name}/provenance"

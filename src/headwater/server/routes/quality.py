@@ -13,13 +13,13 @@ from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityStatement
-from headwater.server.answers import Json
-from headwater.server.document_schemas import closed, listed
-from headwater.server.problems import Problem
+from headwater.server.app.document_schemas import closed, listed
+from headwater.server.app.openapi_schemas import Schema, accepts, answers, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Reader, Serving, Writer
+from headwater.server.ingest.local_ingest import Sent
 from headwater.server.routes.asking import Limit, Segment
-from headwater.server.schemas import Schema, accepts, answers, schema_of
-from headwater.server.service import Reader, Serving, Writer
-from headwater.server.storing import Sent
 
 router = APIRouter(tags=["Quality"])
 _AT = "/datasets/{namespace:name}/{name:name}/quality"

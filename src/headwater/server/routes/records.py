@@ -11,12 +11,12 @@ from headwater.model.audit import Actor
 from headwater.model.plain import plain
 from headwater.model.records import Sent
 from headwater.records.ledger import Records
-from headwater.server.answers import Json
-from headwater.server.document_schemas import FOUND_RECORD, ROOT_TRACE, closed, listed
-from headwater.server.problems import Problem
+from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, closed, listed
+from headwater.server.app.openapi_schemas import accepts, answers, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import FullReader, FullWriter, Serving
 from headwater.server.routes.asking import Limit, Moment, Text
-from headwater.server.schemas import accepts, answers, schema_of
-from headwater.server.service import FullReader, FullWriter, Serving
 
 router = APIRouter(tags=["Records"])
 _ID = {"type": "string"}

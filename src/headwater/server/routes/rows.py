@@ -16,21 +16,22 @@ from headwater.model.answers import Field
 from headwater.model.askable import AskableRows
 from headwater.model.names import Dataset
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.server import kept_rows, row_task
 from headwater.server.access.principal import Principal
-from headwater.server.answers import Json
-from headwater.server.confinement import Limits, StoreAnswers
-from headwater.server.kept_rows import KeptRows
-from headwater.server.problems import Problem
+from headwater.server.app.openapi_schemas import accepts, answers, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import FullReader, Service, Serving
 from headwater.server.routes.asking import DatasetParameter, NamespaceParameter, named
-from headwater.server.row_lookup import look_up
-from headwater.server.row_questions import ForwardAsked, Meant, TraceAsked, WhyNotAsked, read_question
-from headwater.server.row_reads import record_read
-from headwater.server.row_schemas import TRACED
-from headwater.server.schemas import accepts, answers, schema_of
-from headwater.server.service import FullReader, Service, Serving
-from headwater.server.starting import TASK, start
-from headwater.server.tasks import Confined
+from headwater.server.rows import run_rows
+from headwater.server.rows.audit import record_read
+from headwater.server.rows.lookup import look_up
+from headwater.server.rows.questions import ForwardAsked, Meant, TraceAsked, WhyNotAsked, read_question
+from headwater.server.rows.run_rows import KeptRows
+from headwater.server.rows.schemas import TRACED
+from headwater.server.tasks import row_task
+from headwater.server.tasks.confinement import Limits, StoreAnswers
+from headwater.server.tasks.starting import TASK, start
+from headwater.server.tasks.tasks import Confined
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Rows"])
@@ -44,7 +45,7 @@ async def askable(
 ) -> Response:
     """What can be asked of a dataset's rows: by which columns, at once or on Spark, or why it cannot be."""
     detail = await serving.ask(serving.store.dataset, named(dataset, namespace))
-    return await serving.answer(kept_rows.askable, serving.store, detail, _roots(serving))
+    return await serving.answer(run_rows.askable, serving.store, detail, _roots(serving))
 
 
 @router.post(
@@ -93,7 +94,7 @@ async def why_not(request: Request, serving: Serving, who: FullReader) -> Respon
         asked = read_question(WhyNotAsked, body)
     detail = await serving.ask(serving.store.dataset, named(asked.dataset, asked.namespace))
     _refuse_others(who)
-    output = _replayable(await serving.ask(kept_rows.of_dataset, serving.store, detail))
+    output = _replayable(await serving.ask(run_rows.of_dataset, serving.store, detail))
     source = named(asked.source, asked.source_namespace)
     _refuse_unknown(asked, await serving.ask(_columns, serving.store, source), source)
     about = {"what": [output.namespace, output.name], "source": str(source)}
@@ -106,9 +107,9 @@ def _roots(serving: Service) -> LookupRoots:
 
 def _kept(store: Store, asked: TraceAsked) -> KeptRows:
     if asked.run is not None:
-        return kept_rows.of_run(store, asked.run, asked.output or 0)
+        return run_rows.of_run(store, asked.run, asked.output or 0)
     assert asked.dataset is not None
-    return kept_rows.of_dataset(store, store.dataset(named(asked.dataset, asked.namespace)), asked.output)
+    return run_rows.of_dataset(store, store.dataset(named(asked.dataset, asked.namespace)), asked.output)
 
 
 def _refuse_others(who: Principal) -> None:

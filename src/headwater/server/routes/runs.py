@@ -11,12 +11,12 @@ from headwater.model.answers import RunDetail, RunDiff
 from headwater.model.certificates import Certificate
 from headwater.model.log import VerifiedRun
 from headwater.model.runs import Run
-from headwater.server.answers import Json
-from headwater.server.document_schemas import BUNDLE, FACET
-from headwater.server.problems import Problem
+from headwater.server.app.document_schemas import BUNDLE, FACET
+from headwater.server.app.openapi_schemas import answers, answers_text, page_of, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Reader, Service, Serving
 from headwater.server.routes.asking import Cursor, Limit, Moment, NamespaceParameter, Segment, State, Text, named
-from headwater.server.schemas import answers, answers_text, page_of, schema_of
-from headwater.server.service import Reader, Service, Serving
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Runs"])

@@ -9,13 +9,13 @@ from fastapi import APIRouter, Response
 from headwater.model.access import Scope
 from headwater.model.tasks import Task
 from headwater.server.access.principal import Principal
-from headwater.server.answers import Json
-from headwater.server.problems import Problem
+from headwater.server.app.openapi_schemas import answers, page_of, schema_of
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Reader, Service, Serving
 from headwater.server.routes.asking import Segment
-from headwater.server.row_reads import ROW_TASKS, record_read
-from headwater.server.schemas import answers, page_of, schema_of
-from headwater.server.service import Reader, Service, Serving
-from headwater.server.starting import call_off
+from headwater.server.rows.audit import ROW_TASKS, record_read
+from headwater.server.tasks.starting import call_off
 
 router = APIRouter(tags=["Tasks"])
 

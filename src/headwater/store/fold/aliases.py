@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from headwater.formats.openlineage.describe import aliases
-from headwater.store.arrays import one_of
+from headwater.store.engine.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import DatasetRow, live_facets
-from headwater.store.tables import dataset, symlink
+from headwater.store.schema.tables import dataset, symlink
 
 
 def resolve_aliases(conn: Connection, entities: Entities) -> set[int]:

@@ -16,7 +16,7 @@ from headwater.formats.openlineage.describe import in_words
 from headwater.model.runs import Facets
 from headwater.store.fold.entities import Entities, chunks
 from headwater.store.fold.rows import DatasetRow, FacetDocument, live_facets
-from headwater.store.tables import dataset
+from headwater.store.schema.tables import dataset
 
 
 def describe_again(conn: Connection, entities: Entities, moved: Collection[int]) -> None:

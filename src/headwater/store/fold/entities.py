@@ -15,12 +15,12 @@ from headwater.formats.openlineage.describe import dataset_kind, first_owner, in
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Endpoint, Job
 from headwater.model.runs import Facets, RunState
+from headwater.store.engine.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
-from headwater.store.keys import endpoint_key, hub_key, hub_name, key_of
-from headwater.store.prepared import Lookup, Prepared, Question, Row, together
-from headwater.store.standing import Standing
-from headwater.store.tables import dataset, job, label, run, run_dataset, to_micros
+from headwater.store.log.log_head import Standing
+from headwater.store.schema.name_keys import endpoint_key, hub_key, hub_name, key_of
+from headwater.store.schema.tables import dataset, job, label, run, run_dataset, to_micros
 
 _CHUNK = 500
 _LIGHT = 500

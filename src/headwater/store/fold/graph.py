@@ -17,14 +17,14 @@ from headwater.formats.openlineage.flows import (
     flows_of_run,
 )
 from headwater.model.lineage import Origin
-from headwater.store.arrays import one_of
+from headwater.store.engine.arrays import one_of
+from headwater.store.engine.prepared import Lookup, Prepared
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.intervals import Intervals
 from headwater.store.fold.repeats import Outcome, said_by
 from headwater.store.fold.rows import Group, RunRow
 from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
-from headwater.store.prepared import Lookup, Prepared
-from headwater.store.tables import dataset, event, lineage, to_micros, version
+from headwater.store.schema.tables import dataset, event, lineage, to_micros, version
 
 _EVENTS_OF_RUNS = Lookup(select(event.c.run_id, event.c.digest, event.c.body), event.c.run_id)
 _VERSIONS_OF_RUN = select(version).where(version.c.run_id == bindparam("run"))

@@ -27,12 +27,12 @@ from sqlalchemy import (
     update,
 )
 
+from headwater.store.engine.prepared import Prepared, together
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
 from headwater.store.fold.versions import Versions
 from headwater.store.fold.writes import Draft, in_group
-from headwater.store.prepared import Prepared, together
-from headwater.store.tables import OPEN, column_edge, content, edge, version
+from headwater.store.schema.tables import OPEN, column_edge, content, edge, version
 
 Element = tuple[Any, ...]
 """One thing a version says: an upstream with its type, or one column edge."""

@@ -1,9 +1,9 @@
 """What one transaction leaves at hand for the next.
 
 Most events speak of what the last ones spoke of. As long as nobody else has written to the store (see
-:class:`~headwater.store.standing.Standing`), what was read and changed then is what is stored now, and need not be read
-again. Where somebody has, only what never changes holds on. A transaction that fails leaves nothing: the store then
-does not stand where it would have left it.
+:class:`~headwater.store.log.log_head.Standing`), what was read and changed then is what is stored now, and need not be
+read again. Where somebody has, only what never changes holds on. A transaction that fails leaves nothing: the store
+then does not stand where it would have left it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from headwater.model.names import Endpoint, Job
 from headwater.store.fold.repeats import Outcome
 from headwater.store.fold.rows import DatasetRow, Group, JobRow, Newest, RunRow
-from headwater.store.standing import Standing
+from headwater.store.log.log_head import Standing
 
 _MOST_TEXT = 4 * 2**20
 

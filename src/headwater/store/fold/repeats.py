@@ -34,7 +34,7 @@ class Outcome:
 def said_by(events: Iterable[Event]) -> Said:
     """All that lineage is made of in the events of a run, in their order.
 
-    Facets go by their identity: :mod:`~headwater.formats.openlineage.sound` has equal ones be the same.
+    Facets go by their identity: :mod:`~headwater.formats.openlineage.facet_cache` has equal ones be the same.
     """
     return tuple(
         (event.job, _uses(event.inputs), _uses(event.outputs), id((event.job_facets or {}).get("lineage")))

@@ -13,11 +13,11 @@ from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, Text, bindparam, column, insert, select, table, update
 
+from headwater.store.engine.pending import gather
+from headwater.store.engine.prepared import Lookup, Prepared
 from headwater.store.fold.rows import Newest
 from headwater.store.fold.writes import Draft, content_text
-from headwater.store.pending import gather
-from headwater.store.prepared import Lookup, Prepared
-from headwater.store.tables import OPEN, content, lineage, version
+from headwater.store.schema.tables import OPEN, content, lineage, version
 
 
 class Versions:

@@ -23,10 +23,10 @@ from headwater.formats.openlineage.stated_columns import Quoted, row_of, row_tex
 from headwater.formats.openlineage.stated_columns import Row as StatedRow
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.model.names import Endpoint
-from headwater.store.arrays import one_of
+from headwater.store.engine.arrays import one_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
-from headwater.store.tables import lineage, version
+from headwater.store.schema.tables import lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
 _BASES = list(Basis)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.jvm import JavaClasses
-from headwater.rows.keep.jvm import plan_classes
+from headwater.rows.kept_queries.jvm import plan_classes
 from tests.capture.telling import Json
 
 if TYPE_CHECKING:

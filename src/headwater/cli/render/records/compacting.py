@@ -10,7 +10,7 @@ from rich.text import Text
 from headwater.cli.output import console, print_json
 from headwater.cli.render.parts import data, properties
 from headwater.cli.text import counted
-from headwater.records.compacted import Compacted
+from headwater.records.compaction.result import Compacted
 
 
 def compacted(answer: Compacted) -> RenderableType:

@@ -14,7 +14,7 @@ from rich.text import Text
 from headwater.cli.render.layout import Rows as Table
 from headwater.cli.render.parts import data, note
 from headwater.cli.text import counted
-from headwater.records.query import Rows
+from headwater.records.query.sql import Rows
 
 
 def answer_table(answer: Rows, limit: int) -> RenderableType:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from headwater.cli.output import console, print_json
 from headwater.cli.text import counted, printable
-from headwater.records.worker import Tally
+from headwater.records.intake.worker import Tally
 
 
 class WorkingReport:

@@ -1,0 +1,441 @@
+"""OpenLineage events of captured runs, built with the classes of `openlineage-python`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from openlineage.client import event_v2 as ol
+from openlineage.client.facet_v2 import (
+    base_subset_dataset,
+    catalog_dataset,
+    column_lineage_dataset,
+    data_quality_metrics_dataset,
+    dataset_type_dataset,
+    dataset_version_dataset,
+    datasource_dataset,
+    error_message_run,
+    input_statistics_input_dataset,
+    job_type_job,
+    lifecycle_state_change_dataset,
+    output_statistics_output_dataset,
+    parent_run,
+    processing_engine_run,
+    schema_dataset,
+    source_code_location_job,
+    sql_job,
+    storage_dataset,
+    symlinks_dataset,
+)
+from openlineage.client.generated import lineage as lineage_facet
+from openlineage.client.serde import Serde
+from openlineage.client.uuid import generate_new_uuid
+
+from headwater.capture.events.facets import (
+    ADJOINT,
+    ColumnTypesDatasetFacet,
+    CoverageDatasetFacet,
+    TelemetryRunFacet,
+    adjoint_facet,
+    rows_facet,
+)
+from headwater.capture.events.inputs import Input, InputColumn
+from headwater.capture.events.run_types import Engine, Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.events.schema_fields import schema_fields
+from headwater.capture.events.writes import Written
+from headwater.capture.listener.statistics import Amount
+from headwater.capture.naming.dataset_ref import Place
+from headwater.formats.openlineage.signed_rows import FACET as ROWS
+from headwater.formats.provenance import FACET as PROVENANCE
+
+_LIFECYCLE = {
+    "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
+    "create": lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
+    "replace": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
+}
+_LONGEST_TEXT = 100_000  # of a query, an error or a stack trace
+
+
+def new_run_id() -> str:
+    """A UUID of version 7, as OpenLineage recommends: ids sort by time."""
+    return str(generate_new_uuid())
+
+
+class Events:
+    """Builds the events of one application."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._producer = engine.producer
+
+    def start(self, run: RunIdentity, at: datetime, written: Written | None = None) -> dict[str, Any]:
+        job_facets = self._job_facets(run, written.sql if written else None)
+        return self._event(ol.RunState.START, run, at, {}, job_facets, *_expected(written))
+
+    def progress(self, run: RunIdentity, at: datetime, outcome: Outcome) -> dict[str, Any]:
+        """One of several writes of a run: it says for itself what flowed where, so that no other write's inputs are
+        taken for its own."""
+        if not outcome.kept:
+            return self._event(ol.RunState.RUNNING, run, at, {}, self._job_facets(run, outcome.written.sql), [], [])
+        inputs, fields = _explicit(outcome.written)
+        entry = lineage_facet.LineageDatasetEntry(
+            *outcome.written.target.key, type="DATASET", inputs=inputs, fields=fields
+        )
+        facets = self._job_facets(run, outcome.written.sql)
+        facets["lineage"] = lineage_facet.LineageJobFacet(entries=[entry], producer=self._producer)
+        return self._event(ol.RunState.RUNNING, run, at, {}, facets, *self._datasets([outcome]))
+
+    def complete(
+        self,
+        run: RunIdentity,
+        at: datetime,
+        outcomes: Sequence[Outcome] = (),
+        told: Sequence[Outcome] = (),
+        more: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """``told`` are writes that events of their own have described: only their measurements are added. ``more`` are
+        facets of the run that somebody else has filled."""
+        outcomes = [outcome for outcome in outcomes if outcome.kept]
+        writes = [self._telemetry(outcome) for outcome in (*told, *outcomes) if outcome.nodes]
+        facets = self._signed(more)
+        if writes:
+            facets["headwater_telemetry"] = TelemetryRunFacet(writes=writes, producer=self._producer)
+        pairs = [outcome.rows["pairs"] for outcome in (*told, *outcomes) if outcome.rows and "pairs" in outcome.rows]
+        if pairs:
+            facets[ADJOINT] = adjoint_facet(pairs, self._producer)
+        sql = outcomes[0].written.sql if len(outcomes) == 1 else None
+        return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), *self._datasets(outcomes))
+
+    def fail(
+        self,
+        run: RunIdentity,
+        at: datetime,
+        failure: Failure,
+        written: Written | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        facets = self._signed(more) | {
+            "errorMessage": error_message_run.ErrorMessageRunFacet(
+                message=failure.message[:_LONGEST_TEXT],
+                programmingLanguage=failure.language,
+                stackTrace=failure.stack_trace and failure.stack_trace[:_LONGEST_TEXT],
+                producer=self._producer,
+            )
+        }
+        job_facets = self._job_facets(run, written.sql if written else None)
+        return self._event(ol.RunState.FAIL, run, at, facets, job_facets, *_expected(written))
+
+    def view(self, written: Written, at: datetime) -> dict[str, Any]:
+        """What a view is made of, said of the view itself: no run of ours made it."""
+        inputs, fields = _explicit(written)
+        facets = self._dataset_facets(written.target) | self._output_facets(written)
+        facets["lineage"] = lineage_facet.LineageDatasetFacet(inputs=inputs, fields=fields, producer=self._producer)
+        event = ol.DatasetEvent(
+            eventTime=_text(at),
+            producer=self._producer,
+            dataset=ol.StaticDataset(*written.target.key, facets=facets),
+        )
+        return _plain(event)
+
+    def dropped(
+        self, place: Place, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Said of the table itself. As a run of its job it would say that the job now writes this table from nothing.
+
+        ``facets`` of the run may tell what it is for."""
+        drop = lifecycle_state_change_dataset.LifecycleStateChange.DROP
+        told = {
+            "event_type": "deleted",
+            "agent": {"type": "job", "id": f"{run.namespace or self._engine.namespace}/{run.job}"},
+            "operation": {"type": "write", "method": f"DROP {place.kind}", "parameters": {"run_id": run.run_id}},
+            **facets.get(PROVENANCE, {}),
+        }
+        stated = {
+            "lifecycleStateChange": lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+                drop, producer=self._producer
+            ),
+            **self._signed({PROVENANCE: told}),
+        }
+        event = ol.DatasetEvent(
+            eventTime=_text(at),
+            producer=self._producer,
+            dataset=ol.StaticDataset(*place.key, facets=self._dataset_facets(place) | stated),
+        )
+        return _plain(event)
+
+    def _signed(self, facets: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {
+            name: {"_producer": self._producer, "_schemaURL": f"urn:headwater:facet:{name}:1-0-0", **told}
+            for name, told in (facets or {}).items()
+        }
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    def _event(
+        self,
+        state: ol.RunState,
+        run: RunIdentity,
+        at: datetime,
+        run_facets: dict[str, Any],
+        job_facets: dict[str, Any],
+        inputs: list[ol.InputDataset],
+        outputs: list[ol.OutputDataset],
+    ) -> dict[str, Any]:
+        facets = {
+            "processing_engine": processing_engine_run.ProcessingEngineRunFacet(
+                version=self._engine.spark_version,
+                name="spark",
+                openlineageAdapterVersion=self._engine.headwater_version,
+                producer=self._producer,
+            ),
+            **run_facets,
+        }
+        if run.parent is not None:
+            facets["parent"] = self._parent(run.parent)
+        event = ol.RunEvent(
+            eventType=state,
+            eventTime=_text(at),
+            run=ol.Run(run.run_id, facets=facets),
+            job=ol.Job(run.namespace or self._engine.namespace, run.job, facets=job_facets),
+            inputs=inputs,
+            outputs=outputs,
+            producer=self._producer,
+        )
+        return _plain(event)
+
+    def _parent(self, parent: ParentRun) -> parent_run.ParentRunFacet:
+        root = None
+        if parent.root is not None:
+            above = parent_run.RootJob(parent.root.namespace, parent.root.job)
+            root = parent_run.Root(parent_run.RootRun(parent.root.run_id), above)
+        return parent_run.ParentRunFacet(
+            run=parent_run.Run(parent.run_id),
+            job=parent_run.Job(parent.namespace, parent.job),
+            root=root,
+            producer=self._producer,
+        )
+
+    def _job_facets(self, run: RunIdentity, sql: str | None) -> dict[str, Any]:
+        facets: dict[str, Any] = {
+            "jobType": job_type_job.JobTypeJobFacet(
+                processingType="STREAMING" if run.streaming else "BATCH",
+                integration="SPARK",
+                jobType="QUERY" if sql else "JOB",
+                producer=self._producer,
+            )
+        }
+        if sql:
+            facets["sql"] = sql_job.SQLJobFacet(query=sql[:_LONGEST_TEXT], dialect="spark", producer=self._producer)
+        code = self._engine.code
+        if code is not None:
+            facets["sourceCodeLocation"] = source_code_location_job.SourceCodeLocationJobFacet(
+                type="git" if code.commit else "file",
+                url=code.url,
+                repoUrl=code.repository,
+                path=code.path,
+                version=code.commit,
+                branch=code.branch,
+                producer=self._producer,
+            )
+        return facets
+
+    def _datasets(self, outcomes: Sequence[Outcome]) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
+        inputs: dict[tuple[str, str], ol.InputDataset] = {}
+        for outcome in outcomes:
+            for item in outcome.written.inputs:
+                inputs[item.place.key] = self._input(item, outcome.read.get(item.place.key))
+        return list(inputs.values()), [self._output(outcome) for outcome in outcomes]
+
+    def _input(self, item: Input, amount: Amount | None) -> ol.InputDataset:
+        facets = self._dataset_facets(item.place)
+        if item.columns:
+            facets["schema"] = self._schema((column.name, column.type) for column in item.columns)
+        input_facets: dict[str, Any] = {}
+        if amount:
+            input_facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
+                rowCount=amount.rows, size=amount.bytes, fileCount=amount.files, producer=self._producer
+            )
+        if item.place.partitions:
+            condition = _partition_condition(item.place.partitions)
+            input_facets["subset"] = base_subset_dataset.InputSubsetInputDatasetFacet(
+                inputCondition=condition, producer=self._producer
+            )
+        return ol.InputDataset(*item.place.key, facets=facets, inputFacets=input_facets)
+
+    def _output(self, outcome: Outcome) -> ol.OutputDataset:
+        written, amount = outcome.written, outcome.amount
+        facets = self._dataset_facets(written.target) | self._output_facets(written)
+        if outcome.quality is not None:
+            facets["dataQualityMetrics"] = data_quality_metrics_dataset.DataQualityMetricsDatasetFacet(
+                rowCount=outcome.quality.rows,
+                columnMetrics={
+                    name: data_quality_metrics_dataset.ColumnMetrics(
+                        nullCount=counts.nulls, distinctCount=counts.distinct
+                    )
+                    for name, counts in outcome.quality.columns.items()
+                },
+                producer=self._producer,
+            )
+        output_facets: dict[str, Any] = {}
+        if amount:
+            output_facets["outputStatistics"] = output_statistics_output_dataset.OutputStatisticsOutputDatasetFacet(
+                rowCount=amount.rows, size=amount.bytes, fileCount=amount.files, producer=self._producer
+            )
+        if outcome.partition is not None:
+            named = base_subset_dataset.Partition(dimensions={}, identifier=outcome.partition)
+            output_facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(
+                outputCondition=base_subset_dataset.PartitionSubsetCondition(partitions=[named]),
+                producer=self._producer,
+            )
+        elif written.target.partitions:
+            output_facets["subset"] = base_subset_dataset.OutputSubsetOutputDatasetFacet(
+                outputCondition=_partition_condition(written.target.partitions), producer=self._producer
+            )
+        if outcome.rows is not None:
+            output_facets[ROWS] = rows_facet(outcome.rows, self._producer)
+        return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
+
+    def _dataset_facets(self, place: Place) -> dict[str, Any]:
+        facets: dict[str, Any] = {
+            "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(place.kind, producer=self._producer)
+        }
+        if place.uri:
+            facets["dataSource"] = datasource_dataset.DatasourceDatasetFacet(
+                name=place.namespace, uri=place.uri, producer=self._producer
+            )
+        if place.also:
+            named = symlinks_dataset.Identifier(*place.also, type="TABLE")
+            facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([named], producer=self._producer)
+        if place.format:
+            facets["storage"] = storage_dataset.StorageDatasetFacet(
+                storageLayer=_storage_layer(place), fileFormat=place.format, producer=self._producer
+            )
+        if place.catalog:
+            facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
+                framework=place.catalog.framework,
+                type=place.catalog.type,
+                name=place.catalog.name,
+                metadataUri=place.catalog.metadata_uri,
+                warehouseUri=place.catalog.warehouse_uri,
+                source="spark",
+                producer=self._producer,
+            )
+        if place.version:
+            facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(
+                place.version, producer=self._producer
+            )
+        return facets
+
+    def _output_facets(self, written: Written) -> dict[str, Any]:
+        facets: dict[str, Any] = {
+            "headwater_coverage": CoverageDatasetFacet(
+                complete=not written.gaps,
+                gaps=[
+                    {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)}
+                    for gap in written.gaps
+                ],
+                producer=self._producer,
+            )
+        }
+        if written.columns:
+            facets["schema"] = self._schema((column.name, column.type) for column in written.columns)
+        if any(written.fields.values()) or written.whole:
+            facets["columnLineage"] = column_lineage_dataset.ColumnLineageDatasetFacet(
+                fields={
+                    name: column_lineage_dataset.Fields(inputFields=_input_fields(sources))
+                    for name, sources in written.fields.items()
+                    if sources
+                },
+                dataset=_input_fields(written.whole),
+                producer=self._producer,
+            )
+        if written.column_types:
+            facets["headwater_columnTypes"] = ColumnTypesDatasetFacet(
+                fields=dict(written.column_types), producer=self._producer
+            )
+        if written.kind in _LIFECYCLE:
+            facets["lifecycleStateChange"] = lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
+                _LIFECYCLE[written.kind], producer=self._producer
+            )
+        return facets
+
+    def _schema(self, columns: Iterable[tuple[str, Any]]) -> schema_dataset.SchemaDatasetFacet:
+        return schema_dataset.SchemaDatasetFacet(fields=schema_fields(columns), producer=self._producer)
+
+    @staticmethod
+    def _telemetry(outcome: Outcome) -> dict[str, Any]:
+        target = outcome.written.target
+        return {
+            "output": {"namespace": target.namespace, "name": target.name},
+            "nodes": [
+                {
+                    "name": node.name,
+                    "parent": node.parent,
+                    "rows": node.rows,
+                    "latencyMs": node.latency_ms,
+                    "bytes": node.bytes,
+                    "spillBytes": node.spill_bytes,
+                    "metrics": dict(node.metrics),
+                }
+                for node in outcome.nodes
+            ],
+        }
+
+
+def _expected(written: Written | None) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
+    """What a write that is not over will read and write, as far as that is certain."""
+    if written is None or not written.is_certain:
+        return [], []
+    return [ol.InputDataset(*item.place.key) for item in written.inputs], [ol.OutputDataset(*written.target.key)]
+
+
+def _input_fields(columns: Iterable[InputColumn]) -> list[column_lineage_dataset.InputField]:
+    """One entry a source column, with every way it is used."""
+    ways: dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]] = {}
+    for column in columns:
+        transformation = column_lineage_dataset.Transformation(
+            type=column.type, subtype=column.subtype, description=column.logic, masking=column.masking
+        )
+        ways.setdefault((*column.place.key, column.field), []).append(transformation)
+    return [column_lineage_dataset.InputField(*key, transformations=found) for key, found in ways.items()]
+
+
+def _explicit(
+    written: Written,
+) -> tuple[list[lineage_facet.LineageInput], dict[str, lineage_facet.LineageFieldEntry]]:
+    """The write in the words of the `lineage` facet: every input, the columns that decide over rows, and the fields."""
+    inputs = [lineage_facet.LineageDatasetInput(*item.place.key, type="DATASET") for item in written.inputs]
+    fields = {
+        name: lineage_facet.LineageFieldEntry(inputs=[_explicit_column(source) for source in sources])
+        for name, sources in written.fields.items()
+        if sources
+    }
+    return [*inputs, *(_explicit_column(column) for column in written.whole)], fields
+
+
+def _explicit_column(column: InputColumn) -> lineage_facet.LineageDatasetInput:
+    transformation = lineage_facet.LineageTransformation(
+        type=column.type, subtype=column.subtype, description=column.logic, masking=column.masking
+    )
+    return lineage_facet.LineageDatasetInput(
+        *column.place.key, type="DATASET", field=column.field, transformations=[transformation]
+    )
+
+
+def _partition_condition(partitions: Iterable[Mapping[str, str]]) -> base_subset_dataset.PartitionSubsetCondition:
+    named = [base_subset_dataset.Partition(dimensions=dict(partition)) for partition in partitions]
+    return base_subset_dataset.PartitionSubsetCondition(partitions=named)
+
+
+def _storage_layer(place: Place) -> str:
+    return place.format if place.format in ("delta", "iceberg", "hudi") else place.namespace.split(":", 1)[0]
+
+
+def _text(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _plain(event: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = Serde.to_dict(event)
+    return plain

@@ -1,0 +1,92 @@
+"""Tables of a catalog: named by where their data lies, with the table's own name beside it.
+
+Two catalogs may know one folder by two names, and a job may read the folder itself: the location is what they share.
+A view, or a table whose place is not known, goes by its name in the catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from headwater.capture.naming.dataset_ref import Catalog, Place
+from headwater.capture.naming.paths import location_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SESSION_CATALOG = "spark_catalog"
+
+
+@dataclass(frozen=True)
+class Catalogs:
+    """What the session's configuration says of its catalogs."""
+
+    warehouse: str
+    metastore: str | None
+    conf: Mapping[str, str]
+    """`spark.sql.catalog.*`, without the prefix."""
+
+    def place(
+        self,
+        parts: Sequence[str],
+        *,
+        catalog: str | None = None,
+        location: str | None = None,
+        provider: str | None = None,
+        kind: str = "TABLE",
+        version: str | None = None,
+        partitions: tuple[Mapping[str, str], ...] = (),
+    ) -> Place:
+        """``parts`` are the table's name in its catalog: database and table."""
+        known = self._catalog(catalog or SESSION_CATALOG, provider)
+        named = self._namespace(known), ".".join(parts)
+        if location is None:
+            return Place(*named, kind, uri=named[0], catalog=known, format=provider, version=version)
+        uri = unquote(location)
+        return Place(
+            *location_name(uri),
+            kind,
+            uri=uri,
+            also=named,
+            format=provider,
+            catalog=known,
+            version=version,
+            partitions=partitions,
+        )
+
+    def _catalog(self, name: str, provider: str | None) -> Catalog:
+        if name == SESSION_CATALOG:
+            framework = provider if provider in ("delta", "iceberg", "hudi") else "hive" if self.metastore else "spark"
+            kind = "hive" if self.metastore else "in-memory"
+            return Catalog(name, framework, kind, self.metastore, self.warehouse)
+        conf = {key.removeprefix(f"{name}."): value for key, value in self.conf.items() if key.startswith(f"{name}.")}
+        implementation = self.conf.get(name, "").rsplit(".", 1)[-1]
+        framework = provider or next((f for f in ("iceberg", "delta", "hudi") if f in self.conf.get(name, "")), "spark")
+        return Catalog(
+            name, framework, conf.get("type") or implementation or "unknown", conf.get("uri"), conf.get("warehouse")
+        )
+
+    @staticmethod
+    def _namespace(catalog: Catalog) -> str:
+        if catalog.metadata_uri:
+            parts = urlsplit(catalog.metadata_uri)
+            return f"hive://{parts.netloc}" if parts.scheme == "thrift" else catalog.metadata_uri
+        if catalog.warehouse_uri:
+            namespace, name = location_name(unquote(catalog.warehouse_uri))
+            return f"file:{name}" if namespace == "file" else f"{namespace}/{name.strip('/')}"
+        return f"catalog:{catalog.name}"
+
+
+def catalogs_of(spark: SparkSession, conf: Mapping[str, str]) -> Catalogs:
+    """``conf`` is the application's configuration."""
+    context: Any = spark.sparkContext._jsc
+    metastore = conf.get("spark.hadoop.hive.metastore.uris") or context.hadoopConfiguration().get("hive.metastore.uris")
+    prefix = "spark.sql.catalog."
+    return Catalogs(
+        str(spark.conf.get("spark.sql.warehouse.dir")),
+        metastore.split(",")[0] if metastore else None,
+        {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)},
+    )

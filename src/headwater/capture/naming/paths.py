@@ -1,0 +1,151 @@
+"""Files: which folder is the dataset, and which partitions of it are meant.
+
+A table on disk is read and written through many paths: a glob, a list of partition folders, one day's folder. All of
+them are the one dataset whose root they share; what was narrowed down becomes the names of its partitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from posixpath import normpath
+from urllib.parse import unquote, urlsplit
+
+from headwater.capture.naming.dataset_ref import Place
+
+_GLOB = re.compile(r"[*?\[{]")
+_EVERYTHING = re.compile(r"\*(\.\w+)*")  # `*`, `*.csv`: all there is, not a choice
+_HIVE_PARTITION = re.compile(r"([^/=]+)=([^/]*)")
+_PART_FILE = re.compile(r"part-\d{5}-[0-9a-f-]{36}.*")  # what Spark calls the files it writes
+_DATE = re.compile(r"(19|20)\d{2}-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])(T?\d{2}(-?\d{2}){0,2})?")
+_YEAR, _MONTH, _DAY = re.compile(r"(19|20)\d{2}"), re.compile(r"0?[1-9]|1[0-2]"), re.compile(r"0?[1-9]|[12]\d|3[01]")
+_OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "wasbs": "wasbs", "abfss": "abfss", "abfs": "abfss"}
+
+Partition = Mapping[str, str]
+
+
+def file_places(
+    roots: Iterable[str], *, asked: str | None = None, base: str | None = None, format: str | None = None
+) -> list[Place]:
+    """The datasets behind the paths that Spark resolved.
+
+    ``asked`` is the path as the user wrote it, maybe with a glob; ``base`` the `basePath` option.
+    """
+    found = [_without_glob(root) for root in roots]
+    whole = _base_folder(found, asked, base)
+    everything = asked is not None and _EVERYTHING.fullmatch(asked.rsplit("/", 1)[-1]) is not None
+    partitions: dict[tuple[str, str, str], list[Partition]] = {}
+    for root in found:
+        folder, partition = _split_partition(root) if whole is None else (whole, _below(root, whole, everything))
+        partitions.setdefault((*_named(folder), folder), []).append(partition)
+    return [
+        Place(
+            namespace,
+            name,
+            "FILE",
+            uri=folder,
+            format=format,
+            partitions=() if {} in narrowed else tuple(_unique(narrowed)),
+        )
+        for (namespace, name, folder), narrowed in sorted(partitions.items(), key=lambda item: item[0])
+    ]
+
+
+def file_place(uri: str, *, format: str | None = None) -> Place:
+    """The one dataset that a path belongs to."""
+    return file_places([uri], format=format)[0]
+
+
+def location_name(uri: str) -> tuple[str, str]:
+    """A storage location as OpenLineage names it: (namespace, name)."""
+    return _named(uri)
+
+
+def _named(uri: str) -> tuple[str, str]:
+    parts = urlsplit(uri)
+    scheme, authority = parts.scheme.lower(), parts.netloc
+    path = uri.split("://", 1)[-1][len(authority) :] if "://" in uri else uri.removeprefix(f"{parts.scheme}:")
+    if scheme in ("", "file") or len(scheme) == 1:  # one letter: a drive of Windows
+        path = uri if len(scheme) == 1 else path
+        name = normpath(path).replace("//", "/", 1)
+        return (f"file://{authority}" if authority else "file"), name
+    if scheme in _OBJECT_STORES:
+        return f"{_OBJECT_STORES[scheme]}://{authority}", normpath(path or "/").strip("/") or "/"
+    return f"{scheme}://{authority}", normpath(path) if path else "/"
+
+
+def _without_glob(root: str) -> str:
+    """An RDD over files keeps its path as it was asked for: up to the first glob it is the dataset's."""
+    segments = root.split("/")
+    first = next((place for place, segment in enumerate(segments) if "*" in segment), None)
+    return root if first is None else "/".join(segments[:first])
+
+
+def _base_folder(roots: list[str], asked: str | None, base: str | None) -> str | None:
+    """The folder that the user's `basePath` or glob stands for, as Spark spells it: what they wrote may be relative."""
+    if base and roots:
+        return _spelled(base, roots[0])
+    if not asked or not _GLOB.search(asked):
+        return None
+    stems = {_split_partition(root)[0] for root in roots}
+    if len(stems) == 1 and not stems & set(roots):  # every path ends with a partition, and they share the rest
+        return stems.pop()
+    segments = asked.rstrip("/").split("/")
+    first = next(place for place, segment in enumerate(segments) if _GLOB.search(segment))
+    folders = {root.rsplit("/", len(segments) - first)[0] for root in roots}
+    return _split_partition(folders.pop() or "/")[0] if len(folders) == 1 else None
+
+
+def _spelled(base: str, root: str) -> str | None:
+    """``base`` as a beginning of ``root``. Of a relative one it is the last place where it fits."""
+    steps = [step for step in _named(base)[1].split("/") if step not in ("", ".", "..")]
+    if not steps:
+        return None
+    wanted = f"/{'/'.join(steps)}/"
+    at = f"{root}/".rfind(wanted)
+    if at >= 0:
+        return root[: at + len(wanted) - 1]
+    return base if base.startswith("/") or ":" in base else None
+
+
+def _below(root: str, whole: str, everything: bool) -> Partition:
+    """What of the path lies below the dataset's own folder, read as a partition."""
+    below = _named(root)[1].removeprefix(_named(whole)[1]).strip("/").split("/")
+    if _PART_FILE.fullmatch(below[-1]):
+        below.pop()
+    keyed = {match[1]: unquote(match[2]) for match in map(_HIVE_PARTITION.fullmatch, below) if match}
+    if keyed:
+        return keyed
+    if below and _dated(below) == len(below):
+        return {"date": "/".join(below)}
+    return {} if everything or below in ([], [""]) else {"path": "/".join(below)}
+
+
+def _split_partition(uri: str) -> tuple[str, Partition]:
+    """Trailing folders that name a partition, Hive's `day=2026-11-15` or a date, are not part of the dataset's name,
+    nor is the name of a single file that Spark wrote."""
+    head, separator, path = uri.rpartition(":") if re.match(r"[a-zA-Z][\w+.-]+:", uri) else ("", "", uri)
+    segments = path.rstrip("/").split("/")
+    keyed: dict[str, str] = {}
+    if len(segments) > 1 and _PART_FILE.fullmatch(segments[-1]):
+        segments.pop()
+    while len(segments) > 1 and (match := _HIVE_PARTITION.fullmatch(segments[-1])):
+        keyed = {match[1]: unquote(match[2]), **keyed}
+        segments.pop()
+    if not keyed and (dated := _dated(segments)) and len(segments) > dated + 1:  # a name must be left of it
+        keyed = {"date": "/".join(segments[-dated:])}
+        del segments[-dated:]
+    return f"{head}{separator}{'/'.join(segments) or '/'}", keyed
+
+
+def _dated(segments: list[str]) -> int:
+    """How many folders at the end spell a date: `2026-11-15` or `2026/11/15`."""
+    if segments and _DATE.fullmatch(segments[-1]):
+        return 1
+    last = segments[-3:]
+    fits = all(pattern.fullmatch(segment) for pattern, segment in zip((_YEAR, _MONTH, _DAY), last, strict=False))
+    return 3 if len(last) == 3 and fits else 0
+
+
+def _unique(partitions: Iterable[Partition]) -> Iterable[Partition]:
+    return {tuple(partition.items()): partition for partition in partitions}.values()

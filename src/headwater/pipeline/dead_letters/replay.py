@@ -1,0 +1,77 @@
+"""Dead letters tried again: through the node that gave them up, as it is now, and the nodes after it, into the sinks.
+
+A replay is a run of its own. Its items are those that the letters were made of, under the ids they have always had;
+what else the nodes after it need (the other side of a join) is read again, and is no item of this run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater.model.expectations import Expectation
+from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, Replaying
+from headwater.pipeline.dead_letters.waiting import Letters
+from headwater.pipeline.declare.pipeline import Pipeline
+from headwater.pipeline.run.execution import Execution, Watcher
+from headwater.pipeline.run.pipeline_run import Running
+from headwater.pipeline.run.result import Result
+from headwater.pipeline.run.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What became of the letters of one node. ``runs``: those that had left them."""
+
+    node: str
+    runs: tuple[str, ...]
+    succeeded: int
+    failed: int
+    """Letters of the new run again."""
+    superseded: int
+    """Not tried: a later run has left letters of the same items."""
+    result: Result
+
+    @property
+    def run_id(self) -> str:
+        return self.result.run_id
+
+
+class ReplayRunning(Running):
+    """A run of letters. It is no run of the pipeline's own job: that one's lineage is not what a few rows read."""
+
+    def __init__(self, letters: Letters, pipeline: Pipeline, spark: SparkSession, **how: Any) -> None:
+        super().__init__(pipeline, spark, **how)
+        self.nodes = letters.nodes
+        self._letters = letters
+
+    @property
+    def job(self) -> str:
+        return f"{super().job}.replay"
+
+    @property
+    def promised(self) -> Sequence[Expectation]:
+        """What is promised of all rows is not promised of a few."""
+        return ()
+
+    def replay(self) -> Replayed:
+        result = self.go()
+        counts = self._done.marked
+        told = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
+        return Replayed(self._letters.target.name, self._letters.runs, *told, result)
+
+    def _execution(self, workspace: Workspace, watcher: Watcher) -> Execution:
+        # Nothing is gained by counting rows first: one item may have several letters, and other sources are not its.
+        options = self._options.with_(ensure_terminal=False)
+        self._done = Replaying(self._spark, self.nodes, options, workspace, watcher, letters=self._letters)
+        return self._done
+
+    def _told(self, execution: Execution) -> dict[str, Any]:
+        letters = self._letters
+        return {
+            "replays": {"node": letters.target.name, "runs": list(letters.runs), "letters": dict(self._done.marked)}
+        }

@@ -1,0 +1,171 @@
+"""The nodes of a replay, one after the other, with the letters in place of what the first of them was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from headwater.pipeline.dead_letters.tables import LETTER, SUPERSEDED
+from headwater.pipeline.dead_letters.waiting import READ_AGAIN, UNKNOWN, Letters, Revived, after_it
+from headwater.pipeline.declare.nodes import Node, RowMap
+from headwater.pipeline.items.accounts import Account
+from headwater.pipeline.items.item_ids import HI, KEY, LO
+from headwater.pipeline.items.leaves import OUT, Leaf
+from headwater.pipeline.run import steps
+from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.worker import DEAD_LETTERED
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+REPLAYED, AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
+"""What may become of a letter."""
+_FEW = 2
+"""So many items of one source stand beside a letter's row itself; where there are more, in a table of their own."""
+
+
+@dataclass
+class Replaying(Execution):
+    """``marked``: how many letters had which outcome, once the sinks are written."""
+
+    letters: Letters = field(kw_only=True)
+    marked: Mapping[str, int] = field(default_factory=dict)
+
+    def go(self) -> None:
+        super().go()
+        with self.workspace.own_work():
+            self.marked = self.letters.mailbox.mark(self._marks())
+
+    def account(self) -> Account | None:
+        """Of the letters' items alone. One item may have several letters."""
+        if self.following is None:
+            return None
+        told = {node.name for node in after_it(self.nodes, self.letters.target.name)}
+        nodes = [node for node in self.nodes if isinstance(node, Revived) or node.name in told]
+        return Account(self.following, self.kept, self.ran, nodes, self.options, keyed=False)
+
+    def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
+        if isinstance(node, Revived):
+            return self._opened.select(*self._columns)
+        return super()._make(node, inputs, read)
+
+    def _call(self, node: RowMap, rows: DataFrame) -> DataFrame:
+        if node.name != self.letters.target.name:
+            return super()._call(node, rows)
+        ours = [LETTER, *(name for columns in self._carried.values() for pair in columns for name in pair)]
+        ours += [OUT] if self._pairs else []
+        given = self._opened.select(*ours, *self._columns)
+        kept = Kept(
+            node,
+            self.workspace.keep(node.name, steps.followed_map(node, given, len(ours))),
+            self._carried if self.following else {},
+            self._pairs,
+        )
+        self._know(node.name, node.name)
+        self.kept[node.name] = kept
+        if self.following is not None and node.mapper is not None:
+            return self.following.through(node, kept.results)
+        return kept.results
+
+    @property
+    def _table(self) -> str:
+        return f"{self.letters.target.name}<"
+
+    @property
+    def _columns(self) -> list[str]:
+        names = self.letters.waiting.schema["row"].dataType.names  # type: ignore[attr-defined]
+        return [steps.quoted(name) for name in names]
+
+    @cached_property
+    def _opened(self) -> DataFrame:
+        """The letters, kept: with what their items are known by, and their columns."""
+        from pyspark.sql import functions as F
+
+        key = F.to_json(F.struct(F.col("letter_id").alias("letter"), F.col("run_id").alias("run")))
+        ours = {LETTER: F.col("letter_id"), OUT: F.col("letter_id"), KEY: key} | self._ids()
+        columns = [column.alias(name) for name, column in ours.items()]
+        table = self.workspace.keep(
+            self._table, self.letters.waiting.select("run_id", SUPERSEDED, *columns, "items", "row")
+        )
+        self._know(next(iter(self.letters.sources)), self._table, f"`{KEY}`")
+        fields = [F.col(f"row.{name}") for name in self._columns]
+        return table.where(f"not {SUPERSEDED}").select(*map(steps.quoted, ours), *fields)
+
+    @cached_property
+    def _carried(self) -> dict[str, list[tuple[str, str]]]:
+        """By source, the columns with the items that stand beside a letter's row."""
+        names = iter(range(2**30))
+        return {
+            source: [(f"__hw_i{next(names)}", f"__hw_i{next(names)}") for _ in range(most)]
+            for source, most in self.letters.sources.items()
+            if most <= _FEW
+        }
+
+    def _ids(self) -> dict[str, Column]:
+        from pyspark.sql import functions as F
+
+        found: dict[str, Column] = {}
+        for source, columns in self._carried.items():
+            for place, (hi, lo) in enumerate(columns):
+                if source == UNKNOWN:
+                    none = F.size("items") == 0
+                    found[hi] = F.when(none, F.xxhash64(F.lit(0), "letter_id"))
+                    found[lo] = F.when(none, F.xxhash64(F.lit(1), "letter_id"))
+                else:
+                    text = F.get(F.filter("items", _of(source)), F.lit(place))["correlation_id"]
+                    found[hi], found[lo] = _halves(text)
+        return found
+
+    @cached_property
+    def _pairs(self) -> dict[str, DataFrame]:
+        """By source, the items behind letters that more of them have made."""
+        from pyspark.sql import functions as F
+
+        found = {}
+        for source, most in self.letters.sources.items():
+            if most <= _FEW or self.following is None:
+                continue
+            each = self.letters.waiting.select("letter_id", F.explode(F.filter("items", _of(source))).alias("item"))
+            hi, lo = _halves(F.col("item.correlation_id"))
+            pairs = each.select(F.col("letter_id").alias(OUT), hi.alias(HI), lo.alias(LO))
+            chosen = self.following.sampling.chosen(F.col(LO))
+            kept = pairs if chosen is None else pairs.where(chosen)
+            found[source] = self.workspace.keep(f"{self._table}{source}", kept)
+        return found
+
+    def _know(self, node: str, table: str, key: str | None = None) -> None:
+        if self.following is None:
+            return
+        paths = frozenset([self.workspace.absolute(self.workspace.table(table))])
+        sql = {source: [(f"`{hi}`", f"`{lo}`") for hi, lo in columns] for source, columns in self._carried.items()}
+        self.following.know(Leaf(node, paths, sql, self._pairs, key=key))
+
+    def _marks(self) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        table = self.kept[self.letters.target.name].table
+        dead = table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0).select(LETTER).distinct()
+        tried = self.spark.read.parquet(self.workspace.table(self._table))
+        outcome = F.when(F.col(SUPERSEDED), F.lit(SKIPPED)).when(F.col("dead"), F.lit(AGAIN)).otherwise(F.lit(REPLAYED))
+        return tried.join(dead.withColumn("dead", F.lit(True)), LETTER, "left").select(
+            F.col(LETTER).alias("letter_id"),
+            "run_id",
+            outcome.alias("outcome"),
+            F.lit(self.workspace.run_id).alias("replayed_by"),
+        )
+
+
+def _of(source: str) -> Callable[[Column], Column]:
+    return lambda item: item["source"].isin(source, f"{READ_AGAIN}{source}")
+
+
+def _halves(text: Column) -> tuple[Column, Column]:
+    """The two numbers of a correlation id."""
+    from pyspark.sql import functions as F
+
+    digits = F.translate(text, "-", "")
+    first, last = F.substring(digits, 1, 16), F.substring(digits, 17, 16)
+    return F.conv(first, 16, -10).cast("bigint"), F.conv(last, 16, -10).cast("bigint")

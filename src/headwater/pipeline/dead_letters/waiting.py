@@ -1,0 +1,137 @@
+"""Dead letters that are waiting to be tried again, and the nodes that they would go through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from headwater.errors import PipelineError, PipelineInvalid
+from headwater.pipeline.dead_letters.tables import SUPERSEDED, Mailbox, nodes_with_letters
+from headwater.pipeline.declare.nodes import MODES, Node, RowMap, Sink, Source
+from headwater.pipeline.declare.pipeline import Pipeline
+from headwater.pipeline.items.appending import Appending
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+READ_AGAIN = "read again/"
+"""Before the name of a source that is read for others' sake, where letters have items of that source."""
+UNKNOWN = "dead letters"
+"""The source of letters whose run followed no items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Revived(Source):
+    """In place of a source: the letters' items that come from it."""
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {"from": UNKNOWN}
+
+
+@dataclass(frozen=True)
+class Letters:
+    """Those of one node that are waiting, and the nodes that they will go through."""
+
+    mailbox: Mailbox
+    waiting: DataFrame
+    runs: tuple[str, ...]
+    sources: Mapping[str, int]
+    """Whose items they are, and how many of each one letter has at most."""
+    target: RowMap
+    nodes: tuple[Node, ...]
+
+
+def waiting_letters(
+    pipeline: Pipeline, spark: SparkSession, location: str, run_id: str | None, node: str | None, mode: str | None
+) -> list[Letters]:
+    """All that is to be tried, node by node; whether it can be is known before any of it runs."""
+    nodes = pipeline.check()
+    if mode is not None and mode not in MODES:
+        raise PipelineError(f"mode '{mode}' is not known. There are: {', '.join(MODES)}.")
+    calling = {each.name: each for each in nodes if isinstance(each, RowMap)}
+    if node is not None and node not in calling:
+        listed = f"There are: {', '.join(calling)}." if calling else "There are none."
+        raise PipelineInvalid(pipeline.name, node, f"it is no row function of this pipeline. {listed}")
+    boxes = {name: Mailbox(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
+    if run_id is not None and not any(run_id in box.runs() for box in boxes.values()):
+        there = sorted({run for box in boxes.values() for run in box.runs()})
+        listed = f"Runs that have: {', '.join(there[-5:])}." if there else "No run has."
+        raise PipelineError(
+            f"Run {run_id} did not complete, or left no dead letters of {pipeline.name!r} at {location}. {listed}"
+        )
+    strange = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
+    if node is None and strange:
+        raise PipelineError(
+            f"There are dead letters of '{strange[0]}', which is no row function of {pipeline.name!r} any more. "
+            "Name the node to replay."
+        )
+    found = []
+    for name, box in boxes.items():
+        letters = box.waiting(run_id)
+        if letters is not None:
+            found.append(_planned(nodes, box, letters, calling[name], mode))
+    return found
+
+
+def _planned(nodes: Sequence[Node], box: Mailbox, waiting: DataFrame, target: RowMap, mode: str | None) -> Letters:
+    tried = waiting.where(f"not {SUPERSEDED}")
+    runs = tuple(sorted(row[0] for row in waiting.select("run_id").distinct().collect()))
+    sources = _sources(tried)
+    rows = tried.select("row.*")
+    declared = {node.name: node for node in nodes}
+
+    def revived(name: str) -> Revived:
+        owner = declared.get(name, target).pipeline
+        return Revived(name, owner, reader=lambda spark: rows)
+
+    after = after_it(nodes, target.name)
+    if not any(isinstance(node, Sink) for node in after):
+        raise target.invalid("no sink comes after it: there is nothing to replay it into.")
+    if mode is None:
+        context = _behind(nodes, after, target.name)
+        Appending(box.spark, [*context, *after], target.name).check()
+    beside = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
+    line: list[Node] = [*map(revived, sources)]
+    for node in [*_behind(nodes, after, target.name), *after]:
+        inputs = tuple(beside.get(name, name) for name in node.inputs)
+        if node.name == target.name:
+            line.append(replace(node, inputs=tuple(sources)))
+        elif isinstance(node, Sink):
+            line.append(replace(node, inputs=inputs, mode=mode or "append"))
+        else:
+            line.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
+    return Letters(box, waiting, runs, sources, target, tuple(line))
+
+
+def _sources(letters: DataFrame) -> dict[str, int]:
+    from pyspark.sql import functions as F
+
+    each = letters.select("letter_id", F.explode("items.source").alias("source")).groupBy("letter_id", "source").count()
+    found = {row[0]: row[1] for row in each.groupBy("source").agg(F.max("count")).orderBy("source").collect()}
+    bare: dict[str, int] = {}
+    for name, most in found.items():
+        bare[name.removeprefix(READ_AGAIN)] = max(most, bare.get(name.removeprefix(READ_AGAIN), 0))
+    if not letters.where(F.size("items") == 0).isEmpty():
+        bare[UNKNOWN] = 1
+    return bare
+
+
+def after_it(nodes: Sequence[Node], entry: str) -> list[Node]:
+    """The node and all that take from it, in their order."""
+    names = {entry}
+    for node in nodes:
+        if names.intersection(node.inputs):
+            names.add(node.name)
+    return [node for node in nodes if node.name in names]
+
+
+def _behind(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
+    """The nodes that these need and are not among them."""
+    there = {node.name for node in after}
+    wanted = {name for node in after if node.name != entry for name in node.inputs} - there
+    for node in reversed(nodes):
+        if node.name in wanted:
+            wanted |= {*node.inputs} - there
+    return [node for node in nodes if node.name in wanted]

@@ -1,0 +1,275 @@
+"""The kinds of nodes that a pipeline is declared of. A node is also the handle that others name as their input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from headwater.errors import PipelineInvalid
+from headwater.model.items import segment
+from headwater.pipeline.declare.argument_checks import is_duration, is_name, is_whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql.types import StructType
+
+    from headwater.pipeline.declare.pipeline import Pipeline
+
+ON_ERROR = ("fail", "skip", "dead_letter")
+MODES = ("append", "overwrite", "error", "errorifexists", "ignore")
+HOW = {
+    "inner": ("inner",),
+    "left": ("left", "leftouter"),
+    "right": ("right", "rightouter"),
+    "full": ("full", "outer", "fullouter"),
+    "semi": ("semi", "leftsemi"),
+    "anti": ("anti", "leftanti"),
+}
+"""Joins, each with the names that Spark has for it; underscores do not count."""
+
+_FILES = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
+
+Mapper = Callable[..., Any]
+"""From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
+of the input: `lambda given, made: given["id"] == made["first_id"]`. It is asked once for each input."""
+Backoff = float | Callable[[int], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """``name`` is its own in the pipeline that runs: a node of a nested one is `nested/name`."""
+
+    name: str
+    pipeline: Pipeline = field(repr=False)
+    """The one that declares it."""
+    inputs: tuple[str, ...] = ()
+    """By their names."""
+    kind: ClassVar[str] = "node"
+
+    @property
+    def segment(self) -> str:
+        """What a step through it is called in an item's path: by the pipeline that declares it, and its name there."""
+        return segment(self.pipeline.id, self.name.rpartition("/")[2])
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What the report tells of it, in plain values."""
+        return {}
+
+    def invalid(self, reason: str) -> PipelineInvalid:
+        return PipelineInvalid(self.pipeline.name, self.name, reason)
+
+    def _one_of(self, what: str, value: object, known: tuple[str, ...]) -> None:
+        if value not in known:
+            raise self.invalid(f"{what} '{value}' is not known. There are: {', '.join(known)}.")
+
+    def _columns(self, what: str, names: tuple[str, ...], least: int = 1) -> None:
+        if len(names) < least:
+            raise self.invalid(f"{what} names no column.")
+        for name in names:
+            if not is_name(name):
+                raise self.invalid(f"{what} has {name!r}, which is no name of a column.")
+            self.own_name(name)
+
+    def own_name(self, name: str) -> None:
+        """Refuses names that are ours."""
+        if name.lower().startswith("__hw_"):
+            raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
+
+    def _callable(self, what: str, value: object) -> None:
+        if not callable(value):
+            raise self.invalid(f"{what} is {type(value).__name__}, and not a function.")
+
+
+@dataclass(frozen=True, eq=False)
+class Source(Node):
+    reader: Callable[[SparkSession], DataFrame] = field(kw_only=True)
+    key: tuple[str, ...] = ()
+    """The columns that tell its rows apart; without them, where a row lies does."""
+    kind: ClassVar[str] = "source"
+
+    def __post_init__(self) -> None:
+        self._callable("The reader", self.reader)
+        self._columns("The key", self.key, 0)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {"reader": _name_of(self.reader), "key": list(self.key)}
+
+
+@dataclass(frozen=True, eq=False)
+class Transform(Node):
+    """Any code from frames to a frame."""
+
+    fn: Callable[..., DataFrame] = field(kw_only=True)
+    mapper: Mapper | None = None
+    kind: ClassVar[str] = "transform"
+
+    def __post_init__(self) -> None:
+        self._callable("The function", self.fn)
+        if self.mapper is not None:
+            self._callable("The mapper", self.mapper)
+        if not self.inputs:
+            raise self.invalid("it has no input.")
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {"function": _name_of(self.fn)} | _mapped(self.mapper)
+
+
+@dataclass(frozen=True, eq=False)
+class RowMap(Node):
+    """A Python function, row by row; ``many``: it gives any number of rows for each."""
+
+    fn: Callable[[Row], Any] = field(kw_only=True)
+    schema: str | StructType = field(kw_only=True)
+    many: bool = False
+    retries: int = 0
+    backoff: Backoff = 0.0
+    on_error: str = "fail"
+    mapper: Mapper | None = None
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return "flat_map" if self.many else "map"
+
+    def __post_init__(self) -> None:
+        self._callable("The function", self.fn)
+        if isinstance(self.schema, str) and not self.schema.strip():
+            raise self.invalid("its schema is empty.")
+        if not isinstance(self.schema, str) and not hasattr(self.schema, "fieldNames"):
+            raise self.invalid(f"its schema is {type(self.schema).__name__}, and neither text nor a StructType.")
+        if not isinstance(self.schema, str):
+            self._columns("Its schema", tuple(self.schema.fieldNames()))
+        if not is_whole(self.retries, 0):
+            raise self.invalid(f"retries is {self.retries!r}: a whole number, 0 or more.")
+        if not callable(self.backoff) and not is_duration(self.backoff):
+            raise self.invalid(f"backoff is {self.backoff!r}: seconds, 0 or more, or a function of the retry.")
+        self._one_of("on_error", self.on_error, ON_ERROR)
+        if self.mapper is not None:
+            self._callable("The mapper", self.mapper)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {
+            "function": _name_of(self.fn),
+            "schema": self.schema if isinstance(self.schema, str) else self.schema.simpleString(),
+            "retries": self.retries,
+            "backoff": _name_of(self.backoff) if callable(self.backoff) else self.backoff,
+            "on_error": self.on_error,
+        } | _mapped(self.mapper)
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Node):
+    on: tuple[str, ...] = field(kw_only=True)
+    how: str = "inner"
+    mapper: Mapper | None = None
+    kind: ClassVar[str] = "join"
+
+    def __post_init__(self) -> None:
+        self._columns("on", self.on)
+        self._one_of("how", self.how, tuple(HOW))
+        if self.mapper is not None:
+            self._callable("The mapper", self.mapper)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {"on": list(self.on), "how": self.how} | _mapped(self.mapper)
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate(Node):
+    by: tuple[str, ...] = field(kw_only=True)
+    aggregates: Mapping[str, Column] = field(kw_only=True)
+    mapper: Mapper | None = None
+    kind: ClassVar[str] = "aggregate"
+
+    def __post_init__(self) -> None:
+        self._columns("by", self.by)
+        self._columns("The list of aggregates", tuple(self.aggregates))
+        if self.mapper is not None:
+            self._callable("The mapper", self.mapper)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        told = {name: str(column) for name, column in self.aggregates.items()}
+        return {"by": list(self.by), "aggregates": told} | _mapped(self.mapper)
+
+
+@dataclass(frozen=True, eq=False)
+class Sink(Node):
+    format: str | None = None
+    path: str | None = None
+    table: str | None = None
+    mode: str = "errorifexists"
+    partition_by: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    kind: ClassVar[str] = "sink"
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.table is not None:
+            raise self.invalid("it has a path and a table: one of them.")
+        if self.path is None and self.table is None and self.format in _FILES and "path" not in self.options:
+            raise self.invalid("it has neither a path nor a table.")
+        self._one_of("mode", self.mode, MODES)
+        self._columns("partition_by", self.partition_by, 0)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Of the options only their names: a value may be a password."""
+        told = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
+        return told | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
+
+
+@dataclass(frozen=True, eq=False)
+class Passage(Node):
+    """Where rows go into a nested pipeline, in place of its source, or come out of it, in place of its sink."""
+
+    kind: ClassVar[str] = "passage"
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return {"from": self.inputs[0]}
+
+
+@dataclass(frozen=True, eq=False)
+class Nested(Node):
+    """A pipeline as a node. What comes out of its nodes is taken by their names: `nested["daily"]`."""
+
+    other: Pipeline = field(kw_only=True)
+    fed: Mapping[str, str] = field(kw_only=True)
+    """Its sources that are not read but fed, each with the node that feeds it."""
+    outputs: tuple[str, ...] = ()
+    """Its sinks that do not write but hand over."""
+    kind: ClassVar[str] = "pipeline"
+
+    def __post_init__(self) -> None:
+        for what, kind, names in (("source", Source, self.fed), ("sink", Sink, self.outputs)):
+            known = [node.name for node in self.other.nodes if isinstance(node, kind)]
+            for name in names:
+                if name not in known:
+                    listed = f"It has: {', '.join(known)}." if known else f"It has no {what}."
+                    raise self.invalid(f"pipeline '{self.other.name}' has no {what} '{name}'. {listed}")
+
+    def __getitem__(self, name: str) -> Node:
+        known = [node.name for node in self.other.nodes]
+        if name.partition("/")[0] not in known:
+            raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(known)}.")
+        return Node(f"{self.name}/{name}", self.pipeline)
+
+
+def canonical_how(how: str) -> str:
+    """A join by the name we have for it, or as it is if there is none."""
+    bare = str(how).lower().replace("_", "")
+    return next((ours for ours, names in HOW.items() if bare in names), how)
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', None) or '?'}.{name}"
+
+
+def _mapped(mapper: Mapper | None) -> dict[str, Any]:
+    return {} if mapper is None else {"mapper": _name_of(mapper)}

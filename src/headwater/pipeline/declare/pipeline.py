@@ -1,0 +1,302 @@
+"""A pipeline as it is declared: its nodes, and who takes from whom. Nothing here needs Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any, Self
+from uuid import NAMESPACE_URL, uuid5
+
+from headwater.errors import PipelineInvalid
+from headwater.model.expectations import Expectation, expect
+from headwater.pipeline.declare.argument_checks import is_name
+from headwater.pipeline.declare.nodes import (
+    Aggregate,
+    Backoff,
+    Join,
+    Mapper,
+    Nested,
+    Node,
+    Passage,
+    RowMap,
+    Sink,
+    Source,
+    Transform,
+    canonical_how,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql.types import StructType
+
+_IDS = uuid5(NAMESPACE_URL, "headwater:pipeline")
+
+Input = Node | str
+"""A node, or its name, which may be declared later."""
+
+
+class Pipeline:
+    def __init__(self, name: str, namespace: str = "default") -> None:
+        self.name = name
+        self.namespace = namespace
+        self.expectations: list[Expectation] = []
+        self.context: dict[str, Any] = {}
+        self._nodes: dict[str, Node] = {}
+        if not is_name(name):
+            raise PipelineInvalid(str(name), None, "it has no name.")
+
+    @property
+    def id(self) -> str:
+        """The same wherever the pipeline is declared: 32 hexadecimal digits, made of its namespace and its name."""
+        return uuid5(_IDS, json.dumps([self.namespace, self.name])).hex
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """As declared."""
+        return tuple(self._nodes.values())
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """From a node to one that takes from it, both by name, as declared."""
+        return edges_of(self.nodes)
+
+    def expect(
+        self,
+        measure: str,
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        materiality: str = "MATERIAL",
+        name: str | None = None,
+    ) -> Self:
+        """Promise something of every run, as `hw.expect` does; whether it held is in the run's certificate."""
+        self.expectations.append(
+            expect(measure, at_least=at_least, at_most=at_most, materiality=materiality, name=name)
+        )
+        return self
+
+    def purpose(
+        self,
+        purpose: str | None = None,
+        *,
+        legal_basis: str | None = None,
+        retention_period: str | None = None,
+        sensitivity: str | None = None,
+    ) -> Self:
+        """Say what every run is for, as `hw.run` does: it is told with the provenance of what it reads and writes."""
+        from headwater.formats.provenance import context_of
+
+        self.context = context_of(purpose, legal_basis, retention_period, sensitivity)
+        return self
+
+    def source(
+        self, name: str, reader: Callable[[SparkSession], DataFrame], key: str | Sequence[str] | None = None
+    ) -> Node:
+        """``reader`` is called with the session. ``key``: the columns that tell its rows apart, in every run."""
+        return self._add(Source(name, self, reader=reader, key=_names(key)))
+
+    def transform(
+        self, name: str, inputs: Input | Sequence[Input], fn: Callable[..., DataFrame], *, mapper: Mapper | None = None
+    ) -> Node:
+        """``fn`` is called with a frame for each input. Which rows it made of which is told by row lineage. ``mapper``
+        says it instead: a function of a frame of an input and one of the output that gives the condition, a Column, by
+        which a row of the output belongs to a row of the input; it is asked once for each input. Other nodes that take
+        a mapper take the same."""
+        several = [inputs] if isinstance(inputs, Node | str) else list(inputs)
+        return self._add(Transform(name, self, self._inputs(name, *several), mapper, fn=fn))
+
+    def map(
+        self,
+        name: str,
+        input: Input,
+        fn: Callable[[Row], Any],
+        *,
+        schema: str | StructType,
+        retries: int = 0,
+        backoff: Backoff = 0.0,
+        on_error: str = "fail",
+        mapper: Mapper | None = None,
+    ) -> Node:
+        """``fn`` is called with a row and gives a dict, a Row or a tuple of ``schema``, or None for no row.
+
+        A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or as many as a
+        function of the retry says. Then the run fails, the row is skipped, or it becomes a dead letter.
+        """
+        return self._row_map(name, input, fn, False, schema, retries, backoff, on_error, mapper)
+
+    def flat_map(
+        self,
+        name: str,
+        input: Input,
+        fn: Callable[[Row], Any],
+        *,
+        schema: str | StructType,
+        retries: int = 0,
+        backoff: Backoff = 0.0,
+        on_error: str = "fail",
+        mapper: Mapper | None = None,
+    ) -> Node:
+        """As :meth:`map`, but ``fn`` gives an iterable of rows."""
+        return self._row_map(name, input, fn, True, schema, retries, backoff, on_error, mapper)
+
+    def join(
+        self,
+        name: str,
+        left: Input,
+        right: Input,
+        *,
+        on: str | Sequence[str],
+        how: str = "inner",
+        mapper: Mapper | None = None,
+    ) -> Node:
+        inputs = self._inputs(name, left, right)
+        return self._add(Join(name, self, inputs, on=_names(on), how=canonical_how(how), mapper=mapper))
+
+    def aggregate(
+        self,
+        name: str,
+        input: Input,
+        /,
+        *,
+        by: str | Sequence[str],
+        mapper: Mapper | None = None,
+        **aggregates: Column,
+    ) -> Node:
+        inputs = self._inputs(name, input)
+        return self._add(Aggregate(name, self, inputs, by=_names(by), aggregates=aggregates, mapper=mapper))
+
+    def sink(
+        self,
+        name: str,
+        input: Input,
+        *,
+        format: str | None = None,
+        path: str | None = None,
+        table: str | None = None,
+        mode: str = "errorifexists",
+        partition_by: str | Sequence[str] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> Node:
+        """Written by Spark's ``DataFrameWriter``, whose words these are."""
+        inputs, columns = self._inputs(name, input), _names(partition_by)
+        return self._add(Sink(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
+
+    def pipeline(
+        self, name: str, other: Pipeline, inputs: Mapping[str, Input] | None = None, outputs: Sequence[str] = ()
+    ) -> Nested:
+        """``other`` as a node. Its sources in ``inputs`` are not read but fed; its sinks in ``outputs`` do not write
+        but hand over, as does any other node of it: `nested["its name"]`."""
+        fed = {its: self._inputs(name, ours)[0] for its, ours in (inputs or {}).items()}
+        nested = Nested(name, self, tuple(fed.values()), other=other, fed=fed, outputs=_names(outputs))
+        self._add(nested)
+        return nested
+
+    def check(self) -> tuple[Node, ...]:
+        """The nodes in an order in which they can run, those of nested pipelines in their place."""
+        nodes = {node.name: node for node in _unfolded(self, ())}
+        if not any(isinstance(node, Sink) for node in nodes.values()):
+            raise PipelineInvalid(self.name, None, "it has no sink.")
+        sorter: TopologicalSorter[str] = TopologicalSorter()
+        for node in nodes.values():
+            for name in node.inputs:
+                if name not in nodes:
+                    raise node.invalid(f"its input '{name}' is not known. There are: {', '.join(nodes)}.")
+                if isinstance(nodes[name], Sink):
+                    raise node.invalid(f"its input '{name}' is a sink, which gives nothing.")
+            sorter.add(node.name, *node.inputs)
+        try:
+            return tuple(nodes[name] for name in sorter.static_order())
+        except CycleError as error:
+            circle = [str(name) for name in error.args[1]]
+            raise PipelineInvalid(self.name, circle[0], f"it takes from itself: {' → '.join(circle)}.") from None
+
+    def __repr__(self) -> str:
+        return f"Pipeline({self.name!r}, namespace={self.namespace!r})"
+
+    def _row_map(
+        self,
+        name: str,
+        input: Input,
+        fn: Callable[[Row], Any],
+        many: bool,
+        schema: str | StructType,
+        retries: int,
+        backoff: Backoff,
+        on_error: str,
+        mapper: Mapper | None,
+    ) -> Node:
+        inputs = self._inputs(name, input)
+        return self._add(
+            RowMap(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
+        )
+
+    def _add(self, node: Node) -> Node:
+        name = node.name
+        if not is_name(name):
+            raise PipelineInvalid(self.name, str(name), "a node has no name.")
+        if "/" in name or name.startswith("__hw_"):
+            raise node.invalid("a name has no '/', which leads into nested pipelines, and does not begin with '__hw_'.")
+        if name in self._nodes:
+            raise node.invalid(f"there is a {self._nodes[name].kind} of that name already.")
+        self._nodes[name] = node
+        return node
+
+    def _inputs(self, name: str, *inputs: Input) -> tuple[str, ...]:
+        found = []
+        for each in inputs:
+            if isinstance(each, Node):
+                if each.pipeline is not self:
+                    raise PipelineInvalid(
+                        self.name, name, f"its input '{each.name}' is a node of pipeline '{each.pipeline.name}'."
+                    )
+                found.append(each.name)
+            elif isinstance(each, str):
+                found.append(each)
+            else:
+                raise PipelineInvalid(self.name, name, f"its input is {each!r}, and not a node or its name.")
+        return tuple(found)
+
+
+def edges_of(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, node.name) for node in nodes for name in node.inputs)
+
+
+def _names(said: str | Sequence[str] | None) -> tuple[str, ...]:
+    if said is None:
+        return ()
+    return (said,) if isinstance(said, str) else tuple(said)
+
+
+def _unfolded(pipeline: Pipeline, around: tuple[Pipeline, ...]) -> Iterator[Node]:
+    """The nodes of a pipeline with those of nested ones in their place, named and fed as they are there."""
+    handed = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, Nested)}
+    for declared in pipeline.nodes:
+        node = replace(declared, inputs=tuple(_handed_over(declared, name, handed) for name in declared.inputs))
+        if not isinstance(node, Nested):
+            yield node
+            continue
+        if node.other in (pipeline, *around):
+            raise node.invalid(f"pipeline '{node.other.name}' would be within itself.")
+        for inner in _unfolded(node.other, (pipeline, *around)):
+            yield _placed(node, inner, handed)
+
+
+def _placed(nested: Nested, inner: Node, handed: Mapping[str, tuple[str, ...]]) -> Node:
+    name = f"{nested.name}/{inner.name}"
+    if isinstance(inner, Source) and inner.name in nested.fed:
+        return Passage(name, inner.pipeline, (_handed_over(nested, nested.fed[inner.name], handed),))
+    inputs = tuple(f"{nested.name}/{each}" for each in inner.inputs)
+    if isinstance(inner, Sink) and inner.name in nested.outputs:
+        return Passage(name, inner.pipeline, inputs)
+    return replace(inner, name=name, inputs=inputs)
+
+
+def _handed_over(node: Node, name: str, handed: Mapping[str, tuple[str, ...]]) -> str:
+    """A nested pipeline with one output may stand for it."""
+    if name not in handed:
+        return name
+    if len(handed[name]) != 1:
+        raise node.invalid(f"its input '{name}' is a pipeline: take one of its nodes, as {name}[…].")
+    return f"{name}/{handed[name][0]}"

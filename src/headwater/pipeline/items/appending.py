@@ -1,0 +1,123 @@
+"""Whether what a pipeline makes of some rows can simply be added to what it has made of the others.
+
+It can where every row that is written comes from one of them and from no other: no node that sees several rows at once
+lies between, and where there are none of them nothing is written. Both are asked of Spark's plans; nothing runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater.errors import PipelineInvalid
+from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Source, Transform
+from headwater.pipeline.run import steps
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_MARK = "__hw_some"
+_ROW_BY_ROW = (
+    *("Project", "Filter", "SubqueryAlias", "Join", "Union", "Generate", "Sort", "View", "UnresolvedHint"),
+    *("ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
+)
+"""Operators of an analyzed plan that look at one row of an input at a time."""
+
+
+@dataclass
+class Appending:
+    """``entry`` is the row function whose results are some of those that there will be."""
+
+    spark: SparkSession
+    nodes: Sequence[Node]
+    entry: str
+
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+    """With results of the entry that are known to be none."""
+    touched: set[str] = field(default_factory=set)
+
+    def check(self) -> None:
+        """Raises, naming the node, where a sink would be wrong."""
+        for node in self.nodes:
+            inputs = [self.frames[name] for name in node.inputs if name in self.frames]
+            if node.name == self.entry:
+                self.touched.add(node.name)
+            elif self.touched.intersection(node.inputs):
+                self.touched.add(node.name)
+                self._refuse(node, inputs)
+            self._make(node, inputs)
+
+    def _make(self, node: Node, inputs: Sequence[DataFrame]) -> None:
+        from pyspark.sql import functions as F
+
+        match node:
+            case Source():
+                self.frames[node.name] = steps.read(node, self.spark)
+            case RowMap():
+                made = self._unknown(steps.schema_of(node, self.spark))
+                self.frames[node.name] = made.where(F.lit(False)) if node.name in self.touched else made
+            case Transform() | Join() | Aggregate():
+                self.frames[node.name] = steps.made(node, inputs)
+            case Passage():
+                self.frames[node.name] = inputs[0]
+
+    def _unknown(self, schema: StructType) -> DataFrame:
+        """Rows of which a plan does not say how many there are."""
+        return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
+
+    def _refuse(self, node: Node, inputs: Sequence[DataFrame]) -> None:
+        if isinstance(node, Aggregate):
+            raise _wrong(node, "it makes one row of many, and those that were there before are not among them")
+        if not isinstance(node, Transform | Join):
+            return
+        some = {name: self._unknown(self.frames[name].schema).alias(_MARK) for name in self.touched & {*node.inputs}}
+        found = _across(self._made(node, inputs, some)._jdf.queryExecution().analyzed())
+        if found is not None:
+            raise _wrong(node, f"its {found} may see other rows than those")
+        if not _is_empty(self._made(node, inputs, {name: frame.limit(0) for name, frame in some.items()})):
+            raise _wrong(node, "it gives rows that do not come from those")
+
+    def _made(self, node: Transform | Join, inputs: Sequence[DataFrame], some: Mapping[str, DataFrame]) -> DataFrame:
+        given = [some.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
+        return steps.made(node, given)
+
+
+def _across(plan: Any) -> str | None:
+    """The first operator above what is marked that may see several of its rows at once."""
+    name = str(plan.getClass().getSimpleName())
+    if name == "SubqueryAlias" and str(plan.alias()) == _MARK:
+        return None
+    children = plan.children()
+    below = [children.apply(place) for place in range(children.size())]
+    marked = [child for child in below if _marks(child)]
+    if sum(map(_marks, marked)) < _marks(plan):
+        return "subquery"
+    if marked and name not in _ROW_BY_ROW:
+        return name
+    if name == "Join" and (len(marked) > 1 or (_only_asks(plan) and marked == below[1:])):
+        return "Join"
+    return next((found for child in marked if (found := _across(child)) is not None), None)
+
+
+def _marks(plan: Any) -> int:
+    """How often what is marked is used, also in subqueries."""
+    return str(plan.toString()).count(f"SubqueryAlias {_MARK}")
+
+
+def _only_asks(join: Any) -> bool:
+    """Whether rows of its right side are looked for and not taken."""
+    return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
+
+
+def _is_empty(frame: DataFrame) -> bool:
+    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
+
+
+def _wrong(node: Node, why: str) -> PipelineInvalid:
+    return node.invalid(
+        f"what comes after it cannot be added to what is there: {why}. Say mode= to write all the same, or run the "
+        "pipeline again."
+    )

@@ -1,0 +1,93 @@
+"""The records of one run that are at hand, no more of them than the options allow, and what can be asked of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+
+from headwater.model.items import Hop, ItemRecord, Reason
+from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.items.record_shape import dropped, shaped
+
+Spill = Callable[[Sequence[ItemRecord]], None]
+
+
+class Collector:
+    """For any number of threads. ``spill`` takes the records that are not kept at hand, where the options say so."""
+
+    def __init__(self, options: LineageOptions, spill: Spill | None = None) -> None:
+        self._options = options
+        self._spill = spill
+        self._records: dict[str, ItemRecord] = {}
+        self._counts: Counter[Reason] = Counter()
+        self._passed_on = 0
+        self._dropped = 0
+        self._mutex = Lock()
+
+    def record(self, records: Iterable[ItemRecord], *, as_they_are: bool = False) -> None:
+        """Of two records for one item, which no run should give, the one with the stronger reason stays.
+        ``as_they_are``: they have been shaped."""
+        told = records if as_they_are else (shaped(record, self._options) for record in records)
+        with self._mutex:
+            over = [left for record in told if (left := self._take(record)) is not None]
+        if over and self._spill is not None:
+            self._spill(over)
+
+    def _take(self, record: ItemRecord) -> ItemRecord | None:
+        """What is to be passed on."""
+        known = self._records.get(record.correlation_id)
+        if known is not None:
+            if record.reason.rank < known.reason.rank:
+                self._counts[known.reason] -= 1
+                self._counts[record.reason] += 1
+                self._records[record.correlation_id] = record
+            return None
+        room = self._options.overflow == "materialize" or len(self._records) < self._options.materialization_cap
+        if room:
+            self._counts[record.reason] += 1
+            self._records[record.correlation_id] = record
+            return None
+        if self._options.overflow == "degrade":
+            self._counts[record.reason] += 1
+            self._passed_on += 1
+            return record
+        self._dropped += 1
+        left = dropped(record)
+        self._counts[left.reason] += 1
+        return left if self._options.drop_records else None
+
+    @property
+    def records(self) -> tuple[ItemRecord, ...]:
+        """Those at hand, in the order in which they came."""
+        with self._mutex:
+            return tuple(self._records.values())
+
+    @property
+    def counts(self) -> dict[Reason, int]:
+        """Of all records, also those passed on or dropped."""
+        with self._mutex:
+            return {reason: self._counts[reason] for reason in Reason if self._counts[reason]}
+
+    @property
+    def passed_on(self) -> int:
+        return self._passed_on
+
+    @property
+    def dropped(self) -> int:
+        return self._dropped
+
+    def history(self, correlation_id: str) -> tuple[Hop, ...]:
+        """The item's hops; none where its record is not at hand."""
+        found = self._records.get(correlation_id)
+        return () if found is None else found.hops
+
+    def terminal_reason(self, correlation_id: str) -> Reason | None:
+        found = self._records.get(correlation_id)
+        return None if found is None else found.reason
+
+    def clear(self) -> None:
+        with self._mutex:
+            self._records.clear()
+            self._counts.clear()
+            self._passed_on = self._dropped = 0

@@ -1,0 +1,238 @@
+"""Where the items of a source are at a node: which rows there are made of them.
+
+An item goes on in the rows that it is part of. What only had a say in other rows (a window beside it, a value over all
+rows) counts where nothing else leads up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any
+
+from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
+from headwater.pipeline.items.leaves import OUT, Leaf
+from headwater.rows.forward import climb
+from headwater.rows.identity import OUT_ID, halves_of, out_id
+from headwater.rows.provenance import Block, Link, Provenance
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import DataType
+
+TIMES = "__hw_times"
+"""How many rows there are that look alike and are made of the same items."""
+
+ROW = ("__hw_row_hi", "__hw_row_lo")
+"""A row that many items have made, by a number of 128 bits."""
+
+_OWNING = ("aggregate", "chosen", "matched")
+_HIDING = ("all", "grouped")
+_MERGING = ("aggregate", "chosen")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """``leaves``: which of the plan's sources are tables that carry items."""
+
+    provenance: Provenance
+    leaves: dict[int, Leaf]
+
+    @property
+    def lost(self) -> set[str]:
+        """The sources whose items are here and cannot be told."""
+        return {source for leaf in self.leaves.values() for source in leaf.lost} | self.hidden
+
+    @property
+    def hidden(self) -> set[str]:
+        """The sources with rows behind code that cannot be looked into: which of its rows are made of which of them is
+        anybody's guess."""
+        below: dict[int, set[int]] = {}
+        found: set[int] = set()
+        for block in reversed(self.provenance.blocks):
+            below[block.number] = set(block.sources).union(*(below[link.to] for link in block.links))
+            for link in block.links:
+                if link.kind in _HIDING:  # a row that was skipped over is held here as well
+                    found |= below[link.to] - set(block.sources)
+        return {source for number in found for source in self._leaf_sources(number)}
+
+    @property
+    def sources(self) -> set[str]:
+        return {source for leaf in self.leaves.values() for source in leaf.sources}
+
+    def carried(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """The items that each row carries itself: by source, the columns of their ids."""
+        for number in self.provenance.blocks[0].sources:
+            leaf = self.leaves.get(number)
+            if leaf is not None:
+                mark = self.provenance.sources[number].hit
+                for source, ids in leaf.carried.items():
+                    for place in range(len(ids)):
+                        name = leaf.place(source, place)
+                        yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
+
+    def linked(self) -> set[str]:
+        """The sources whose items made rows together with others, so that the rows do not carry them all."""
+        behind = {source for number in self.provenance.blocks[0].sources for source in self._pairs(number)}
+        return behind | {source for source in self.sources if self._ways(source)}
+
+    def merges(self, source: str) -> int:
+        """Through how many places where many rows become one the source's items come, at most."""
+        deep: dict[int, int] = {0: 0}
+        most = 0
+        for block in self.provenance.blocks:  # parents first
+            if block.number not in deep:
+                continue
+            if any(source in self._leaf_sources(number) for number in block.sources):
+                most = max(most, deep[block.number])
+            for link in block.links:
+                if link.kind in _OWNING:
+                    below = deep[block.number] + (link.kind in _MERGING)
+                    deep[link.to] = max(deep.get(link.to, 0), below)
+        return most
+
+    def identified(self, top: DataFrame) -> DataFrame:
+        """Rows of the uppermost block under names of our own, with an `out_id`. Rows that share it look alike and are
+        made of the same items."""
+        provenance, block = self.provenance, self.provenance.blocks[0]
+        names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        top = top.toDF(*names, *top.columns[len(names) :])
+        types = {field.name: field.dataType for field in top.schema.fields}
+        links = [name for link in block.links for name in (link.here, *link.columns, *link.seen) if name in types]
+        told = [
+            (top[name], types[name]) for name in dict.fromkeys([*(names[at] for at in provenance.identity), *links])
+        ]
+        return top.select("*", out_id([*told, *self._marks(top)]))
+
+    def _marks(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
+        """The ids that the rows carry."""
+        for number in self.provenance.blocks[0].sources:
+            mark = self.provenance.sources[number].hit
+            if number in self.leaves:
+                fields: Any = top.schema[mark].dataType
+                ids = [each for each in fields if each.name == "o" or each.name.endswith(("_hi", "_lo"))]
+                yield from ((top[mark][each.name], each.dataType) for each in ids)
+
+    def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
+        """The node's rows that items have reached, each beside the item: the row's columns under names of our own, its
+        `out_id`, how many there are of it, and the item's id. None if the source is not behind the node."""
+        from pyspark.sql import functions as F
+
+        ways = self._ways(source)
+        top = climb(self.provenance, lambda block: self._own(block, source, sampling), ID, lambda link: link in ways)
+        if top is None:
+            return None
+        found = self.identified(top)
+        if self._is_one_way(source, ways, 0):
+            return found.withColumn(TIMES, F.lit(1))
+        once = found.dropDuplicates([OUT_ID, *ID])
+        if self.provenance.has_key:
+            return once.withColumn(TIMES, F.lit(1))
+        every = self.identified(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(TIMES))
+        return once.join(every, OUT_ID)
+
+    def pairs(self, source: str, sampling: Sampling) -> DataFrame | None:
+        """(out_id, hi, lo): which of the source's items have made which row, each pair once."""
+        rows = self.rows(source, sampling)
+        return None if rows is None else rows.select(OUT_ID, *ID).distinct()
+
+    def behind(self, sampling: Sampling) -> DataFrame:
+        """(`out_id`, item), each once: the items of all sources that have made a row."""
+        every = [self.pairs(source, sampling) for source in sorted(self.sources)]
+        return union([pairs for pairs in every if pairs is not None])
+
+    @cached_property
+    def groups(self) -> Link | None:
+        """To the rows that the node's are groups of, if it has one row for each group, and what a row is made of is in
+        its group: then items are found without making the groups again."""
+        top, *below = self.provenance.blocks
+        if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
+            return None
+        link = top.links[0]
+        course = self.provenance.course(0, link.here) if link.kind in _MERGING else None
+        collated = any("collate" in type for name, type in self._below.dtypes if name in below[0].keys)
+        if course is None or course.steps or collated or any(self._pairs(number) for number in below[0].sources):
+            return None
+        return link
+
+    @property
+    def _below(self) -> DataFrame:
+        return self.provenance.frame(1)
+
+    def row_of_group(self) -> list[Column]:
+        """The group that a row below belongs to, by two numbers."""
+        from pyspark.sql.functions import col
+
+        types = {field.name: field.dataType for field in self._below.schema.fields}
+        halves = halves_of([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
+        return [half.alias(name) for half, name in zip(halves, ROW, strict=True)]
+
+    def grouped(self, source: str, sampling: Sampling) -> DataFrame | None:
+        """(row, item), each once: which of the source's items are in which group."""
+        parts = list(self._own(self.provenance.blocks[1], source, sampling))
+        if not parts:
+            return None
+        return union([part.select(*self.row_of_group(), *ID) for part in parts]).distinct()
+
+    def _is_one_way(self, source: str, ways: set[Link], number: int) -> bool:
+        """Whether an item can come to a row on one way alone, so that it comes there but once."""
+        block = self.provenance.blocks[number]
+        own = sum(
+            len(leaf.carried.get(source, ())) + (source in leaf.pairs)
+            for leaf in map(self.leaves.get, block.sources)
+            if leaf is not None
+        )
+        up = [link for link in block.links if link in ways]
+        if own + len(up) != 1:
+            return False
+        return not up or (up[0].kind in _MERGING and self._is_one_way(source, ways, up[0].to))
+
+    def _ways(self, source: str) -> set[Link]:
+        """The links that lead to the source's items; those that make them part of a row, if there are any."""
+        owning = self._leading(source, _OWNING)
+        holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
+        return owning if owning or holds else self._leading(source, None)
+
+    def _leading(self, source: str, kinds: tuple[str, ...] | None) -> set[Link]:
+        found: set[Link] = set()
+        leads: set[int] = set()
+        for block in reversed(self.provenance.blocks):
+            holds = any(source in self._leaf_sources(number) for number in block.sources)
+            below = {link for link in block.links if link.to in leads and (kinds is None or link.kind in kinds)}
+            found |= below
+            if holds or below:
+                leads.add(block.number)
+        return found
+
+    def _pairs(self, number: int) -> set[str]:
+        leaf = self.leaves.get(number)
+        return set() if leaf is None else set(leaf.pairs)
+
+    def _leaf_sources(self, number: int) -> set[str]:
+        leaf = self.leaves.get(number)
+        return set() if leaf is None else leaf.sources
+
+    def _own(self, block: Block, source: str, sampling: Sampling) -> Iterator[DataFrame]:
+        from pyspark.sql import functions as F
+
+        for number in block.sources:
+            leaf = self.leaves.get(number)
+            if leaf is None or source not in leaf.sources:
+                continue
+            frame = self.provenance.frame(block.number)
+            mark = self.provenance.sources[number].hit
+            for place in range(len(leaf.carried.get(source, ()))):
+                name = leaf.place(source, place)
+                hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
+                chosen = sampling.chosen(lo)
+                there = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
+                yield frame.where(there).select("*", hi.alias(HI), lo.alias(LO))
+            if source in leaf.pairs:
+                pairs = leaf.pairs[source]
+                joined = frame.join(pairs, frame[f"{mark}.o"] == pairs[OUT])
+                yield joined.select(frame["*"], *(pairs[name] for name in ID))
+
+
+def union(frames: list[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.unionByName(other), frames)

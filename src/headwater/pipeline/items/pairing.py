@@ -1,0 +1,140 @@
+"""Where row lineage does not decide: which rows of a node go on from which rows of its inputs, by what a declared
+mapper says, or by where they stand.
+
+The node's output is kept, numbered, with a table of (number, item) for each source beside it. From there on it is a
+table like any other whose rows say which items they are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from headwater.model.items import Continuity
+from headwater.pipeline.declare.nodes import Mapper, Node
+from headwater.pipeline.items.item_ids import ID, Sampling
+from headwater.pipeline.items.item_locations import Reach
+from headwater.pipeline.items.leaves import OUT, Leaf
+from headwater.pipeline.run.steps import quoted
+from headwater.pipeline.run.workspace import Workspace
+from headwater.rows.identity import OUT_ID
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ONE_BY_ONE = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
+"""Steps that take rows as they stand, and give theirs in that order."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A node's output as it is kept; ``frame`` is what others see of it."""
+
+    frame: DataFrame
+    leaf: Leaf
+    continuity: Continuity
+
+
+@dataclass(frozen=True)
+class Input:
+    """``frame`` as others see it, and where items are in it."""
+
+    frame: DataFrame
+    reach: Reach
+
+
+@dataclass(frozen=True)
+class Pairing:
+    workspace: Workspace
+    sampling: Sampling
+
+    def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[Input], mapper: Mapper) -> Paired:
+        table = self._numbered(node, frame)
+        seen = table.select(OUT, *map(quoted, frame.columns))
+        lost = frozenset().union(*(each.reach.lost for each in inputs))
+        found: dict[str, list[DataFrame]] = {}
+        for each in inputs:
+            for source in sorted(each.reach.sources - lost):
+                rows = each.reach.rows(source, self.sampling)
+                if rows is not None:
+                    given = rows.select(*_named(each.frame.columns), *ID)
+                    pairs = given.join(seen, _condition(node, mapper, given, seen)).select(OUT, *ID)
+                    found.setdefault(source, []).append(pairs)
+        return self._paired(node, table, frame.columns, found, lost, Continuity.DECLARED)
+
+    def by_position(self, node: Node, input: Input, make: Callable[[DataFrame], DataFrame]) -> Paired | None:
+        """``make`` gives the node's output anew, for an input that is kept, so that its rows stand still. None if the
+        output may have another order than the input; where the two have not as many rows, nothing is told of items."""
+        from pyspark.sql import functions as F
+
+        reach = input.reach
+        rows = reach.identified(reach.provenance.frame(0)).select(OUT_ID, *_named(input.frame.columns))
+        given = self.workspace.keep(f"{node.name}<", rows)
+        made = make(given.select(*map(quoted, input.frame.columns)))
+        plan: Any = made._jdf.queryExecution().analyzed()
+        if not _is_one_by_one(plan):
+            return None
+        table = self._numbered(node, made)
+        standing = given.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
+        with self.workspace.own_work():
+            counts = {each.count() for each in (given, table, standing.join(table, OUT))}
+        if len(counts) > 1:
+            return self._paired(node, table, made.columns, {}, reach.sources | reach.lost, Continuity.REPRESENTATIVE)
+        every = ((source, reach.pairs(source, self.sampling)) for source in sorted(reach.sources))
+        found = {
+            source: [standing.join(pairs, OUT_ID).select(OUT, *ID)] for source, pairs in every if pairs is not None
+        }
+        return self._paired(node, table, made.columns, found, reach.lost, Continuity.POSITIONAL)
+
+    def untold(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> Paired:
+        """Whose items are in it cannot be said."""
+        table = self._numbered(node, frame)
+        return self._paired(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
+
+    def _numbered(self, node: Node, frame: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        return self.workspace.keep(f"{node.name}>", frame.withColumn(OUT, F.monotonically_increasing_id()))
+
+    def _paired(
+        self,
+        node: Node,
+        table: DataFrame,
+        columns: Sequence[str],
+        found: Mapping[str, Sequence[DataFrame]],
+        lost: Iterable[str],
+        continuity: Continuity,
+    ) -> Paired:
+        pairs = {
+            source: self.workspace.keep(
+                f"{node.name}>{source}", reduce(lambda one, other: one.union(other), parts).distinct()
+            )
+            for source, parts in found.items()
+        }
+        paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
+        leaf = Leaf(node.name, paths, {}, pairs, lost=frozenset(lost))
+        return Paired(table.select(*map(quoted, columns)), leaf, continuity)
+
+
+def _named(columns: Sequence[str]) -> list[Any]:
+    """A row's columns by the names that others see."""
+    from pyspark.sql import functions as F
+
+    return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
+
+
+def _condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) -> Any:
+    from pyspark.sql import Column
+
+    found = mapper(given, made)
+    if not isinstance(found, Column):
+        raise node.invalid(f"The mapper gave {type(found).__name__}, and not a condition.")
+    return found
+
+
+def _is_one_by_one(plan: Any) -> bool:
+    children = plan.children()
+    below = (children.apply(place) for place in range(children.size()))
+    return plan.getClass().getSimpleName() in _ONE_BY_ONE and children.size() <= 1 and all(map(_is_one_by_one, below))

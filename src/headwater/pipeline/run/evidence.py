@@ -1,0 +1,143 @@
+"""What a run of a declared pipeline says for itself: its design, its code, and the ledger of its sources' rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.events.evidence import Declared
+from headwater.errors import MismatchRefused
+from headwater.evidence.code import function_code
+from headwater.model.items import Continuity, Outcome
+from headwater.model.ledger import Ledger, SourceLedger
+from headwater.pipeline.declare.nodes import Node, Source
+from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.declare.pipeline import Pipeline, edges_of
+from headwater.pipeline.items.finalize import Settlement
+from headwater.pipeline.items.item_log import Journal
+from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.run.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_log = logging.getLogger("headwater")
+_MOST_NAMED = 10
+_ENDED = "the run ended before all its nodes had run"
+_SURE = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
+_NOT_CONFIGURED = ("location", "on_mismatch")
+"""Options that are a place on a machine, or code."""
+
+
+@dataclass(frozen=True)
+class Balance:
+    """``ledger`` is None where no items were to be followed; ``refusal`` is why the run must not end well, if it must
+    not. Where we could not make the account, that is no reason: the ledger says so, and not whether it balances."""
+
+    ledger: Ledger | None = None
+    refusal: MismatchRefused | None = None
+
+    @classmethod
+    def of(cls, execution: Execution, items: Settlement, workspace: Workspace, *, ran: bool) -> Balance:
+        if not execution.options.follows_items:
+            return cls()
+        if items.journal is None:
+            return cls(Ledger((), partly=_unaccounted(items.fault, ran)))
+        entries = tuple(_entries(items.journal, items.ended, execution.expected))
+        ledger = Ledger(entries, partly=_partly(execution.options, ran))
+        if ledger.balanced is not False:
+            return cls(ledger)
+        ledger = replace(ledger, details=_details(items, workspace))
+        return cls(ledger, MismatchRefused(*_reason(ledger)))
+
+
+def _entries(
+    journal: Journal, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
+) -> Iterator[SourceLedger]:
+    for line in journal.manifest.lines:
+        rows = {"processed": 0, "filtered": 0, "errored": 0}
+        for outcome, count in ended.get(line.source, {}).items():
+            rows[_end(outcome)] += count
+        unsure = [station.node for station in line.stations if station.continuity not in _SURE]
+        note = f"which rows went on at {', '.join(unsure)} was not told by row lineage" if unsure else None
+        entered = expected.get(line.source, sum(rows.values()))
+        ends = (rows["processed"], rows["filtered"], rows["errored"])
+        yield SourceLedger(line.source, entered, *ends, exact=not unsure, note=note)
+
+
+def _end(outcome: Outcome) -> str:
+    if outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED):
+        return "errored"
+    gone = Outcome.FILTERED_OUT in outcome or not outcome & (Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED)
+    return "filtered" if gone else "processed"
+
+
+def _partly(options: LineageOptions, ran: bool) -> str | None:
+    if options.mode != "full":
+        return f"one item in {options.sample_every} was followed, as the run was asked to"
+    if not options.ensure_terminal:
+        return "the rows of the sources were not counted beforehand, as the run was asked to"
+    return None if ran else _ENDED
+
+
+def _unaccounted(fault: str | None, ran: bool) -> str:
+    if fault is not None:
+        return f"the account could not be made: {fault}"
+    return "nothing was read that could be followed" if ran else _ENDED
+
+
+def _details(items: Settlement, workspace: Workspace) -> dict[str, Any]:
+    """Which items are missing or too many, as far as the sources still tell, and where all records are."""
+    missing, surplus = (list(each[:_MOST_NAMED]) for each in items.strays())
+    return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
+
+
+def _reason(ledger: Ledger) -> tuple[str, str]:
+    wrong = next(each for each in ledger.sources if not each.balanced)
+    found = wrong.processed + wrong.filtered + wrong.errored
+    reason = f"source '{wrong.dataset}' gave {wrong.entered:,} rows, and {found:,} are accounted for"
+    for word in ("missing", "surplus"):
+        if ledger.details.get(word):
+            reason += f"; {word}: {', '.join(ledger.details[word])}"
+    return wrong.dataset, f"{reason}; all records are in {ledger.details['records']}"
+
+
+def declared_as(pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None) -> Declared:
+    configured = {
+        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED
+    }
+    return Declared(
+        {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
+        function_code(dict(_functions(nodes))),
+        {
+            "pipeline": pipeline.name,
+            "namespace": pipeline.namespace,
+            "nodes": [{"name": node.name, "kind": node.kind, "configuration": node.configuration} for node in nodes],
+            "edges": [list(edge) for edge in edges_of(nodes)],
+        },
+        None if ledger is None else ledger.document(),
+    )
+
+
+def declared_keys(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
+    """The columns of a source's key, by the ids that plans know them by. Where they cannot be had there are none."""
+    if frame is None or not source.key:
+        return
+    try:
+        output = frame._jdf.queryExecution().analyzed().output()
+        ids = {output.apply(at).name().lower(): output.apply(at).exprId().id() for at in range(output.size())}
+        key = frozenset(int(ids[name.lower()]) for name in source.key)
+    except Exception as fault:
+        _log.debug("The key of %s is not known to plans: %s", source.name, fault)
+        return
+    yield key
+
+
+def _functions(nodes: Sequence[Node]) -> Iterator[tuple[str, Callable[..., Any]]]:
+    for node in nodes:
+        for purpose in ("reader", "fn", "mapper", "backoff"):
+            function = getattr(node, purpose, None)
+            if callable(function):
+                yield f"{node.name}.{purpose}", function

@@ -1,0 +1,140 @@
+"""The nodes of a pipeline, one after the other, and then the account of its items."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from headwater.errors import PipelineFailed
+from headwater.pipeline.dead_letters.tables import complete_dead_letters, write_dead_letters
+from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Sink, Source, Transform
+from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.items.accounts import Account
+from headwater.pipeline.items.fast_path import stay_one
+from headwater.pipeline.items.following import Following
+from headwater.pipeline.items.item_ids import Sampling
+from headwater.pipeline.run import steps
+from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.run.workspace import Workspace
+from headwater.pipeline.worker import ERROR
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Watcher = Callable[[Node, str], None]
+"""Told of each node when it begins, and when it is done."""
+
+
+@dataclass
+class Execution:
+    """What a run has done so far."""
+
+    spark: SparkSession
+    nodes: Sequence[Node]
+    options: LineageOptions
+    workspace: Workspace
+    watcher: Watcher = lambda node, state: None
+    ran: dict[str, datetime] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    frames: dict[str, DataFrame] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)
+    expected: dict[str, int] = field(default_factory=dict)
+    """By source, how many of its rows are items that are followed."""
+
+    def __post_init__(self) -> None:
+        self.following: Following | None = None
+        if self.options.follows_items:
+            told = not self.options.redact
+            lanes = frozenset[str]() if told and self.options.snapshots else stay_one(self.nodes)
+            self.following = Following(
+                self.spark, self.workspace, self._sampling(), self.frames, behind(self.nodes), lanes, told
+            )
+
+    def _sampling(self) -> Sampling:
+        if self.options.mode == "full":
+            return Sampling()
+        salt = None if self.options.deterministic_sampling else self.workspace.run_id
+        return Sampling(self.options.sample_every, salt)
+
+    def go(self) -> None:
+        """Sources first: what is wrong with a key shows before anything has been written."""
+        sources = [node for node in self.nodes if isinstance(node, Source)]
+        read = {node.name: steps.read(node, self.spark) for node in sources}
+        for node in self.nodes:
+            began = time.perf_counter()
+            self.watcher(node, "running")
+            try:
+                self._step(node, read)
+            finally:
+                self.seconds[node.name] = time.perf_counter() - began
+            self.watcher(node, "done")
+        for node in self.nodes:
+            if node.name in self.kept:
+                complete_dead_letters(node.name, self.workspace)
+
+    def _step(self, node: Node, read: dict[str, DataFrame]) -> None:
+        made = self._make(node, [self.frames[name] for name in node.inputs], read)
+        if made is not None:
+            self.frames[node.name] = made
+        self.ran[node.name] = datetime.now(UTC)
+        if isinstance(node, Source) and self.following is not None and self.options.ensure_terminal:
+            self.expected[node.name] = self.following.count(node)
+        if isinstance(node, RowMap) and node.name in self.kept:
+            self._after_calls(node, self.kept[node.name])
+
+    def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
+        match node:
+            case Source():
+                frame = read[node.name]
+                return frame if self.following is None else self.following.source(node, frame)
+            case Transform() | Join() | Aggregate():
+                frame = steps.made(node, inputs)
+                return frame if self.following is None else self.following.through(node, frame)
+            case RowMap():
+                return self._call(node, inputs[0])
+            case Passage():
+                return inputs[0]
+            case Sink():
+                steps.write(node, inputs[0])
+                return None
+        raise AssertionError(f"{node.kind} is no kind of node")
+
+    def _call(self, node: RowMap, rows: DataFrame) -> DataFrame:
+        """What the function gave is kept where it is needed twice: for the items' sake, or for dead letters."""
+        if self.following is not None:
+            kept = self.following.row_map(node, node.inputs[0])
+        elif node.on_error == "dead_letter":
+            kept = Kept(node, self.workspace.keep(node.name, steps.followed_map(node, rows, 0)))
+        else:
+            return steps.row_map(node, rows)
+        self.kept[node.name] = kept
+        if self.following is not None and node.mapper is not None:
+            return self.following.through(node, kept.results)
+        return kept.results
+
+    def _after_calls(self, node: RowMap, kept: Kept) -> None:
+        """A failure that nothing was declared for was told and not raised, so that the items' ways are known."""
+        if node.on_error == "fail":
+            with self.workspace.own_work():
+                failure = kept.failure(ERROR)
+            if failure is not None:
+                raise PipelineFailed(node.pipeline.name, node.name, failure)
+        if node.on_error == "dead_letter":
+            write_dead_letters(kept, self.workspace)
+
+    def account(self) -> Account | None:
+        if self.following is None:
+            return None
+        return Account(self.following, self.kept, self.ran, self.nodes, self.options, expected=self.expected)
+
+
+def behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
+    """By node the sources that it takes from. ``nodes`` are in an order in which they can run."""
+    found: dict[str, frozenset[str]] = {}
+    for node in nodes:
+        own = [node.name] if isinstance(node, Source) else []
+        found[node.name] = frozenset(own).union(*(found[name] for name in node.inputs))
+    return found

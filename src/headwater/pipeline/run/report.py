@@ -1,0 +1,67 @@
+"""What a run of a pipeline was: its nodes as they were configured, what went through them, and how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from headwater.model.plain import plain
+from headwater.model.runs import RunState
+from headwater.pipeline.declare.nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    name: str
+    type: str
+    pipeline_id: str
+    """Of the pipeline that declares the node."""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, node: Node, counts: Mapping[str, int] | None = None, seconds: float | None = None) -> NodeReport:
+        return cls(node.name, node.kind, node.pipeline.id, node.configuration, dict(counts or {}), seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineReport:
+    pipeline: str
+    namespace: str
+    pipeline_id: str
+    run_id: str
+    state: RunState
+    nodes: tuple[NodeReport, ...]
+    edges: tuple[tuple[str, str], ...]
+    started: datetime
+    ended: datetime | None = None
+    partition: str | None = None
+    error: str | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.ended is None else (self.ended - self.started).total_seconds()
+
+    def node(self, name: str) -> NodeReport:
+        return next(node for node in self.nodes if node.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        told: dict[str, Any] = plain(self)
+        return told | {"state": str(self.state), "edges": [{"from": one, "to": other} for one, other in self.edges]}
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> PipelineReport:
+        ended = said.get("ended")
+        return cls(
+            **{each.name: said[each.name] for each in fields(cls) if each.name in said}
+            | {
+                "state": RunState(said["state"]),
+                "nodes": tuple(NodeReport(**node) for node in said["nodes"]),
+                "edges": tuple((edge["from"], edge["to"]) for edge in said["edges"]),
+                "started": datetime.fromisoformat(said["started"]),
+                "ended": None if ended is None else datetime.fromisoformat(ended),
+            }
+        )

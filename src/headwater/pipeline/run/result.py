@@ -1,0 +1,75 @@
+"""What a run of a pipeline leaves: its report, and what can be asked of its items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.errors import PipelineError
+from headwater.model.items import Hop, ItemRecord, Reason
+from headwater.pipeline.items.collector import Collector
+from headwater.pipeline.items.item_log import Journal
+from headwater.pipeline.run.report import PipelineReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Result:
+    """``items`` is a frame of the terminal records, as long as the session lives."""
+
+    def __init__(
+        self,
+        report: PipelineReport,
+        collector: Collector,
+        journal: Journal | None,
+        counts: dict[Reason, int],
+        entered: DataFrame | None = None,
+        fault: str | None = None,
+    ) -> None:
+        """``entered`` has the ids of all items that came in. ``fault``: why there is no account of them."""
+        self.report = report
+        self.counts = counts
+        """How many items ended for which reason."""
+        self._collector = collector
+        self._journal = journal
+        self._entered = entered
+        self._fault = fault
+
+    @property
+    def run_id(self) -> str:
+        return self.report.run_id
+
+    @property
+    def items(self) -> DataFrame:
+        if self._journal is None:
+            if self._fault is not None:
+                raise PipelineError(f"The items of run {self.run_id} could not be accounted for: {self._fault}")
+            raise PipelineError(f"Run {self.run_id} followed no items: its lineage options say so.")
+        return self._journal.records
+
+    def record(self, correlation_id: str) -> ItemRecord | None:
+        """An item's record; None if the run knows no such item, or did not follow it."""
+        known = next((each for each in self._collector.records if each.correlation_id == correlation_id), None)
+        if known is not None or self._journal is None:
+            return known
+        return self._journal.record(correlation_id)
+
+    def history(self, correlation_id: str) -> tuple[Hop, ...]:
+        """The hops of an item, in the order of its way."""
+        found = self.record(correlation_id)
+        return () if found is None else found.hops
+
+    def terminal_reason(self, correlation_id: str) -> Reason | None:
+        found = self.record(correlation_id)
+        return None if found is None else found.reason
+
+    def unresolved(self) -> tuple[str, ...]:
+        """Items that came in and have no record, looked for in the sources: none, unless records were dropped."""
+        if self._journal is None or self._entered is None:
+            return ()
+        lost = self._entered.join(self.items.select("correlation_id"), "correlation_id", "left_anti")
+        return tuple(sorted(row["correlation_id"] for row in lost.select("correlation_id").collect()))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.items())
+        return f"Result({self.report.pipeline!r}, {self.report.state}, run_id={self.run_id!r}, {told or 'no items'})"

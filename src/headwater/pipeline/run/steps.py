@@ -1,0 +1,140 @@
+"""What each kind of node is in Spark, with nothing of ours in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from headwater.pipeline.declare.function_schemas import arrow_schema
+from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Sink, Source, Transform
+from headwater.pipeline.worker import FOLLOWED, GIVEN, RowFunction
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+def read(node: Source, spark: SparkSession) -> DataFrame:
+    frame = _frame(node, node.reader(spark), "The reader")
+    if frame.isStreaming:
+        raise node.invalid("its reader gave a stream; a pipeline reads what is there.")
+    _has(node, "The key", node.key, frame)
+    return frame
+
+
+def made(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> DataFrame:
+    match node:
+        case Transform():
+            return transform(node, inputs)
+        case Join():
+            return join(node, *inputs)
+        case Aggregate():
+            return aggregate(node, inputs[0])
+
+
+def transform(node: Transform, inputs: Sequence[DataFrame]) -> DataFrame:
+    return _frame(node, node.fn(*inputs), "The function")
+
+
+def join(node: Join, left: DataFrame, right: DataFrame) -> DataFrame:
+    _has(node, "on", node.on, left)
+    _has(node, "on", node.on, right)
+    return left.join(right, on=list(node.on), how=node.how)
+
+
+def aggregate(node: Aggregate, rows: DataFrame) -> DataFrame:
+    _has(node, "by", node.by, rows)
+    made = [column.alias(name) for name, column in node.aggregates.items()]
+    return rows.groupBy(*map(quoted, node.by)).agg(*made)
+
+
+def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
+    schema = schema_of(node, rows.sparkSession)
+    function = row_function(node, rows.columns, schema, rows.sparkSession)
+    return rows.mapInArrow(function.plainly, schema)
+
+
+def followed_map(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
+    """With what became of each row beside what was given for it. The first so many columns are ours, and are passed
+    on."""
+    from pyspark.sql.types import StructField, StructType
+
+    spark = rows.sparkSession
+    schema = schema_of(node, spark)
+    function = row_function(node, rows.columns[tracking:], schema, spark)
+    told = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in FOLLOWED)).schema
+    given = [StructField(field.name, field.dataType) for field in schema.fields]  # a row that gave nothing has nulls
+    ours = rows.schema.fields[:tracking]
+    if node.on_error == "dead_letter":
+        ours.append(StructField(GIVEN, StructType(rows.schema.fields[tracking:])))
+    return rows.mapInArrow(function.followed, StructType([*ours, *told.fields, *given]))
+
+
+def write(node: Sink, rows: DataFrame) -> None:
+    writer = rows.write.mode(node.mode).options(**node.options)
+    if node.format is not None:
+        writer = writer.format(node.format)
+    if node.partition_by:
+        writer = writer.partitionBy(*node.partition_by)
+    if node.table is not None:
+        writer.saveAsTable(node.table)
+    elif node.path is not None:
+        writer.save(node.path)
+    else:
+        writer.save()
+
+
+def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
+    """Shipped whole: the executors have no headwater."""
+    from pyspark import cloudpickle
+
+    from headwater.pipeline import worker
+
+    by_value: Any = cloudpickle.register_pickle_by_value
+    by_value(worker)
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise node.invalid(f"its input has two columns of one name: {', '.join(twice)}.")
+    dotted = sorted(name for name in (*names, *schema.fieldNames()) if "." in name)
+    if dotted:
+        raise node.invalid(f"a row function takes and gives no column with a dot in its name: {', '.join(dotted)}.")
+    arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
+    how = (node.many, node.retries, node.backoff, node.on_error)
+    return RowFunction(node.fn, names, arrow, *how, node=node.name)
+
+
+def schema_of(node: RowMap, spark: SparkSession) -> StructType:
+    from pyspark.errors import ParseException
+
+    if not isinstance(node.schema, str):
+        return node.schema
+    try:
+        schema = spark.createDataFrame([], node.schema).schema
+    except ParseException as wrong:
+        raise node.invalid(f"its schema {node.schema!r} is no schema: {_first_line(wrong)}") from wrong
+    for name in schema.fieldNames():
+        node.own_name(name)
+    return schema
+
+
+def quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _frame(node: Node, made: Any, what: str) -> DataFrame:
+    from pyspark.sql import DataFrame
+
+    if not isinstance(made, DataFrame):
+        raise node.invalid(f"{what} gave {type(made).__name__}, and not a DataFrame.")
+    return made
+
+
+def _has(node: Node, what: str, names: Sequence[str], frame: DataFrame) -> None:
+    for name in names:
+        if name not in frame.columns:
+            there = ", ".join(frame.columns)
+            raise node.invalid(f"{what} names '{name}', which is not a column. There are: {there}.")
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,82 @@
+"""Where a run keeps what it must not compute twice, and what it has to say of its items: Parquet, written by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from headwater.capture.events.row_capture import KEPT_WORK, OWN_WORK
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder of the run's own below ``location``, any path that Spark and its executors reach."""
+
+    spark: SparkSession
+    location: str
+    run_id: str
+    pipeline_id: str
+
+    @property
+    def folder(self) -> str:
+        return f"{self.location.rstrip('/')}/{self.run_id}"
+
+    @property
+    def items(self) -> str:
+        return f"{self.folder}/items"
+
+    def table(self, node: str) -> str:
+        """Where the rows of a node are kept. A node may have any name; a folder may not."""
+        return f"{self.folder}/nodes/{quote(node, safe='')}"
+
+    def keep(self, node: str, rows: DataFrame) -> DataFrame:
+        """The rows, from now on read from where they were written: what made them never runs again."""
+        with self.tagged(KEPT_WORK):
+            return self.written(rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")])
+
+    def written(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
+        """The rows as they are read from where they are written now. ``unlike``: columns with another value in every
+        row, for which it would be in vain to look for equal ones."""
+        plainly = {f"parquet.enable.dictionary#{name}": "false" for name in unlike}
+        rows.write.mode("error").options(**plainly).parquet(path)
+        return self.spark.read.schema(rows.schema).parquet(path)
+
+    @contextmanager
+    def own_work(self) -> Iterator[None]:
+        with self.tagged(OWN_WORK):
+            yield
+
+    @contextmanager
+    def tagged(self, tag: str) -> Iterator[None]:
+        self.spark.sparkContext.addJobTag(tag)
+        try:
+            yield
+        finally:
+            with suppress(Exception):  # the session may have ended
+                self.spark.sparkContext.removeJobTag(tag)
+
+    def absolute(self, path: str) -> str:
+        """The path as Spark names it."""
+        spark: Any = self.spark
+        hadoop = spark._jvm.org.apache.hadoop.fs.Path(path)
+        return str(hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).makeQualified(hadoop).toString())
+
+    def write_text(self, path: str, text: str) -> None:
+        spark: Any = self.spark
+        hadoop = spark._jvm.org.apache.hadoop.fs.Path(path)
+        stream = hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).create(hadoop)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def remove(self, folder: str) -> None:
+        spark: Any = self.spark
+        hadoop = spark._jvm.org.apache.hadoop.fs.Path(folder)
+        hadoop.getFileSystem(spark._jsc.hadoopConfiguration()).delete(hadoop, True)

@@ -1,0 +1,78 @@
+"""Graphs whose powers grow: where ways part and meet again and again, a node has ancestors at nearly every length.
+
+Squaring such a relation makes pairs of all nodes. So it is walked instead: the links of a root, which are numbers, go
+to one task, and the kernel that traces small roots walks them there; the records themselves stay where they are. Only
+the links of a root with more than a few million of them never come together: these are walked by Spark, a join a level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headwater.records.compaction.shipping import ship
+from headwater.records.executor.walking import walked
+from headwater.records.tracing.walks import distances
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from headwater.records.compaction.hadoop_fs import Scratch
+
+AT_HAND = 4_000_000
+"""Links of a root that one task walks: at some hundred bytes each while it does."""
+REACHED = "leaf long, component long, distance long"
+_MANY = 1_000
+"""Levels after which what was reached is brought together, before it is read from too many places."""
+
+
+def walk(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: Scratch) -> DataFrame:
+    """(leaf, component, distance) as :func:`headwater.records.tracing.distributed.ancestors` has it.
+
+    ``components`` (component, root): the root by a number. ``edges`` (child, parent), without cycles; ``leaves``
+    (component).
+    """
+    from pyspark.sql import functions as F
+
+    of_root = components.select(F.col("component").alias("child"), "root")
+    named = scratch.kept(edges.join(of_root, "child"))
+    large = [row.root for row in named.groupBy("root").count().where(F.col("count") > AT_HAND).collect()]
+    is_large = F.col("root").isin(large)
+    lone = components.join(edges.toDF("component", "parent"), "component", "left_anti")
+    # A leaf that is made of nothing has no link, and is reached by itself alone.
+    alone = lone.join(leaves, "component", "left_semi").selectExpr("component as leaf", "component", "0L as distance")
+    reached = alone.unionByName(_by_tasks(named.where(~is_large)))
+    if large:
+        theirs = named.where(is_large).select("child", "parent")
+        begin = leaves.join(theirs.selectExpr("child as component").distinct(), "component", "left_semi")
+        reached = reached.unionByName(_by_levels(begin, theirs, scratch))
+    return scratch.kept(reached)
+
+
+def _by_tasks(named: DataFrame) -> DataFrame:
+    ship()
+    together = named.select("root", "child", "parent").repartition("root").sortWithinPartitions("root")
+    return together.mapInArrow(walked(distances), REACHED)
+
+
+def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: Scratch) -> DataFrame:
+    """As many joins as the longest way has steps. Who is met more than once is as far off as the last time."""
+    from pyspark.sql import functions as F
+
+    level, step = scratch.kept(leaves.selectExpr("component as leaf", "component")), 0
+    levels: list[DataFrame] = []
+    while not level.isEmpty():
+        levels.append(level.selectExpr("leaf", "component", f"{step}L as distance"))
+        if len(levels) >= _MANY:
+            levels = [scratch.kept(_farthest(levels))]
+        onward = level.join(edges.toDF("component", "parent"), "component")
+        level, step = scratch.kept(onward.select("leaf", F.col("parent").alias("component")).distinct()), step + 1
+    return _farthest(levels)
+
+
+def _farthest(levels: list[DataFrame]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    every = levels[0]
+    for level in levels[1:]:
+        every = every.unionByName(level)
+    return every.groupBy("leaf", "component").agg(F.max("distance").alias("distance"))

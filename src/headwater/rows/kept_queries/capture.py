@@ -1,0 +1,98 @@
+"""Keeps of each write what it takes to run its query again: the plan, proven to be readable, and its inputs, pinned.
+
+It works in the capture's own thread, after the write: the job does not wait for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from headwater.capture.events.row_capture import RowsAsked
+from headwater.capture.events.writes import Written
+from headwater.jvm import JavaClasses
+from headwater.rows.kept_queries.files import MOST_FILES, read_list
+from headwater.rows.kept_queries.jvm import plan_classes
+from headwater.rows.kept_queries.sources import pin
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FORMAT = "headwater-plan-1"
+"""A compressed Java stream of the plan's nodes (jvm/Packed.java), as base64."""
+_MOST_NODES = 5_000
+_MOST_BYTES = 20 * 2**20
+_MOST_ROWS = 10_000  # of a relation whose rows are in the plan itself
+_MOST_SEEN = 100_000  # files of a folder, to find those that were just written
+_PATIENCE = 2_000  # milliseconds for that
+_IN_PLACE = ("merge", "update", "delete")
+_NO_ROWS = ("view", "stream")
+_JOB = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_IN_FILES = ("avro", "csv", "json", "orc", "parquet", "text", "xml")
+
+
+class PlanKeeper:
+    """For one Spark application."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        """Takes from the session what `spark.stop()` makes PySpark forget: a program often stops Spark right after its
+        last write, and that write is read afterwards, while the JVM still runs."""
+        context: Any = spark.sparkContext
+        self._spark_version = spark.version
+        self._python_version = context.pythonVer
+        self._gateway = context._gateway
+        self._hadoop_configuration = context._jsc.hadoopConfiguration()
+
+    @cached_property
+    def _classes(self) -> JavaClasses:
+        return plan_classes(self._gateway)
+
+    def keep(self, execution: Any, written: Written, asked: RowsAsked, started: datetime) -> dict[str, Any] | None:
+        if asked.mode == "off" or written.kind in _NO_ROWS:
+            return None
+        kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
+        if written.kind in _IN_PLACE:
+            needs = [f"a {written.kind.upper()} changes rows in place; only a query's result can be made again"]
+        else:
+            needs = self._keep_plan(kept, execution, written)
+        place = {"uri": written.target.uri, "format": written.target.format}
+        kept["written"] = {**place, **self._written(written, started)}
+        return {**kept, "replayable": not needs, "needs": needs}
+
+    def _keep_plan(self, kept: dict[str, Any], execution: Any, written: Written) -> list[str]:
+        """Adds the plan and its sources; answers with what stands in the way of running it again."""
+        plan = self._classes.new("Kept", execution.analyzed(), _MOST_NODES, _MOST_BYTES, _MOST_ROWS)
+        said = json.loads(plan.said())
+        if "problem" in said:
+            return [said["problem"]]
+        kept["plan"] = {"format": FORMAT, **{key: said[key] for key in ("digest", "bytes", "text", "python")}}
+        if said["python"]:
+            kept["plan"]["pythonVersion"] = self._python_version
+        names = [column.name for column in written.columns]
+        kept["columns"] = names if len(names) == len(said["columns"]) else said["columns"]
+        pins = self._classes.new("Pins", execution.executedPlan(), MOST_FILES)
+        facts = json.loads(pins.of(plan.leaves()))
+        pinned = [pin(leaf, inside, written) for leaf, inside in zip(facts, said["inside"], strict=True)]
+        kept["sources"] = [source for source, _trouble in pinned]
+        return list(dict.fromkeys(trouble for _source, trouble in pinned if trouble))
+
+    def _written(self, written: Written, started: datetime) -> dict[str, Any]:
+        """Which files of the output this write has made, as far as that is certain."""
+        target = written.target
+        if target.version is not None:
+            return {"version": target.version}
+        if target.format not in _IN_FILES or target.uri is None:
+            return {"unknown": f"{target.name} is not a folder of files"}
+        since = int(started.timestamp() * 1000)
+        files_now = self._classes.new("Files", self._hadoop_configuration)
+        listing = files_now.since(target.uri, since, _MOST_SEEN, _PATIENCE)
+        if listing is None or listing.count() > MOST_FILES:
+            return {"unknown": "the folder is gone, or holds too many files to find those that were written"}
+        files = {"count": listing.count(), "list": listing.text()}
+        jobs = {found[1] if (found := _JOB.search(file.path)) else "" for file in read_list(files)}
+        if len(jobs) > 1:
+            return {"unknown": "other writes to the folder ended at the same time"}
+        return {"files": files}

@@ -1,0 +1,292 @@
+"""Why an operator let none of the marked rows through, in a sentence, with the values that decided it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from headwater.rows.why_not_path import Path, Said, Shown, Step
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, Row
+
+_FEW = 3
+_ANTI = {"anti join": "NOT EXISTS", "not in": "NOT IN", "except": "EXCEPT"}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """``known``: whether it is more than a consequence of what was supposed before. ``last``: whether the rows' way
+    ends here, whatever else there is."""
+
+    explanation: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+    known: bool = True
+    last: bool = False
+
+
+class Reasons:
+    """``names``: of the sources, by their numbers."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def why(self, path: Path, step: Step, before: int) -> Reason:
+        """``before``: how many marked rows came to the operator."""
+        if step.kind in ("filter", "having", "window filter"):
+            return self._filter(path, step, before)
+        if step.kind in _ANTI:
+            return self._anti(path, step)
+        if step.kind.endswith("join") or step.kind == "intersect":
+            return self._join(path, step)
+        if step.kind in ("limit", "offset", "tail"):
+            return self._limit(path, step, before)
+        if step.kind == "explode":
+            return self._explode(path, step)
+        if step.kind in ("except all", "intersect all"):
+            return self._counted(path, step)
+        if step.kind == "copies":
+            return Reason("as many copies as were left", known=False)
+        if step.kind == "subquery":
+            said = "the subquery was made of them, but no row came through the operator that uses its value"
+            return Reason(said, last=True)
+        return Reason(f"{step.text or step.operator} let none of them through")
+
+    # ------------------------------------------------------------------------------------------ filters
+
+    def _filter(self, path: Path, step: Step, before: int) -> Reason:
+        shown = path.ask("conditions", step)
+        failing = _failing(shown)
+        listed = [each for each in failing if not each.unknown]
+        if not listed:
+            return Reason(f"{step.text}: what it is about is not known", known=False)
+        parts, values = [], dict(listed[0].keys)
+        for each in listed:
+            parts.append(each.said(before))
+            values |= each.values
+        told = "; ".join(parts)
+        if step.kind == "having" and listed[0].keys:
+            told = f"the group {_pairs(listed[0].keys)}: {told}"
+        if step.kind == "window filter":
+            told = f"{told}, which is {step.text.partition(' with ')[2]}"
+        return Reason(told, values, f"{step.text.partition(' ')[0]} {' AND '.join(each.text for each in listed)}")
+
+    def _counted(self, path: Path, step: Step) -> Reason:
+        found = _failing(path.ask("conditions", step))[0]
+        said = "has at least as many equal rows" if step.kind == "except all" else "has no equal row"
+        return Reason(f"the other side of {step.text} {said}: {_pairs(found.keys)}", found.keys)
+
+    # ------------------------------------------------------------------------------------------ joins
+
+    def _join(self, path: Path, step: Step) -> Reason:
+        from pyspark.sql import functions as F
+
+        shown = path.ask("keys", step)
+        keys = shown.role("key")
+        if any(each.unknown for each in keys):
+            return Reason(f"{step.text}: its keys are not known", known=False)
+        first = shown.frame.orderBy(*(each.column for each in keys), F.lit(1)).limit(1).collect()[0]
+        values = {each.text: plain(first[each.column]) for each in shown.said if each.column}
+        text = self.text(path, step)
+        last = step.place == 1 and step.kind in ("semi join", "intersect")
+        return Reason(self._no_partner(path, step, keys, shown.role("rest"), first), values, text, last=last)
+
+    def _no_partner(self, path: Path, step: Step, keys: list[Said], rest: list[Said], first: Row) -> str:
+        empty = [each.text for each in keys if first[each.column] is None and not each.more["safe"]]
+        if empty:
+            return f"{' and '.join(empty)} is NULL, which no key equals"
+        sought = ", ".join(f"{each.more['there']} = {_shown(first[each.column])}" for each in keys)
+        other = self.others(step)
+        found = path.wanted(step) if keys else None
+        if found is not None:
+            counts = found.survivors()
+            name = self._names[found.source]
+            if counts[0] == 0:
+                return f"no row of {name} has {sought}"
+            gone = next((each for each in found.steps if each.visible and counts[each.number] == 0), None)
+            if gone is not None:
+                why = self.why(found, gone, counts[gone.number - 1])
+                return f"{name} has {sought}, but {why.text or gone.text} took it away there: {why.explanation}"
+        partners = path.ask("partners", step)
+        if rest and (failing := _failing(partners)):
+            there = f"{other} has {sought}, but " if keys else f"of all rows of {other}, none matches: "
+            return there + "; ".join(each.said(None) for each in failing)
+        return f"no row of {other} has {sought}" if keys else f"{other} has no rows here"
+
+    def _anti(self, path: Path, step: Step) -> Reason:
+        words = _ANTI[step.kind]
+        other = self.others(step)
+        if step.place == 1:
+            said = f"rows on the right of {words} only take rows away from the result, they are never part of it"
+            return Reason(said, {}, self.text(path, step), last=True)
+        from pyspark.sql import functions as F
+
+        shown = path.ask("blockers", step)
+        here, there = shown.role("here"), shown.role("there")
+        decided = [F.col(each.column).isNull() for each in (*here, *there)]
+        rows = shown.frame.orderBy(*decided, F.lit(1)).limit(_FEW).collect()
+        blockers = [{each.text: plain(row[each.column]) for each in shown.role("blocker")} for row in rows]
+        values = {"blocking rows": blockers}
+        if step.kind == "not in":
+            said = _not_in(here, there, rows[0], other)
+        elif step.kind == "except":
+            said = f"an equal row is among {other}, which EXCEPT takes away: {_pairs(blockers[0])}"
+        else:
+            count = "1 row" if len(rows) == 1 else f"{len(rows)}{' or more' if len(rows) == _FEW else ''} rows"
+            said = f"{other} has {count} that must not be there: {'; '.join(_pairs(each) for each in blockers)}"
+        return Reason(said, values, self.text(path, step))
+
+    def text(self, path: Path, step: Step) -> str:
+        """The operator in SQL, with the names of the sources that it joins."""
+        if step.number == 0:
+            return self._names[path.source]
+        if not step.others or step.kind == "not in":
+            return step.text
+        sides = [self.others(step), self._names[path.source]]
+        words = step.kind.upper()
+        joined = f"{words} {sides[0]}" if step.place == 0 else f"{sides[0]} {words} {sides[1]}"
+        return joined if step.text == words else f"{joined} {step.text}".rstrip()
+
+    def others(self, step: Step) -> str:
+        return ", ".join(dict.fromkeys(self._names[number] for number in step.others)) or "the other side"
+
+    # ------------------------------------------------------------------------------------------ limits and the rest
+
+    def _limit(self, path: Path, step: Step, before: int) -> Reason:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F
+
+        shown = path.ask("ranking", step)
+        mark = shown.role("mark")[0].column
+        orders = shown.role("order")
+        if any(each.unknown for each in shown.said):
+            return Reason(f"{step.text}: what it is ordered by is not known", known=False)
+        if not orders or step.kind == "tail":
+            total = shown.frame.count()
+            said = f"{step.text} left it out of {total} rows, and nothing says in which order they come"
+            return Reason(said, {"rows": total}, step.text)
+        window = Window.orderBy(*(_ordered(each) for each in orders))
+        ranked = shown.frame.select("*", F.rank().over(window).alias("__hw_rank")).where(F.col(mark))
+        first = ranked.orderBy("__hw_rank").limit(1).collect()[0]
+        rank = first["__hw_rank"]
+        values = {"rank": rank} | {each.text: plain(first[each.column]) for each in orders}
+        order = ", ".join(each.text + ("" if each.more["ascending"] else " DESC") for each in orders)
+        text = f"ORDER BY {order} {step.text}"
+        number = int(step.text.split()[-1])
+        who = "it" if before == 1 else f"the first of the {before} rows"
+        place = f"{who} is number {rank} by {order} ({_pairs({each.text: values[each.text] for each in orders})})"
+        if step.kind == "offset":
+            return Reason(f"{place}, and the first {number} are skipped", values, text)
+        skipped = int(shown.role("mark")[0].more["skipped"])
+        if skipped:
+            return Reason(f"{place}, and only {skipped + 1} to {skipped + number} are taken", values, text)
+        if rank <= number:
+            return Reason(f"{place}, a place it shares with others, and {step.text} has no room for all", values, text)
+        return Reason(f"{place}, and only the first {number} are taken", values, text)
+
+    def _explode(self, path: Path, step: Step) -> Reason:
+        shown = path.ask("values", step)
+        row = shown.frame.limit(1).collect()[0]
+        values = {each.text: plain(row[each.column]) for each in shown.role("value")}
+        return Reason(f"{step.text} makes no row of it, as {_pairs(values)}", values)
+
+
+def merged(path: Path, step: Step) -> list[str]:
+    """The groups that the marked rows went into, a few of them."""
+    shown = path.ask("values", step)
+    if not shown.said:
+        return ["merged into the one row of all"]
+    rows = shown.frame.distinct().take(_FEW)
+    return [f"merged into the group {_pairs({each.text: row[each.column] for each in shown.said})}" for row in rows]
+
+
+@dataclass(frozen=True)
+class _Failing:
+    text: str
+    unknown: bool
+    false: int
+    null: int
+    values: Mapping[str, Any]
+    keys: Mapping[str, Any]
+
+    def said(self, of: int | None) -> str:
+        """``of``: so many rows there are."""
+        verdict = "NULL" if self.false == 0 else "false" if self.null == 0 else "false or NULL"
+        failed = self.false + self.null
+        share = "" if of in (None, 1) else f" for all {of} rows" if failed == of else f" for {failed} of {of} rows"
+        example = ", as" if share == "" else ", for example where"
+        return f"{self.text} is {verdict}{share}{f'{example} {_pairs(self.values)}' if self.values else ''}"
+
+
+def _failing(shown: Shown) -> list[_Failing]:
+    """The conditions that are not true for all rows, in one job."""
+    from pyspark.sql import functions as F
+
+    keys = shown.role("key")
+    about: list[tuple[Said, list[Said]]] = []
+    for each in shown.said:
+        if each.role == "condition":
+            about.append((each, []))
+        elif each.role == "value":
+            about[-1][1].append(each)
+    columns: list[Column] = []
+    for number, (condition, values) in enumerate(about):
+        verdict = F.col(condition.column)
+        told = F.struct(F.lit(1), *(F.col(each.column) for each in (*values, *keys)))
+        columns += [
+            F.count(F.when(~verdict, 1)).alias(f"false{number}"),
+            F.count(F.when(verdict.isNull(), 1)).alias(f"null{number}"),
+            F.first(F.when(~F.coalesce(verdict, F.lit(False)), told), ignorenulls=True).alias(f"told{number}"),
+        ]
+    row = shown.frame.agg(*columns).collect()[0]
+    failing = []
+    for number, (condition, values) in enumerate(about):
+        false, null, told = row[f"false{number}"], row[f"null{number}"], row[f"told{number}"]
+        if told is not None:
+            at = {each.text: plain(told[each.column]) for each in values}
+            group = {each.text: plain(told[each.column]) for each in keys}
+            failing.append(_Failing(condition.text, condition.unknown, false, null, at, group))
+    return failing
+
+
+def _not_in(here: list[Said], there: list[Said], row: Row, other: str) -> str:
+    for one, another in zip(here, there, strict=True):
+        if row[one.column] is None:
+            return f"{one.text} is NULL, and NOT IN is never true of NULL while {other} has rows"
+        if row[another.column] is None:
+            return f"{another.text} is NULL in a row of {other}, and nothing is NOT IN rows with a NULL"
+    matched = ", ".join(f"{each.text} = {_shown(row[each.column])}" for each in there)
+    return f"{matched} is among the rows of {other}, which NOT IN takes away"
+
+
+def _ordered(said: Said) -> Column:
+    from pyspark.sql import functions as F
+
+    column = F.col(said.column)
+    if said.more["ascending"]:
+        return column.asc_nulls_first() if said.more["nullsFirst"] else column.asc_nulls_last()
+    return column.desc_nulls_first() if said.more["nullsFirst"] else column.desc_nulls_last()
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: numbers, texts, and what else there is by its text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return str(value)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_shown(value)}" for name, value in values.items())

@@ -1,0 +1,66 @@
+"""The answer to why-not, for a terminal and for a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from headwater.rows.why_not import Culprit, WhyNot
+
+
+_UNTOLD = frozenset({"project", "sort", "other"})
+"""Operators that let every row through: the tables leave them out."""
+
+
+def as_text(answer: WhyNot) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[RenderableType] = [
+        Text(f"{answer.source} where {answer.where}", style="bold"),
+        Text(answer.verdict, style="green" if answer.reached else "red"),
+    ]
+    parts += [Text(f"Had that let it through, {each.text}: {each.explanation}.") for each in _further(answer)]
+    steps = Table(box=None, pad_edge=False)
+    steps.add_column("operator", overflow="fold")
+    steps.add_column("rows left", justify="right")
+    for each in answer.survivors:
+        if each.kind in _UNTOLD:
+            continue
+        style = "red" if each.rows == 0 else ""
+        steps.add_row(Text(each.text or each.operator, style=style), Text(_count(each.rows), style=style))
+    parts.append(steps)
+    parts += [Text(f"Note: {note}") for note in answer.notes]
+    return Group(*parts)
+
+
+def as_html(answer: WhyNot) -> str:
+    reasons = "".join(
+        f"<li><code>{escape(each.text)}</code>: {escape(each.explanation)}</li>" for each in answer.culprits
+    )
+    steps = "".join(
+        f"<tr><td><code>{escape(each.text or each.operator)}</code></td><td>{_count(each.rows)}</td></tr>"
+        for each in answer.survivors
+        if each.kind not in _UNTOLD
+    )
+    notes = "".join(f"<p>Note: {escape(note)}</p>" for note in answer.notes)
+    return (
+        f"<div><p><b>{escape(answer.source)}</b> where <code>{escape(answer.where)}</code></p>"
+        f"<p>{escape(answer.verdict)}</p>"
+        + (f"<ol>{reasons}</ol>" if reasons else "")
+        + f"<table><tr><th>operator</th><th>rows left</th></tr>{steps}</table>{notes}</div>"
+    )
+
+
+def _further(answer: WhyNot) -> list[Culprit]:
+    """All but the first of each occurrence, which the verdict names."""
+    before = [None, *(each.occurrence for each in answer.culprits)]
+    return [each for each, last in zip(answer.culprits, before, strict=False) if each.occurrence == last]
+
+
+def _count(rows: int | None) -> str:
+    return "?" if rows is None else str(rows)

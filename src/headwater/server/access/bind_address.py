@@ -1,0 +1,28 @@
+"""Where the server may listen: on this machine itself, or where a key has to be shown."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from headwater.errors import BindRefused
+
+if TYPE_CHECKING:
+    from headwater.server.app.settings import Settings
+    from headwater.store.store import Store
+
+
+def check_bind(store: Store, settings: Settings) -> None:
+    if not is_loopback(settings.host) and not store.access.exist(good=True):
+        raise BindRefused(settings.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Of an address or of a name. What a name stands for is not looked up: that may change, and others decide it."""
+    bare = host.removeprefix("[").removesuffix("]").lower()
+    if bare == "localhost" or bare.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(bare).is_loopback
+    except ValueError:
+        return False

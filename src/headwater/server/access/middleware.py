@@ -1,0 +1,44 @@
+"""The door: before a route is reached it is known who asks, that no other page made the browser ask, and how often.
+
+Below /api/ nobody comes in who is not known; a route that forgot to ask who it is would still be closed.
+"""
+
+from __future__ import annotations
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headwater.errors import AccessError, NotAuthenticated, StoreError
+from headwater.server.access.credentials import Credentials
+from headwater.server.app import problems
+
+_CLOSED = "/api/"
+_LOGIN = ("POST", "/api/v1/session")
+
+
+class Door:
+    def __init__(self, app: ASGIApp, credentials: Credentials) -> None:
+        self._app = app
+        self._credentials = credentials
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._let_in(scope)
+        except (AccessError, StoreError) as refused:
+            instance = scope["raw_path"].decode("ascii", "replace")
+            answer = problems.answer(problems.problem_of(refused), instance, scope["state"]["request_id"])
+            await answer(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _let_in(self, scope: Scope) -> None:
+        method, path = scope["method"], scope["path"]
+        if (method, path) == _LOGIN or not (path.startswith(_CLOSED) or path == "/metrics"):
+            return
+        principal = await self._credentials.principal(HTTPConnection(scope), method)
+        if principal is None:
+            raise NotAuthenticated()
+        scope.setdefault("state", {})["principal"] = principal

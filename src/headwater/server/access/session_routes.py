@@ -1,0 +1,132 @@
+"""Sessions: a browser shows a key once, and has a cookie from then on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from starlette.requests import HTTPConnection
+
+from headwater.errors import NotAuthenticated
+from headwater.model.access import Scope
+from headwater.server.access.credentials import CSRF_HEADER, LIFETIME, Credentials, csrf_token, principal_of
+from headwater.server.access.origin_check import refuse_other_pages
+from headwater.server.access.principal import Principal, known
+from headwater.server.app.openapi_schemas import accepts, answers
+from headwater.server.app.problems import Problem
+from headwater.server.app.responses import Json
+
+router = APIRouter(tags=["Access"])
+Anybody = Annotated[Principal, Depends(known)]
+
+_WHO = {
+    "type": "object",
+    "required": ["name", "scopes", "namespaces", "key_required", "csrf_token"],
+    "properties": {
+        "name": {"type": "string"},
+        "scopes": {"type": "array", "items": {"enum": [str(scope) for scope in Scope]}},
+        "namespaces": {"type": "array", "items": {"type": "string"}},
+        "key_required": {"type": "boolean"},
+        "csrf_token": {
+            "anyOf": [{"type": "string"}, {"type": "null"}],
+            "description": f"To be sent as {CSRF_HEADER} with whatever changes something.",
+        },
+    },
+}
+
+
+_LOGIN = {
+    "type": "object",
+    "required": ["key"],
+    "properties": {"key": {"type": "string", "description": "`hw_…`, as `headwater access add` has shown it."}},
+}
+_MOST_BYTES, _MOST_SECONDS = 2000, 10
+
+
+@router.post("/session", responses=answers(_WHO, 200, 408, 413, 422), openapi_extra=accepts(_LOGIN))
+async def log_in(request: Request) -> Response:
+    """Open a session with a key: the answer sets a cookie that scripts cannot read."""
+    refuse_other_pages(request.headers)
+    credentials: Credentials = request.app.state.credentials
+    key = await credentials.key_of(request, _key_in(await _body(request)))
+    actor = principal_of(request, key).actor
+    secret = await credentials.call(credentials.store.sessions.open, key, LIFETIME, actor)
+    answer = Json(_told(actor.id, key.scopes, key.namespaces, True, csrf_token(secret)))
+    answer.set_cookie(
+        credentials.cookie,
+        secret,
+        max_age=int(LIFETIME.total_seconds()),
+        path=credentials.cookie_path,
+        secure=credentials.secures_cookie(request),
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
+
+
+@router.get("/session", responses=answers(_WHO, 200))
+async def who_am_i(request: Request, who: Anybody) -> Response:
+    """Who is asking, and what they may do."""
+    session = _session(request)
+    namespaces = ["*"] if who.veil is None else who.veil.patterns
+    token = None if session is None else csrf_token(session)
+    return Json(_told(who.name, sorted(who.scopes), namespaces, who.key_id is not None, token))
+
+
+@router.delete("/session", status_code=204, responses={**answers({}, 204), 204: {"description": "It is closed."}})
+async def log_out(request: Request, who: Anybody) -> Response:
+    """Close the session that asks."""
+    credentials: Credentials = request.app.state.credentials
+    secret = _session(request)
+    key = None if secret is None else await credentials.call(credentials.store.sessions.check, secret)
+    if secret is None or key is None:
+        raise NotAuthenticated()
+    await credentials.call(credentials.store.sessions.close, secret, key, who.actor)
+    credentials.forget(secret)
+    answer = Response(status_code=204)
+    answer.delete_cookie(
+        credentials.cookie, path=credentials.cookie_path, secure=credentials.secures_cookie(request), httponly=True
+    )
+    return answer
+
+
+async def _body(request: Request) -> bytes:
+    """Not more than a key needs: whoever sends it may be anybody."""
+    body = b""
+    try:
+        async with asyncio.timeout(_MOST_SECONDS):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > _MOST_BYTES:
+                    raise Problem(413, "body_too_long", f"A key fits into {_MOST_BYTES} bytes.")
+    except TimeoutError:
+        raise Problem(408, "body_too_slow", "The body did not arrive in time.") from None
+    return body
+
+
+def _key_in(body: bytes) -> str:
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        document = None
+    key = document.get("key") if isinstance(document, dict) else None
+    if not isinstance(key, str):
+        raise Problem(422, "request_invalid", 'The request cannot be read: send {"key": "hw_…"}.')
+    return key
+
+
+def _session(request: HTTPConnection) -> str | None:
+    credentials: Credentials = request.app.state.credentials
+    return credentials.shown(request).session
+
+
+def _told(name: str, scopes: Any, namespaces: Any, key_required: bool, token: str | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        "scopes": [str(scope) for scope in scopes],
+        "namespaces": list(namespaces),
+        "key_required": key_required,
+        "csrf_token": token,
+    }

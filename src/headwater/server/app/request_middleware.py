@@ -1,0 +1,143 @@
+"""What goes around every request: its id, its path, the headers of its answer, one line in the log, one measurement."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import MutableMapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+from uuid import uuid4
+
+from starlette.convertors import Convertor, register_url_convertor
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.server.app import problems
+from headwater.server.app.metrics import REQUESTS
+from headwater.server.app.root_path import without_root
+
+_log = logging.getLogger("headwater.server")
+_access = logging.getLogger("headwater.access")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}\Z")
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+_ALWAYS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+"""As ASGI has them, which a route may have set otherwise."""
+
+
+class Name(Convertor[str]):
+    """One segment of a path: a name, which may hold slashes, or be empty."""
+
+    regex = "[^/]*"
+
+    def convert(self, value: str) -> str:
+        return value.replace("%2F", "/").replace("%25", "%")
+
+    def to_string(self, value: str) -> str:
+        return value.replace("%", "%25").replace("/", "%2F")
+
+
+register_url_convertor("name", Name())
+
+
+def _segments(raw_path: bytes) -> str:
+    """The path to route by: decoded, but for slashes within a segment, which are part of a name."""
+    decoded = (unquote_to_bytes(segment).decode() for segment in raw_path.split(b"/"))
+    return "/".join(Name().to_string(segment) for segment in decoded)
+
+
+class Envelope:
+    def __init__(self, app: ASGIApp, root_path: str = "") -> None:
+        self._app = app
+        self._root = root_path.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        await _Exchange(self._app, scope, send, self._root).run(receive)
+
+
+class _Exchange:
+    def __init__(self, app: ASGIApp, scope: Scope, send: Send, root: bytes) -> None:
+        self._app = app
+        self._root = root
+        self._scope = scope
+        self._send = send
+        self._status: int | None = None
+        self._began = time.perf_counter()
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"").decode("latin-1")
+        self._id = given if _REQUEST_ID.match(given) else str(uuid4())
+        scope.setdefault("state", {})["request_id"] = self._id
+
+    async def run(self, receive: Receive) -> None:
+        try:
+            self._scope["path"] = _segments(without_root(self._scope["raw_path"], self._root))
+        except UnicodeDecodeError:
+            problem = problems.Problem(400, "path_not_utf8", "The address is not UTF-8 where it is decoded.")
+            await self._answer(problem, receive)
+        else:
+            await self._guarded(receive)
+        self._told()
+
+    async def _guarded(self, receive: Receive) -> None:
+        try:
+            await self._app(self._scope, receive, self._sending)
+        except Exception:
+            _log.exception("a request failed", extra={"request_id": self._id})
+            if self._status is not None:
+                raise  # it has begun to answer: only breaking off says that it is not whole
+            await self._answer(problems.Problem(500, "failed", "The server failed. Its log says why."), receive)
+
+    async def _answer(self, problem: problems.Problem, receive: Receive) -> None:
+        instance = self._scope["raw_path"].decode("ascii", "replace")
+        await problems.answer(problem, instance, self._id)(self._scope, receive, self._sending)
+
+    async def _sending(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            present = {name for name, _ in message["headers"]}
+            added = [header for header in _ALWAYS if header[0] not in present]
+            if self._scope["path"].startswith("/api/") and b"cache-control" not in present:
+                added.append((b"cache-control", b"no-store"))
+            message["headers"] = [*message["headers"], *added, (b"x-request-id", self._id.encode())]
+        await self._send(message)
+
+    def _told(self) -> None:
+        took = time.perf_counter() - self._began
+        route = _route(self._scope)
+        REQUESTS.labels(self._scope["method"] if route else "other", route or "none", str(self._status)).observe(took)
+        if not _access.isEnabledFor(logging.INFO):
+            return
+        client = self._scope.get("client")
+        _access.info(
+            "%s %s %s", self._scope["method"], self._status, route or "none",
+            extra={
+                "request_id": self._id,
+                "method": self._scope["method"],
+                "path": self._scope["raw_path"].decode("ascii", "replace"),
+                "status": self._status,
+                "milliseconds": round(took * 1000, 2),
+                "client": client[0] if client else None,
+            },
+        )  # fmt: skip
+
+
+def _route(scope: MutableMapping[str, Any]) -> str | None:
+    """The pattern of the address: names in it would make a series of each dataset."""
+    return getattr(scope.get("route"), "path_format", None)

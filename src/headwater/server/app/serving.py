@@ -1,0 +1,88 @@
+"""Running the application: one process, or several that share a PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from contextlib import nullcontext
+from dataclasses import replace
+
+from headwater.errors import StoreError
+from headwater.server.app import logs
+from headwater.server.app.settings import Settings
+from headwater.server.app.shutdown import leave_threads
+from headwater.server.ingest.writer_supervisor import Keeper, is_possible
+
+_DRAIN_SECONDS = 5
+"""For requests under way; what is not answered by then is acknowledged to nobody. With what is closed after that
+(``app.py``, ``keeper.py``) a server ends within 10 seconds of the signal."""
+_BACKLOG = 1024
+
+
+def serve(store_url: str, settings: Settings) -> None:
+    """Until a signal ends it: what was accepted is answered first, as far as there is time."""
+    try:
+        _serve(store_url, settings)
+    except SystemExit as end:
+        if not end.code:
+            leave_threads()
+        raise
+
+
+def _serve(store_url: str, settings: Settings) -> None:
+    with tempfile.TemporaryDirectory(prefix="headwater-serve-") as workspace:
+        settings = replace(settings, workspace=settings.workspace or workspace)
+        _refuse_workers_on_sqlite(store_url, settings)
+        socket = os.path.join(workspace, "scribe")
+        if is_possible(store_url, socket):
+            settings = replace(settings, scribe=socket)
+        if settings.workers > 1:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = os.path.join(workspace, "measures")
+            os.mkdir(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+        os.environ.update(settings.as_environment(store_url))
+        logs.set_up(settings.log_level)
+        _check(store_url, settings)
+        # uvicorn drains, and then has the signal again: to be asked to end is no failure.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        with Keeper(settings.scribe) if settings.scribe is not None else nullcontext():
+            _run(settings)
+
+
+def _refuse_workers_on_sqlite(store_url: str, settings: Settings) -> None:
+    if settings.workers > 1 and not store_url.startswith("postgres"):
+        raise StoreError("Several workers need PostgreSQL: with SQLite one process is quicker. Leave out --workers.")
+
+
+def _check(store_url: str, settings: Settings) -> None:
+    """Before anything listens: the store is there and fit, and whoever may reach the address has to show a key."""
+    import headwater
+    from headwater.server.access import check_bind
+
+    with headwater.connect(store_url) as store:
+        check_bind(store, settings)
+
+
+def _run(settings: Settings) -> None:
+    import uvicorn
+
+    from headwater.server.app.http_protocol import PatientProtocol
+
+    uvicorn.run(
+        "headwater.server.app.app:worker",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        http=PatientProtocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+    )

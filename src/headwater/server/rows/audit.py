@@ -1,0 +1,71 @@
+"""Audit entries for values of rows that leave the server: who reads rows of which datasets, and by which columns.
+
+The entry is on disk before the answer is sent: what cannot be recorded is not handed out. It holds no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from headwater.server.access.principal import Principal
+from headwater.server.app.service import Service
+from headwater.server.tasks import row_task
+from headwater.store.log.audit import Deed
+from headwater.store.log.audit_writer import deed
+
+READ = "rows.read"
+ROW_TASKS = (row_task.TRACE, row_task.FORWARD, row_task.WHY_NOT)
+
+Answer = Mapping[str, Any]
+
+
+async def record_read(
+    serving: Service, who: Principal, kind: str, answer: Answer, columns: Sequence[str], *, task: str | None = None
+) -> None:
+    """``columns``: those of the condition that selects the rows. ``answer`` is a `TracedRows`, `ForwardRows` or
+    `WhyNotRows`."""
+    entry = read_entry(kind, answer, columns, task)
+    await serving.threads.write(serving.store.deeds.record, (who.actor, entry))
+
+
+def read_entry(kind: str, answer: Answer, columns: Sequence[str], task: str | None = None) -> Deed:
+    parts = list(_parts(answer))
+    datasets = {name: None for part in parts if (name := _rows_of(part)) is not None}
+    runs = list({run: None for part in parts for run in _runs(part)})
+    resource = ("run", runs[0]) if answer["dataset"] is None else ("dataset", answer["dataset"])
+    return deed(
+        READ,
+        *resource,
+        kind=kind,
+        runs=runs,
+        columns=sorted(set(columns)),
+        datasets=list(datasets),
+        rows=sum(len(part.get("rows", ())) for part in parts),
+        task=task,
+    )
+
+
+def _parts(answer: Answer) -> Iterator[Answer]:
+    """The answer and all below it, each of one dataset. A row's own values are not looked into."""
+    yield answer
+    for source in answer.get("sources", ()):
+        yield source
+        if "from" in source:
+            yield from _parts(source["from"])
+    reached = answer.get("reached")
+    if isinstance(reached, list):  # of a `WhyNotRows` it is a truth value
+        for step in reached:
+            yield from _parts(step)
+
+
+def _rows_of(part: Answer) -> str | None:
+    """The dataset whose rows the part shows. Those of a `WhyNotRows` are of its source."""
+    return part.get("source") or part["dataset"] if "rows" in part else None
+
+
+def _runs(part: Answer) -> list[str]:
+    if "run" in part:
+        run = part["run"]
+        return [run if isinstance(run, str) else run["run"]]
+    return [run["run"] for run in part.get("runs", ())]

@@ -1,0 +1,60 @@
+"""Starting a task, and calling one off: the answer says where to ask for it, the audit log who it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from fastapi import Response
+
+from headwater.errors import StoreError
+from headwater.model.tasks import Task, TaskState
+from headwater.server.access.principal import Principal
+from headwater.server.app.openapi_schemas import schema_of
+from headwater.server.app.responses import Json
+from headwater.server.app.service import Service
+from headwater.server.tasks.tasks import STORE, Confined
+from headwater.store.log.audit import Deed
+from headwater.store.log.audit_writer import deed
+
+TASK: dict[str, Any] = {"description": "A task.", "content": {"application/json": {"schema": schema_of(Task)}}}
+
+
+STARTED, CANCELLED = "task.started", "task.cancelled"
+
+
+async def start(
+    serving: Service,
+    who: Principal,
+    kind: str,
+    module: ModuleType,
+    asked: Mapping[str, Any],
+    *,
+    alone: bool = False,
+    confined: Confined | None = None,
+) -> Response:
+    """A task that is ``confined`` never learns where the store is."""
+    owner = who.key_id or who.name
+    about = {} if confined is not None else {STORE: serving.store_url}
+    started = await serving.ask(
+        serving.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
+    )
+    try:
+        await serving.threads.write(serving.store.deeds.record, (who.actor, _deed(STARTED, started)))
+    except StoreError:  # what cannot be written down is not done
+        await serving.ask(serving.tasks.cancel, started.id)
+        raise
+    return Json(started, 202, headers={"Location": f"{serving.settings.root_path}/api/v1/tasks/{started.id}"})
+
+
+async def call_off(serving: Service, who: Principal, task: Task) -> Task:
+    """One that has ended stays as it is, and nothing is written down."""
+    ended = await serving.ask(serving.tasks.cancel, task.id)
+    if task.state is TaskState.RUNNING and ended.state is TaskState.CANCELLED:
+        await serving.threads.write(serving.store.deeds.record, (who.actor, _deed(CANCELLED, ended)))
+    return ended
+
+
+def _deed(event_type: str, task: Task) -> Deed:
+    return deed(event_type, "task", task.id, kind=task.kind, owner=task.owner)

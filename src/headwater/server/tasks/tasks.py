@@ -1,0 +1,266 @@
+"""Tasks: each a process and a folder. All workers of a server see the folder, so any of them can tell of any task.
+
+<workspace>/tasks/<id>/
+    asked.json       what it was started with
+    process          the number of its process
+    progress.json    by the process, again and again
+    result.json      by the process, at its end; or problem.json
+    errors           what the process writes to stderr
+    scratch/         where a confined task writes; removed at its end
+    cancelled        by whoever cancelled it
+    ended            by the worker that started it, once the process has gone
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+from uuid import UUID, uuid4
+
+from headwater.errors import HeadwaterError
+from headwater.model.tasks import Progress, Task, TaskState
+from headwater.server.app.problems import Problem, problem_of
+from headwater.server.tasks.confinement import SCRATCH, Limits, Overrun, StoreAnswers, clear, environment
+
+STORE = "HEADWATER_STORE"
+"""The variable by which a task comes to know where the store is."""
+_MOST_AT_ONCE = 2
+_BETWEEN_LOOKS = 1.0  # seconds between two looks at whether a task is within its limits
+_MOST_KEPT = 100
+_MOST_QUOTED = 4000
+"""Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
+_log = logging.getLogger("headwater.server")
+_FAILED = {"code": "failed", "detail": "The task failed. The server's log says why."}
+
+
+class Tasks:
+    def __init__(self, workspace: Path) -> None:
+        self._folder = workspace / "tasks"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(
+        self,
+        kind: str,
+        module: str,
+        asked: Mapping[str, Any],
+        owner: str,
+        *,
+        alone: bool = False,
+        confined: Confined | None = None,
+        **environment: str,
+    ) -> Task:
+        """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
+
+        ``alone``: only if no other of the kind is running. ``confined``: a task that runs what others wrote gets
+        nothing of the server but the answers to its questions.
+        """
+        running = self.running()
+        if len(running) >= _MOST_AT_ONCE:
+            raise _busy(f"{_MOST_AT_ONCE} tasks are running.")
+        if alone and any(task.kind == kind for task in running):
+            raise _busy(f"A task {kind} is running already.")
+        self._forget_old()
+        number = str(uuid4())
+        folder = self._folder / number
+        folder.mkdir()
+        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(asked)}
+        write_json(folder / "asked.json", head)
+        # Not to our own stderr: that is the log, in which every line is JSON.
+        with (folder / "errors").open("wb") as errors:
+            if confined is None:
+                process = _open(module, folder, errors, env={**os.environ, **environment})
+            else:
+                process = confined.open(module, folder, errors)
+        (folder / "process").write_text(str(process.pid))
+        self._children[number] = process
+        awaited = (number, process, confined)
+        threading.Thread(target=self._await, args=awaited, name=f"task {number}", daemon=True).start()
+        return self.task(number)
+
+    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confined | None) -> None:
+        folder = self._folder / number
+        code = process.wait() if confined is None else confined.wait(folder, process)
+        with suppress(OSError):  # the folder goes with the server
+            if code != 0 and not (folder / "cancelled").exists():
+                said = _end_of(folder / "errors")
+                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": said})
+            (folder / "ended").touch()
+        self._children.pop(number, None)
+
+    def task(self, number: str) -> Task:
+        folder = self._folder / number
+        head = read_json(folder / "asked.json") if _is_number(number) else None
+        if head is None:
+            raise Problem(404, "unknown_task", "There is no such task.")
+        # In this order: a process writes its last word before it ends.
+        ended = (folder / "ended").exists()
+        problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
+        state = _state(folder, ended, problem is not None)
+        return Task(
+            id=number,
+            kind=head["kind"],
+            owner=head["owner"],
+            state=state,
+            started_at=datetime.fromisoformat(head["started_at"]),
+            progress=Progress(**progress) if progress is not None else None,
+            result=read_json(folder / "result.json") if state is TaskState.SUCCEEDED else None,
+            problem=(problem or _FAILED) if state is TaskState.FAILED else None,
+        )
+
+    def asked(self, number: str) -> Mapping[str, Any]:
+        """What the task was started with."""
+        self.task(number)  # refuses a number that is none
+        asked: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
+        return asked
+
+    def all(self) -> list[Task]:
+        """The newest first."""
+        found = []
+        for folder in self._folder.iterdir():
+            with suppress(Problem):  # one may be going, or only just coming
+                found.append(self.task(folder.name))
+        return sorted(found, key=lambda task: task.started_at, reverse=True)
+
+    def running(self) -> list[Task]:
+        return [task for task in self.all() if task.state is TaskState.RUNNING]
+
+    def cancel(self, number: str) -> Task:
+        task = self.task(number)
+        if task.state is TaskState.RUNNING:
+            folder = self._folder / number
+            (folder / "cancelled").touch()
+            _end(int((folder / "process").read_text()))
+        return self.task(number)
+
+    def close(self) -> None:
+        """Those that this process started go with it."""
+        for number in list(self._children):
+            self.cancel(number)
+
+    def _forget_old(self) -> None:
+        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MOST_KEPT:]
+        for task in over:
+            shutil.rmtree(self._folder / task.id, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """A task within limits, whose questions ``answers`` answers."""
+
+    answers: StoreAnswers
+    limits: Limits
+
+    def open(self, module: str, folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        scratch = folder / SCRATCH
+        scratch.mkdir(mode=0o700)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        process = _open(module, folder, errors, env=environment(scratch), **pipes)
+        served = (process.stdout, process.stdin)
+        threading.Thread(target=self.answers.serve, args=served, name=f"task {folder.name} asks", daemon=True).start()
+        return process
+
+    def wait(self, folder: Path, process: subprocess.Popen[bytes]) -> int:
+        overrun = Overrun(folder, self.limits)
+        while True:
+            try:
+                code = process.wait(_BETWEEN_LOOKS)
+                break
+            except subprocess.TimeoutExpired:
+                reason = overrun.reason()
+                if reason is not None:
+                    with suppress(OSError):  # the folder goes with the server
+                        write_json(folder / "problem.json", {"code": "task_limit", "detail": reason})
+                    _end(process.pid)
+        _end(process.pid)  # what it has left behind in its group
+        clear(folder)
+        return code
+
+
+def _open(
+    module: str,
+    folder: Path,
+    errors: IO[bytes],
+    *,
+    env: Mapping[str, str],
+    stdin: int = subprocess.DEVNULL,
+    stdout: int = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", module, str(folder)],
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=errors,
+        close_fds=True,
+        start_new_session=True,  # its own group: Spark's Java ends with it
+    )
+
+
+def _state(folder: Path, ended: bool, failed: bool) -> TaskState:
+    if (folder / "cancelled").exists():
+        return TaskState.CANCELLED
+    if (folder / "result.json").exists():
+        return TaskState.SUCCEEDED
+    return TaskState.FAILED if failed or ended else TaskState.RUNNING
+
+
+def _end_of(file: Path) -> str:
+    with file.open("rb") as content:
+        content.seek(max(0, file.stat().st_size - _MOST_QUOTED))
+        return content.read().decode(errors="replace")
+
+
+def _is_number(text: str) -> bool:
+    """Before it becomes part of a path."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def _end(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def _busy(why: str) -> Problem:
+    return Problem(429, "tasks_busy", f"{why} Try again later.", {"Retry-After": "10"})
+
+
+# -- for the processes ------------------------------------------------------------------------------------------------
+
+
+def write_progress(folder: Path, text: str, done: int = 0, total: int = 0) -> None:
+    write_json(folder / "progress.json", {"text": text, "done": done, "total": total})
+
+
+def write_problem(folder: Path, error: HeadwaterError) -> None:
+    problem = problem_of(error)
+    write_json(folder / "problem.json", {"code": problem.code, "detail": problem.detail, **problem.more})
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Whole or not at all, whoever reads meanwhile."""
+    unfinished = file.with_suffix(".new")
+    unfinished.write_text(json.dumps(value))
+    unfinished.replace(file)
+
+
+def read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,74 @@
+"""Datasets that lead back to themselves, version by version: which a format that knows no cycles can hold.
+
+A version is a dataset as one moment's writes left it. What a write read is the version before: times only ever grow
+along an edge, so nothing leads back.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from headwater.store.engine.arrays import one_of
+from headwater.store.exchange.documents import BEFORE
+from headwater.store.exchange.scope import Scope
+from headwater.store.query.traverse import is_hub
+from headwater.store.schema.tables import lineage, version
+
+_SAID = ("upstream_id", "job_id", "run_id", "origin", "basis", "type", "transformation")
+
+
+class Versions:
+    def __init__(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+        """Of the datasets ``ids``: the versions that hold, and those that they were made of."""
+        self._written: dict[int, list[int]] = {dataset_id: [] for dataset_id in ids}
+        self.moments: dict[int, set[int]] = {dataset_id: set() for dataset_id in ids}
+        """By dataset: the versions that are nodes."""
+        self.edges: dict[int, list[tuple[int, int | None, Row[Any]]]] = {dataset_id: [] for dataset_id in ids}
+        """By target: its moment, that of the source where it too has versions, and the row of ``lineage``."""
+        if ids:
+            self._read_moments(conn, scope, ids)
+            self._read_edges(conn, scope, ids)
+
+    def __contains__(self, dataset_id: int) -> bool:
+        return dataset_id in self.moments
+
+    def newest(self, dataset_id: int) -> int:
+        """The version that stands for the dataset where no version is meant."""
+        return max(self.moments[dataset_id])
+
+    def before(self, dataset_id: int, moment: int) -> int:
+        """Of the nodes: the last before ``moment``, else the first."""
+        earlier = [each for each in self.moments[dataset_id] if each < moment]
+        return max(earlier, default=min(self.moments[dataset_id]))
+
+    def _read_moments(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+        query = select(version.c.dataset_id, version.c.written_at).distinct()
+        query = query.where(one_of(conn, version.c.dataset_id, ids)).order_by(version.c.written_at)
+        if scope.as_of is not None:
+            query = query.where(version.c.written_at <= scope.as_of)
+        for row in conn.execute(query):
+            self._written[row.dataset_id].append(row.written_at)
+
+    def _read_edges(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+        said = (lineage.c[name] for name in ("downstream_id", "consumed_at", *_SAID))
+        query = scope.held(select(*said).distinct(), lineage)
+        query = query.where(one_of(conn, lineage.c.downstream_id, ids))
+        for row in conn.execute(query.order_by(lineage.c.downstream_id, lineage.c.consumed_at, lineage.c.upstream_id)):
+            if not scope.has(row.upstream_id):
+                continue
+            source: int | None = None
+            if is_hub(row.upstream_id):  # it passes on what the same write read
+                source = row.consumed_at if row.upstream_id in self else None
+                if source is not None:
+                    self.moments[row.upstream_id].add(source)
+            elif row.upstream_id in self:
+                earlier = self._written[row.upstream_id]
+                place = bisect_left(earlier, row.consumed_at)
+                source = earlier[place - 1] if place else BEFORE
+                self.moments[row.upstream_id].add(source)
+            self.moments[row.downstream_id].add(row.consumed_at)
+            self.edges[row.downstream_id].append((row.consumed_at, source, row))

@@ -1,0 +1,176 @@
+"""The datasets there are, and all that is known of one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, select
+
+from headwater.formats.openlineage.describe import schema_fields
+from headwater.formats.openlineage.visibility import visible_facets
+from headwater.model.answers import DatasetDetail, DatasetSummary, Field, Version
+from headwater.model.lineage import Origin
+from headwater.model.names import Dataset, Job
+from headwater.store.access.visibility import Veil, job_seen
+from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.fold.descriptions import merged_facets
+from headwater.store.query.cursors import Position, beyond
+from headwater.store.query.lookup import is_known, latest_partitions
+from headwater.store.schema.tables import content, dataset, from_end, from_micros, job, label, run, version
+
+_VERSIONS_SHOWN = 100
+_PARTITIONS_SHOWN = 1000
+
+
+def list_datasets(
+    conn: Connection,
+    *,
+    search: str | None = None,
+    namespace: str | None = None,
+    kind: str | None = None,
+    owner: str | None = None,
+    tag: str | None = None,
+    limit: int = 100,
+    after: Position | None = None,
+    veil: Veil | None = None,
+) -> list[DatasetSummary]:
+    """By name, ``after`` a name. ``search`` is a piece of a name or of an alias, upper or lower case."""
+    names = dataset.alias()
+    query = select(dataset).where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil))
+    if veil is not None:
+        query = query.where(veil.lets(dataset.c.namespace))
+    if search:
+        # The database folds both sides: each has its own idea of upper and lower case.
+        piece = func.lower(f"%{_escaped(search)}%")
+        label_of = names.c.namespace + "/" + names.c.name
+        matching = select(names.c.canonical_id).where(func.lower(label_of).like(piece, escape="\\"))
+        if veil is not None:
+            matching = matching.where(veil.lets(names.c.namespace))
+        query = query.where(dataset.c.id.in_(matching))
+    for column, value in (("namespace", namespace), ("kind", kind), ("owner", owner)):
+        if value is not None:
+            query = query.where(dataset.c[column] == value)
+    if after is not None:
+        query = query.where(beyond(after, dataset.c.namespace, dataset.c.name))
+    query = query.order_by(dataset.c.namespace, dataset.c.name)
+    # Tags are a JSON list, so with one the limit can only be counted while reading.
+    rows = conn.execute(query if tag is not None else query.limit(limit))
+    found = list(islice((row for row in rows if tag is None or tag in row.tags), limit))
+    others = other_names(conn, [row.id for row in found])
+    return [_summary(row, others.get(row.id, []), veil) for row in found]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def describe_dataset(conn: Connection, row: Row[Any], veil: Veil | None = None) -> DatasetDetail:
+    others = other_names(conn, [row.id]).get(row.id, [])
+    facets = merged_facets(one.facets for one in [row, *others])
+    if veil is not None:
+        facets = visible_facets(facets, veil.sees)
+    return DatasetDetail(
+        summary=_summary(row, others, veil),
+        schema=told_fields(schema_fields(facets)),
+        facets=facets,
+        versions=_versions(conn, row.id, veil),
+        partitions=tuple(sorted(latest_partitions(conn, row.id, _PARTITIONS_SHOWN, veil))),
+    )
+
+
+def current_columns(conn: Connection, row: Row[Any]) -> list[str]:
+    """The columns of its schema, nested ones too, by their dotted path."""
+    names = [row, *other_names(conn, [row.id]).get(row.id, [])]
+    facets = merged_facets(one.facets for one in names)
+    return list(column_paths(schema_fields(facets), ""))
+
+
+def column_paths(fields: Any, prefix: str) -> Any:
+    for field in fields if isinstance(fields, list) else ():
+        if isinstance(field, Mapping) and isinstance(field.get("name"), str):
+            yield prefix + field["name"]
+            yield from column_paths(field.get("fields"), f"{prefix}{field['name']}.")
+
+
+def owners(conn: Connection, ids: Collection[int]) -> dict[int, str]:
+    """Who owns each of these datasets, if anybody does."""
+    listed = id_table(is_postgresql(conn), "ids")
+    query = select(dataset.c.id, dataset.c.owner).join(listed, listed.c.id == dataset.c.id)
+    rows = conn.execute(query.where(dataset.c.owner.is_not(None)), {"ids": id_list(conn, ids)})
+    return {row.id: row.owner for row in rows}
+
+
+def other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
+    listed = id_table(is_postgresql(conn), "ids")
+    query: Select[Any] = (
+        select(dataset)
+        .join(listed, listed.c.id == dataset.c.canonical_id)
+        .where(dataset.c.canonical_id != dataset.c.id)
+        .order_by(dataset.c.namespace, dataset.c.name)
+    )
+    others: dict[int, list[Row[Any]]] = defaultdict(list)
+    for row in conn.execute(query, {"ids": id_list(conn, ids)}):
+        others[row.canonical_id].append(row)
+    return others
+
+
+def _summary(row: Row[Any], others: list[Row[Any]], veil: Veil | None) -> DatasetSummary:
+    """What is said of it counts under whatever name; of the names only those that are seen are told."""
+    seen = [r for r in [row, *others] if r.first_seen is not None]
+    return DatasetSummary(
+        dataset=Dataset(row.namespace, row.name),
+        kind=row.kind,
+        owner=row.owner,
+        tags=tuple(row.tags),
+        aliases=tuple(
+            Dataset(other.namespace, other.name) for other in others if veil is None or veil.sees(other.namespace)
+        ),
+        first_seen=min((from_micros(r.first_seen) for r in seen), default=None),
+        last_seen=max((from_micros(r.last_seen) for r in seen), default=None),
+    )
+
+
+def _versions(conn: Connection, dataset_id: int, veil: Veil | None) -> tuple[Version, ...]:
+    query = (
+        select(
+            version,
+            label.c.text.label("partition"),
+            job.c.namespace.label("job_namespace"),
+            job.c.name.label("job_name"),
+            run.c.run_id.label("run_name"),
+            content.c.body.label("schema"),
+        )
+        .outerjoin(label, label.c.id == version.c.partition_id)
+        .outerjoin(job, job.c.id == version.c.job_id)
+        .outerjoin(run, run.c.id == version.c.run_id)
+        .outerjoin(content, content.c.digest == version.c.schema_digest)
+        .where(version.c.dataset_id == dataset_id)
+        .order_by(version.c.written_at.desc(), version.c.tiebreak.desc(), label.c.text, version.c.id)
+        .limit(_VERSIONS_SHOWN)
+    )
+    if veil is not None:
+        query = query.where(job_seen(veil, version.c.job_id))
+    return tuple(
+        Version(
+            written_at=from_micros(row.written_at),
+            valid_to=from_end(row.valid_to),
+            partition=row.partition,
+            label=row.label,
+            origin=Origin(row.origin),
+            job=Job(row.job_namespace, row.job_name) if row.job_name is not None else None,
+            run_id=row.run_name,
+            schema=told_fields(row.schema) if row.schema is not None else None,
+        )
+        for row in conn.execute(query)
+    )
+
+
+def told_fields(fields: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
+    return tuple(Field(f["name"], _text(f.get("type")), _text(f.get("description"))) for f in fields)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,67 @@
+"""What runs said when they ended: the last event of each that ended it, read again.
+
+Facets of runs and of single writes are nowhere but in the events, so what is wanted of them for a list is read from
+the one event that tells most. A run tells again when it ends what it told before; one that does not has no word here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from headwater.formats.openlineage.visibility import visible_event
+from headwater.model.runs import RunState
+from headwater.store.access.visibility import Veil, run_whole
+from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.schema.tables import event, run
+
+_ENDS = [str(state) for state in RunState if state.terminal]
+_LONG = 1_000_000
+"""An event of so many bytes is not opened for one word of it."""
+_AT_ONCE = 50
+
+
+def endings(
+    conn: Connection, runs: Collection[int], word: str, veil: Veil | None = None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The number of each run whose last event holds ``word``, with the event as far as it may be seen."""
+    listed = id_table(is_postgresql(conn), "ids")
+    newest_first = (event.c.event_time.desc(), event.c.digest.desc())
+    ranked = (
+        select(event.c.id, func.row_number().over(partition_by=event.c.run_id, order_by=newest_first).label("place"))
+        .join(listed, listed.c.id == event.c.run_id)
+        .where(event.c.event_type.in_(_ENDS))
+        .subquery()
+    )
+    query = (
+        select(event.c.run_id, event.c.body)
+        .join(ranked, ranked.c.id == event.c.id)
+        .where(ranked.c.place == 1, func.length(event.c.body) <= _LONG)
+    )
+    whole = whole_runs(conn, runs, veil) if veil is not None else set()
+    asked, sought = {"ids": id_list(conn, runs)}, word.encode()
+    with conn.execute(query.execution_options(yield_per=_AT_ONCE), asked) as rows:
+        for row in rows:
+            if sought not in row.body:
+                continue
+            said = json.loads(row.body)
+            shown = said if veil is None else visible_event(said, veil.sees, whole=row.run_id in whole)
+            if shown is not None:
+                yield row.run_id, shown
+
+
+def whole_runs(conn: Connection, runs: Collection[int], veil: Veil) -> set[int]:
+    """Those of which everything is seen."""
+    listed = id_table(is_postgresql(conn), "ids")
+    query = select(run.c.id).join(listed, listed.c.id == run.c.id).where(run_whole(veil, run.c.id))
+    return set(conn.scalars(query, {"ids": id_list(conn, runs)}))
+
+
+def run_facet(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A facet of the run, where it is one; nothing else is promised of what a producer sends."""
+    facets = said.get("run", {}).get("facets")
+    facet = facets.get(name) if isinstance(facets, Mapping) else None
+    return facet if isinstance(facet, Mapping) else {}

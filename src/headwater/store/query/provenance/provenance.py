@@ -1,0 +1,209 @@
+"""Who created, modified, accessed or deleted a dataset: read off the runs that used it, and off what was stated.
+
+Nothing is stored for it a second time. A run that read a dataset accessed it, however it ended; one that completed and
+wrote it created it, if no earlier write is known, or modified it; unless it says itself what it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from headwater.errors import QueryError
+from headwater.formats.provenance import agent_of, context_told, operation_of, written
+from headwater.formats.wia.ids import Mint
+from headwater.model.names import Dataset, Job
+from headwater.model.provenance import Agent, Operation, Provenance, ProvenanceEvent
+from headwater.store.access.visibility import Veil
+from headwater.store.query.cursors import Position, beyond
+from headwater.store.query.provenance.stated import Found, default_operation, stated
+from headwater.store.query.provenance.uses import (
+    AT,
+    Name,
+    RunWords,
+    first_writes,
+    latest_uses,
+    names_of,
+    select_uses,
+    words_of,
+)
+from headwater.store.schema.tables import exchange_secret, from_micros, run
+
+KINDS = (int, str, str)
+"""Of a position: the moment, what tells things of one moment apart, and the direction."""
+_AT_ONCE = 500
+_RANKS = {"output": 0, "input": 1, "stated": 2}  # the newest first, and a run writes after it has read
+
+
+def list_provenance(
+    conn: Connection,
+    owner: Row[Any],
+    *,
+    event: ProvenanceEvent | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    after: Position | None = None,
+    limit: int = 100,
+    veil: Veil | None = None,
+) -> list[Found]:
+    """The newest first, ``after`` a position; of one dataset, under whatever names it was used."""
+    if limit == 0:
+        return []
+    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
+    said = stated(conn, [owner], mint, veil)[owner.id]
+    found = [one for one in said if _within(one, event, since, until, after)]
+    of_runs = 0
+    for one in _of_runs(conn, owner, said, mint, event, since, until, after, limit, veil):
+        if event is None or one.provenance.event is event:
+            found.append(one)
+            of_runs += 1
+            if of_runs == limit:
+                break
+    return sorted(found, key=lambda one: _order(one.position))[:limit]
+
+
+def _within(
+    one: Found, event: ProvenanceEvent | None, since: int | None, until: int | None, after: Position | None
+) -> bool:
+    known = one.provenance.at is not None
+    return (
+        (event is None or one.provenance.event is event)
+        and (since is None or (known and one.position[0] >= since))
+        and (until is None or (known and one.position[0] < until))
+        and (after is None or _order(one.position) > _order(after))
+    )
+
+
+def _order(position: Position) -> tuple[int, str, int]:
+    moment, key, direction = position
+    return -moment, key, _RANKS.get(direction, len(_RANKS))
+
+
+def _of_runs(
+    conn: Connection,
+    owner: Row[Any],
+    said: Sequence[Found],
+    mint: Mint,
+    event: ProvenanceEvent | None,
+    since: int | None,
+    until: int | None,
+    after: Position | None,
+    limit: int,
+    veil: Veil | None,
+) -> Iterator[Found]:
+    """What a write was is in its events, so writes are looked through in portions until enough of them fit."""
+    query, uses = select_uses(conn, [owner.id], veil)
+    order = (AT.desc(), run.c.key, uses.c.direction.desc())
+    query = query.order_by(*order)
+    if event is not None:
+        query = query.where(uses.c.direction == ("input" if event is ProvenanceEvent.ACCESSED else "output"))
+    if since is not None:
+        query = query.where(since <= AT)
+    if until is not None:
+        query = query.where(until > AT)
+    names = names_of(conn, [owner.id], veil)
+    firsts = _first_runs(conn, {owner.id: said}, veil)
+    at_once = limit if event in (None, ProvenanceEvent.ACCESSED) else max(limit, _AT_ONCE)
+    while True:
+        portion = query if after is None else query.where(beyond(_in_columns(after), *order))
+        rows = conn.execute(portion.limit(at_once)).all()
+        yield from _derived(conn, rows, {owner.id: Dataset(owner.namespace, owner.name)}, names, firsts, mint, veil)
+        if len(rows) < at_once:
+            return
+        after = _position(rows[-1])
+
+
+def _in_columns(position: Position) -> Position:
+    moment, key, direction = position
+    try:
+        return moment, bytes.fromhex(key), direction
+    except ValueError:
+        raise QueryError("This cursor is not one that this list has given.") from None
+
+
+def _position(row: Row[Any]) -> tuple[int, str, str]:
+    return row.at, bytes(row.key).hex(), row.direction
+
+
+def _first_runs(conn: Connection, said: Mapping[int, Sequence[Found]], veil: Veil | None) -> dict[int, int]:
+    """By dataset: the run that wrote it first, unless somebody states that it was written before."""
+    firsts = first_writes(conn, said.keys(), veil)
+    return {owner: row.id for owner, row in firsts.items() if not any(_wrote_by(one, row.at) for one in said[owner])}
+
+
+def _wrote_by(one: Found, moment: int) -> bool:
+    told = one.provenance
+    writes = told.event is not None and told.event is not ProvenanceEvent.ACCESSED
+    return writes and told.at is not None and one.position[0] <= moment
+
+
+def _derived(
+    conn: Connection,
+    rows: Sequence[Row[Any]],
+    named: Mapping[int, Dataset],
+    names: Mapping[int, set[Name]],
+    firsts: Mapping[int, int],
+    mint: Mint,
+    veil: Veil | None,
+) -> Iterator[Found]:
+    words = words_of(conn, sorted({row.id for row in rows}), veil)
+    for row in rows:
+        own = words.get(row.id) or RunWords()
+        change = own.change(names[row.owner_id]) if row.direction == "output" else None
+        kind = ProvenanceEvent.ACCESSED
+        if row.direction == "output":
+            kind = written(change, first=firsts.get(row.owner_id) == row.id)
+        of = named[row.owner_id]
+        provenance = Provenance(
+            provenance_id=mint.id("provenance", of.namespace, of.name, row.run_id, row.direction),
+            dataset=of,
+            event=kind,
+            at=from_micros(row.at),
+            agent=_agent(own, row),
+            operation=_operation(own, kind, change, had_inputs=bool(row.had_inputs)),
+            context=context_told(own.document),
+            stated=False,
+            job=Job(row.namespace, row.name),
+            run_id=row.run_id,
+        )
+        yield Found(_position(row), provenance)
+
+
+def _agent(own: RunWords, row: Row[Any]) -> Agent:
+    if "agent" in own.document:
+        return agent_of(own.document)
+    return Agent("job", f"{row.namespace}/{row.name}", row.name)
+
+
+def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_inputs: bool) -> Operation:
+    """What a run says of its operation holds for all it did; what is not said follows from what it used."""
+    told = operation_of(own.document)
+    derived = default_operation(kind)
+    if had_inputs and kind in (ProvenanceEvent.CREATED, ProvenanceEvent.MODIFIED):
+        derived = "transform"
+    return Operation(told.type or derived, told.method or change, told.parameters)
+
+
+# -- for an export --------------------------------------------------------------------------------
+
+
+def exported(
+    conn: Connection, owners: Sequence[Row[Any]], mint: Mint, as_of: int | None, veil: Veil | None
+) -> Iterator[tuple[int, Provenance]]:
+    """By dataset: what was stated here; of each job the newest read and the newest write; and the first write.
+
+    All of it would be as long as the list of runs; what imports brought is exported as it came.
+    """
+    named = {row.id: Dataset(row.namespace, row.name) for row in owners}
+    said = stated(conn, owners, mint, veil)
+    for owner, each in said.items():
+        for one in each:
+            if one.document is None and (as_of is None or one.position[0] <= as_of):
+                yield owner, one.provenance
+    rows = latest_uses(conn, list(named), as_of, veil)
+    names, firsts = names_of(conn, list(named), veil), _first_runs(conn, said, veil)
+    derived = _derived(conn, rows, named, names, firsts, mint, veil)
+    for row, one in zip(rows, derived, strict=True):
+        yield row.owner_id, one.provenance

@@ -1,0 +1,173 @@
+"""Provenance that somebody stated: events of a dataset itself, and documents that came with an import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, or_, select
+
+from headwater.formats.openlineage.event import EventKind, as_utc, parse_time
+from headwater.formats.openlineage.visibility import visible_event, without_hidden
+from headwater.formats.provenance import FACET as STATED
+from headwater.formats.provenance import LIFECYCLE, agent_of, context_told, lifecycle, operation_of, told, written
+from headwater.formats.wia.checks import faults
+from headwater.formats.wia.elements import Document, Kind
+from headwater.formats.wia.events import FACET, OWN, kept_of
+from headwater.formats.wia.ids import Mint
+from headwater.model.names import Dataset
+from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.store.access.visibility import Veil
+from headwater.store.engine.arrays import one_of
+from headwater.store.fold.descriptions import merged_document
+from headwater.store.query.provenance.uses import holds
+from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.tables import dataset, event, from_micros, run, run_dataset, to_micros
+
+NEVER = -(2**62)
+"""The place in the order of what has no time: after everything else."""
+_OPERATIONS = {ProvenanceEvent.ACCESSED: "read"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """``position``: its place in the order of a list."""
+
+    position: tuple[int, str, str]
+    provenance: Provenance
+    document: Document | None = None
+    """As it was imported."""
+
+
+def default_operation(kind: ProvenanceEvent | None) -> str:
+    """What it was, where nobody says more."""
+    return _OPERATIONS.get(kind, "write") if kind is not None else "write"
+
+
+def stated(
+    conn: Connection, owners: Sequence[Row[Any]], mint: Mint, veil: Veil | None, *, imported: bool = True
+) -> dict[int, list[Found]]:
+    """By dataset, the newest first. ``owners`` are seen; ``imported``: also what imports brought."""
+    named = {row.id: Dataset(row.namespace, row.name) for row in owners}
+    found: dict[int, list[Found]] = {owner: [] for owner in named}
+    for owner, one in (*_events(conn, named, mint, veil), *(_imported(conn, named, veil) if imported else ())):
+        found[owner].append(one)
+    for each in found.values():
+        each.sort(key=lambda one: (-one.position[0], one.position[1]))
+    return found
+
+
+def _events(
+    conn: Connection, named: Mapping[int, Dataset], mint: Mint, veil: Veil | None
+) -> Iterator[tuple[int, Found]]:
+    query = (
+        select(dataset.c.canonical_id, event.c.body, event.c.digest, event.c.event_time)
+        .join(dataset, dataset.c.id == event.c.dataset_id)
+        .where(
+            one_of(conn, dataset.c.canonical_id, named),
+            event.c.kind == EventKind.DATASET,
+            or_(holds(conn, STATED), holds(conn, LIFECYCLE)),
+        )
+    )
+    if veil is not None:
+        query = query.where(veil.lets(dataset.c.namespace))
+    for row in conn.execute(query):
+        said = json.loads(row.body)
+        shown = said if veil is None else visible_event(said, veil.sees, whole=True)
+        document = _document(shown) if shown is not None else None
+        if document is None:
+            continue
+        of, digest = named[row.canonical_id], row.digest.hex()
+        own_id = mint.id("provenance", of.namespace, of.name, digest)
+        provenance = _provenance(own_id, of, document, row.event_time)
+        yield row.canonical_id, Found((row.event_time, digest, "stated"), provenance)
+
+
+def _document(said: Mapping[str, Any]) -> Document | None:
+    facets = said["dataset"].get("facets") or {}
+    document = told(facets)
+    if document is not None and "event_type" in document:
+        return document
+    change = lifecycle(facets)
+    if change is None:
+        return None
+    kind = written(change, first=False)
+    # A dataset's own event says who tells of it, and nobody else.
+    agent = {"type": "service", "id": said["producer"]}
+    return {"event_type": str(kind), "agent": agent, "operation": {"type": "write", "method": change}}
+
+
+def _provenance(own_id: str, of: Dataset, document: Document, micros: int | None) -> Provenance:
+    kind = document.get("event_type")
+    return Provenance(
+        provenance_id=own_id,
+        dataset=of,
+        event=ProvenanceEvent(kind) if kind is not None else None,
+        at=from_micros(micros) if micros is not None else None,
+        agent=agent_of(document),
+        operation=operation_of(document),
+        context=context_told(document),
+        stated=True,
+        job=None,
+        run_id=None,
+    )
+
+
+# -- imports --------------------------------------------------------------------------------------
+
+
+def _imported(conn: Connection, named: Mapping[int, Dataset], veil: Veil | None) -> Iterator[tuple[int, Found]]:
+    facets: dict[int, list[Any]] = {}
+    query = select(dataset.c.canonical_id, dataset.c.facets).where(one_of(conn, dataset.c.canonical_id, named))
+    names = (dataset.c.id != dataset.c.canonical_id, dataset.c.namespace, dataset.c.name)
+    for row in conn.execute(query.order_by(*names)):
+        facets.setdefault(row.canonical_id, []).append(row.facets)
+    documents = [
+        (owner, document)
+        for owner, each in facets.items()
+        if any(FACET in one for one in each)
+        for document in _visible(kept_of(merged_document(each)).provenance, veil)
+        if not faults(Kind.PROVENANCE, document)
+    ]
+    here = _runs_here(conn, {(owner, run_id) for owner, one in documents if (run_id := _run_id(one)) is not None})
+    for owner, document in documents:
+        if (owner, _run_id(document)) in here:
+            continue  # what was exported from here: the run says so itself
+        time = parse_time(document.get("event_time"))
+        micros = to_micros(as_utc(time)) if time is not None else None
+        given: str = document["provenance_id"]
+        position = (NEVER if micros is None else micros, key_of(given).hex(), "stated")
+        yield owner, Found(position, _provenance(given, named[owner], document, micros), document)
+
+
+def _visible(documents: Sequence[Document], veil: Veil | None) -> Iterator[Document]:
+    """What an export says of a run comes with the job's name, and is not told where that is hidden."""
+    for document in documents:
+        if veil is None or without_hidden(document, veil.sees) is document:
+            yield document
+
+
+def _run_id(document: Document) -> str | None:
+    own = document.get(OWN)
+    run_id = own.get("run_id") if isinstance(own, Mapping) else None
+    return run_id if isinstance(run_id, str) else None
+
+
+def _runs_here(conn: Connection, wanted: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Of datasets and runs: those that this store knows to have to do with each other."""
+    if not wanted:
+        return set()
+    by_key = {key_of(run_id): run_id for _, run_id in wanted}
+    query = (
+        select(dataset.c.canonical_id, run.c.key)
+        .join(run_dataset, run_dataset.c.run_id == run.c.id)
+        .join(dataset, dataset.c.id == run_dataset.c.dataset_id)
+        .where(one_of(conn, dataset.c.canonical_id, {owner for owner, _ in wanted}))
+    )
+    keys, known = list(by_key), set()
+    for start in range(0, len(keys), 500):
+        for row in conn.execute(query.where(run.c.key.in_(keys[start : start + 500]))):
+            known.add((row.canonical_id, by_key[bytes(row.key)]))
+    return known

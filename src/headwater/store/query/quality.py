@@ -1,0 +1,169 @@
+"""What is known of the quality of datasets: measured by runs, stated, or brought by imports.
+
+The documents are nowhere but in events. Which events may hold one is known without reading them: those of runs of jobs
+that say they check quality, and declarations of the dataset itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Text, select, type_coerce
+
+from headwater.formats.wia.events import kept_of
+from headwater.formats.wia.ids import Mint
+from headwater.formats.wia.quality import FACET, read_quality
+from headwater.model.names import Dataset, Job
+from headwater.model.quality import QualityBasis, QualityStatement
+from headwater.model.runs import RunState
+from headwater.model.versions import VersionOf
+from headwater.store.access.visibility import Veil, job_seen, run_whole
+from headwater.store.engine.arrays import one_of
+from headwater.store.fold.descriptions import merged_document
+from headwater.store.schema.tables import (
+    dataset,
+    event,
+    exchange_secret,
+    from_micros,
+    job,
+    label,
+    run,
+    run_dataset,
+    to_micros,
+    version,
+)
+
+_AT_ONCE = 50
+_CHECKS_QUALITY = f'"{FACET}":'  # among the facets of a job, as they are written down: see tables.Json
+
+
+@dataclass(frozen=True)
+class Told:
+    """A statement, of a dataset by its number. ``at`` is the moment whose version it is about."""
+
+    dataset_id: int
+    at: int
+    statement: QualityStatement
+
+
+def quality(conn: Connection, dataset_id: int, limit: int, veil: Veil | None = None) -> list[QualityStatement]:
+    """The newest first, by when it was measured."""
+    told = [*told_quality(conn, [dataset_id], veil), *_imported(conn, dataset_id, veil)]
+    first: dict[str, Told] = {}
+    for one in told:  # an import may bring back what was measured here
+        first.setdefault(one.statement.quality_id, one)
+    newest = sorted(first.values(), key=lambda one: (one.statement.at, one.statement.quality_id), reverse=True)
+    return [replace(one.statement, version=version_at(conn, one.dataset_id, one.at, veil)) for one in newest[:limit]]
+
+
+def told_quality(conn: Connection, dataset_ids: Collection[int], veil: Veil | None = None) -> Iterator[Told]:
+    """Of datasets by their canonical numbers: what was measured, and what was stated. The names under which a dataset
+    is known are one."""
+    query = select(dataset.c.id, dataset.c.canonical_id, dataset.c.namespace, dataset.c.name)
+    query = query.where(one_of(conn, dataset.c.canonical_id, dataset_ids))
+    rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
+    names = {Dataset(row.namespace, row.name): row.canonical_id for row in rows}
+    ids = [row.id for row in rows]
+    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
+    yield from _measured(conn, ids, names, mint, veil)
+    yield from _stated(conn, ids, names, mint)
+
+
+def _measured(
+    conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint, veil: Veil | None
+) -> Iterator[Told]:
+    checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
+    read = select(run_dataset.c.run_id).where(
+        one_of(conn, run_dataset.c.dataset_id, ids), run_dataset.c.direction == "input"
+    )
+    query = (
+        select(event.c.body, event.c.event_time, run.c.run_id, run.c.started_at, run.c.first_event_at)
+        .add_columns(job.c.namespace, job.c.name)
+        .join(run, run.c.id == event.c.run_id)
+        .join(job, job.c.id == run.c.job_id)
+        .where(run.c.job_id.in_(checking), run.c.state == RunState.COMPLETE, run.c.id.in_(read))
+        .order_by(event.c.event_time.desc(), event.c.digest)
+    )
+    if veil is not None:
+        query = query.where(run_whole(veil, run.c.id))
+    seen: set[tuple[str, int]] = set()
+    with conn.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
+        for row in rows:
+            for named, facets in _inputs(row.body):
+                found, dataset_id = read_quality(facets.get(FACET)), names.get(named)
+                if found is None or dataset_id is None or (row.run_id, dataset_id) in seen:
+                    continue
+                seen.add((row.run_id, dataset_id))  # the last that a run says of one counts
+                report, own_id = found
+                quality_id = own_id or mint.id("quality", named.namespace, named.name, row.run_id)
+                at = row.started_at if row.started_at is not None else row.first_event_at
+                by = Job(row.namespace, row.name)
+                told_at = from_micros(row.event_time)
+                yield Told(
+                    dataset_id,
+                    at,
+                    QualityStatement(quality_id, named, QualityBasis.MEASURED, told_at, report, by, row.run_id),
+                )
+
+
+def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
+    if FACET.encode() not in body:
+        return
+    for used in json.loads(body).get("inputs") or ():
+        facets = used.get("inputFacets")
+        if isinstance(facets, Mapping):
+            yield Dataset(used["namespace"], used["name"]), facets
+
+
+def _stated(conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+    query = select(event.c.body, event.c.event_time, event.c.digest).where(one_of(conn, event.c.dataset_id, ids))
+    with conn.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
+        for row in rows:
+            if FACET.encode() not in row.body:
+                continue
+            said = json.loads(row.body)["dataset"]
+            named, facets = Dataset(said["namespace"], said["name"]), said.get("facets")
+            found = read_quality(facets.get(FACET)) if isinstance(facets, Mapping) else None
+            if found is not None and named in names:
+                report, own_id = found
+                quality_id = own_id or mint.id("quality", named.namespace, named.name, row.digest.hex())
+                statement = QualityStatement(
+                    quality_id, named, QualityBasis.STATED, from_micros(row.event_time), report
+                )
+                yield Told(names[named], to_micros(statement.at), statement)
+
+
+def _imported(conn: Connection, dataset_id: int, veil: Veil | None) -> Iterator[Told]:
+    """As an export gives them back: those of the last import."""
+    query = select(dataset.c.namespace, dataset.c.name, dataset.c.facets).where(dataset.c.canonical_id == dataset_id)
+    query = query.order_by(dataset.c.id != dataset_id, dataset.c.namespace, dataset.c.name)
+    rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
+    kept = kept_of(merged_document([row.facets for row in rows]))
+    for document in kept.quality:
+        found = read_quality(document)
+        if found is not None and found[1] is not None:
+            named, told_at = Dataset(rows[0].namespace, rows[0].name), from_micros(kept.micros)
+            statement = QualityStatement(found[1], named, QualityBasis.IMPORTED, told_at, found[0])
+            yield Told(dataset_id, to_micros(statement.at), statement)
+
+
+def version_at(conn: Connection, dataset_id: int, at: int, veil: Veil | None) -> VersionOf | None:
+    """The version that a dataset had at a moment."""
+    query = (
+        select(dataset.c.namespace, dataset.c.name, version.c.written_at)
+        .add_columns(run.c.run_id, label.c.text.label("partition"))
+        .join(dataset, dataset.c.id == version.c.dataset_id)
+        .outerjoin(run, run.c.id == version.c.run_id)
+        .outerjoin(label, label.c.id == version.c.partition_id)
+        .where(version.c.dataset_id == dataset_id, version.c.written_at <= at)
+        .order_by(version.c.written_at.desc(), version.c.tiebreak.desc())
+    )
+    if veil is not None:
+        query = query.where(job_seen(veil, version.c.job_id))
+    row = conn.execute(query.limit(1)).first()
+    if row is None:
+        return None
+    return VersionOf(Dataset(row.namespace, row.name), from_micros(row.written_at), row.partition, row.run_id)

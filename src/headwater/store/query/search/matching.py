@@ -1,0 +1,35 @@
+"""How a text fits what is looked for, upper and lower case being the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection
+
+from headwater.model.pages import Match
+from headwater.store.engine.arrays import is_postgresql
+
+
+def match_in(name: str, whole: str, wanted: str) -> Match | None:
+    """By a name, or by that name with all that stands before it; None where neither holds it."""
+    name, whole, wanted = name.lower(), whole.lower(), wanted.lower()
+    if wanted in (name, whole):
+        return Match.EXACT
+    if name.startswith(wanted) or whole.startswith(wanted):
+        return Match.PREFIX
+    if re.search(rf"(?<![^\W_]){re.escape(wanted)}", whole):
+        return Match.WORD
+    return Match.PIECE if wanted in whole else None
+
+
+def escaped(text: str) -> str:
+    """As it stands in a pattern of LIKE, escaped by a backslash."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def like(conn: Connection, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+    """Upper or lower case of ASCII letters: what the databases do by themselves, and therefore quickly."""
+    # SQLAlchemy's ilike would have SQLite call our lower() for each row.
+    how = column.ilike if is_postgresql(conn) else column.like
+    return how(pattern, escape="\\")

@@ -1,0 +1,144 @@
+"""Evidence of records: the log has a digest of what each load brought, and of each file that the archive is made of.
+
+A record is a *leaf* of 32 bytes: its own digest, which covers all it says but its time and the order of its parents,
+and 16 bytes for these two. The leaves of a load lie in ``record_load``, in their order; the entry of the log about the
+load has the SHA-256 over them. So what the load brought is known record by record, wherever the records are by now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection, Text, func, insert, select, type_coerce
+
+from headwater.errors import EvidenceBroken
+from headwater.model.audit import Actor
+from headwater.proof.canonical import canonical
+from headwater.store.engine.prepared import Prepared
+from headwater.store.fold.named_rows import stream
+from headwater.store.log.audit import Deed
+from headwater.store.records.audit import write_down
+from headwater.store.schema.record_tables import record_file, record_hot, record_load
+from headwater.store.schema.tables import audit
+
+LOADED, ARCHIVED = "records.loaded", "records.archived"
+LEAF = 32
+WORKER = Actor("headwater", "service")
+"""Whoever started a worker or a compaction is not known here."""
+
+
+_INSERT = Prepared(insert(record_load))
+_HOT_COLUMNS = (
+    "root_key", "node_key", "digest", "root_id", "node_id", "action_taken", "storage_location", "recorded_at", "day",
+    "load",
+)  # fmt: skip
+_HOT = select(*(record_hot.c[name] for name in _HOT_COLUMNS), type_coerce(record_hot.c.parent_ids, Text))
+
+
+def hot_rows(conn: Connection) -> Iterator[tuple[Any, ...]]:
+    """Every hot record as the driver gives it: the columns of its keys, its fields, day and load, and its parents as
+    JSON."""
+    return stream(conn, _HOT)
+
+
+def count_hot(conn: Connection) -> int:
+    return conn.scalar(select(func.count()).select_from(record_hot)) or 0
+
+
+def leaf(digest: bytes, micros: int, parents: Sequence[str]) -> bytes:
+    moment = micros.to_bytes(8, signed=True)
+    if len(parents) < 2:
+        return digest + moment + bytes(8)
+    ordered = b"".join(len(one := parent.encode()).to_bytes(4) + one for parent in parents)
+    return digest + sha256(moment + ordered).digest()[:16]
+
+
+def write_load(conn: Connection, number: int, leaves: Iterable[bytes]) -> None:
+    """The caller holds the write lock and has loaded the records."""
+    ordered = sorted(leaves)
+    if not ordered:
+        return
+    together = b"".join(ordered)
+    _INSERT.run(conn, [{"load": number, "records": len(ordered), "leaves": together}])
+    details = {"digest": f"sha256:{sha256(together).hexdigest()}", "load": number, "records": len(ordered)}
+    write_down(conn, WORKER, Deed(LOADED, "loaded", "records", str(number), canonical(details)))
+
+
+def write_commit(
+    conn: Connection, id: str, kind: str, rows: int, added: Sequence[Mapping[str, Any]], removed: Iterable[str]
+) -> None:
+    """The caller holds the write lock and has changed the books. ``added`` have the SHA-256 of their bytes."""
+    details: dict[str, Any] = {
+        "added": [file_told(file) for file in sorted(added, key=lambda file: str(file["path"]))],
+        "compaction": id,
+        "kind": kind,
+        "records": rows,
+        "removed": sorted(removed),
+    }
+    if conn.execute(select(audit.c.seq).where(audit.c.event_type == ARCHIVED).limit(1)).first() is None:
+        mine = {file["path"] for file in added}
+        before = [file for file in live_files(conn) if file["path"] not in mine]
+        # Of those that this commit has removed nothing has to be said any more.
+        details["before"] = [file_told(file) for file in before]
+    write_down(conn, WORKER, Deed(ARCHIVED, "archived", "records", id, canonical(details)))
+
+
+def file_told(file: Mapping[str, Any]) -> dict[str, Any]:
+    told = {name: file[name] for name in ("path", "kind", "day", "rows", "bytes")}
+    digest = file["digest"]
+    return {**told, "digest": digest.hex() if isinstance(digest, bytes) else repr(digest), "sha256": file.get("sha256")}
+
+
+def live_files(conn: Connection) -> list[dict[str, Any]]:
+    live = select(record_file).where(record_file.c.removed_in.is_(None)).order_by(record_file.c.path)
+    return [dict(row._mapping) for row in conn.execute(live)]
+
+
+@dataclass
+class Told:
+    """What the log says of records. It is verified by then."""
+
+    loads: dict[int, tuple[int, int, str]] = field(default_factory=dict)
+    """By number: the entry, how many records, and the digest over their leaves."""
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of which the archive is made, by path."""
+    commits: int = 0
+
+    @property
+    def first_load(self) -> int | None:
+        return min(self.loads, default=None)
+
+
+def told_by_log(conn: Connection) -> Told:
+    told = Told()
+    query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(audit.c.event_type.in_((LOADED, ARCHIVED)))
+    for seq, event_type, text in conn.execute(query.order_by(audit.c.seq)):
+        details = json.loads(text)
+        if event_type == LOADED:
+            told.loads[details["load"]] = seq, details["records"], details["digest"]
+            continue
+        told.commits += 1
+        told.files |= {file["path"]: file for file in details.get("before", ())}
+        for path in details["removed"]:
+            told.files.pop(path, None)
+        told.files |= {file["path"]: file for file in details["added"]}
+    return told
+
+
+def leaves_of_loads(conn: Connection, told: Told) -> Iterator[tuple[int, set[bytes]]]:
+    """Of each load in the log its leaves, as they were when it was written down."""
+    rows = conn.execution_options(yield_per=50).execute(select(record_load).order_by(record_load.c.load))
+    left = dict(told.loads)
+    for number, records, together in rows:
+        if number not in left:
+            raise EvidenceBroken(f"Load {number} of records", "the log does not know it")
+        seq, count, digest = left.pop(number)
+        if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (count, digest):
+            raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are not those that the log has")
+        yield number, {bytes(together[start : start + LEAF]) for start in range(0, len(together), LEAF)}
+    for number, (seq, *_) in left.items():
+        raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are missing")

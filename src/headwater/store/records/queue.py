@@ -1,0 +1,166 @@
+"""The queue before the record ledger: durable, leased, redelivered, and given up into dead letters.
+
+A message is taken by a short transaction that hides it for a while and writes a token on it; whoever holds the token
+may finish it, give it back or give it up. If the holder dies, the message shows again by itself. On PostgreSQL several
+may take at once without waiting for each other (SKIP LOCKED); on SQLite they take turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
+
+from headwater.store.engine.arrays import one_of
+from headwater.store.schema.record_tables import record_dead_letter, record_queue
+
+LOAD, TRACE = "load", "trace"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: int
+    kind: str
+    body: Any
+    enqueued_at: int
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What can be taken now: how many, as far as was counted, and since when the oldest has been there."""
+
+    count: int
+    oldest: int | None
+
+
+def put(conn: Connection, kind: str, bodies: Iterable[Any], now: int) -> None:
+    rows = [{"kind": kind, "body": body, "enqueued_at": now, "visible_at": now, "tries": 0} for body in bodies]
+    if rows:
+        conn.execute(insert(record_queue), rows)
+
+
+def waiting(conn: Connection, kind: str, now: int, most: int) -> Waiting:
+    """Counts no further than ``most``."""
+    visible = record_queue.c.kind == kind, record_queue.c.visible_at <= now
+    some = select(record_queue.c.enqueued_at).where(*visible).order_by(record_queue.c.visible_at, record_queue.c.id)
+    counted = some.limit(most).subquery()
+    row = conn.execute(select(func.count(), func.min(counted.c.enqueued_at)).select_from(counted)).one()
+    return Waiting(row[0], row[1])
+
+
+def take(
+    conn: Connection,
+    kind: str,
+    *,
+    token: str,
+    now: int,
+    until: int,
+    most: int,
+    suspect: int,
+    before: int | None = None,
+) -> list[Message]:
+    """Take up to ``most`` messages, in their order, and hide them ``until`` then.
+
+    One that was taken ``suspect`` times and never finished may be what kills its workers: it is taken alone, so that
+    the others are not counted down with it. ``before`` takes only messages with lesser numbers.
+    """
+    queue = record_queue.c
+    query = select(record_queue).where(queue.kind == kind, queue.visible_at <= now)
+    if before is not None:
+        query = query.where(queue.id < before)
+    query = query.order_by(queue.visible_at, queue.id).limit(most).with_for_update(skip_locked=True)
+    rows = conn.execute(query).mappings().all()
+    plain = [row for row in rows if row["tries"] < suspect]
+    rows = plain or rows[:1]
+    _change(conn, [row["id"] for row in rows], token=token, visible_at=until, tries=queue.tries + 1)
+    return [Message(row["id"], row["kind"], row["body"], row["enqueued_at"], row["tries"] + 1) for row in rows]
+
+
+def still_held(conn: Connection, ids: Collection[int], token: str) -> set[int]:
+    """Those that nobody else has taken since."""
+    mine = one_of(conn, record_queue.c.id, ids), record_queue.c.token == token
+    return set(conn.scalars(select(record_queue.c.id).where(*mine).with_for_update()))
+
+
+def finish(conn: Connection, ids: Collection[int]) -> None:
+    conn.execute(delete(record_queue).where(one_of(conn, record_queue.c.id, ids)))
+
+
+def extend(conn: Connection, ids: Collection[int], token: str, until: int) -> None:
+    """Keep them hidden for longer, as far as they are still held."""
+    _change(conn, ids, held_by=token, visible_at=until)
+
+
+def give_back(conn: Connection, id: int, visible_at: int) -> None:
+    """Have it shown again at that time."""
+    _change(conn, [id], token=None, visible_at=visible_at)
+
+
+def give_up(conn: Connection, message: Message, now: int, reason: str) -> None:
+    dead = {
+        "kind": message.kind,
+        "body": message.body,
+        "enqueued_at": message.enqueued_at,
+        "failed_at": now,
+        "tries": message.tries,
+        "reason": reason,
+    }
+    conn.execute(insert(record_dead_letter).values(dead))
+    finish(conn, [message.id])
+
+
+def add_dead_letters(conn: Connection, kind: str, letters: Iterable[tuple[Any, str]], now: int) -> None:
+    """Messages that never were in the queue, because they could not be: each body with its reason."""
+    rows = [
+        {"kind": kind, "body": body, "enqueued_at": now, "failed_at": now, "tries": 0, "reason": reason}
+        for body, reason in letters
+    ]
+    if rows:
+        conn.execute(insert(record_dead_letter), rows)
+
+
+def dead_letters(conn: Connection, limit: int) -> Sequence[RowMapping]:
+    """The newest first."""
+    query = select(record_dead_letter).order_by(record_dead_letter.c.id.desc()).limit(limit)
+    return conn.execute(query).mappings().all()
+
+
+def replay(conn: Connection, ids: Collection[int] | None, now: int) -> list[int]:
+    """Put dead letters, all of them unless told, back into the queue as if they were new; which."""
+    query = select(record_dead_letter).order_by(record_dead_letter.c.id).with_for_update()
+    if ids is not None:
+        query = query.where(one_of(conn, record_dead_letter.c.id, ids))
+    rows = conn.execute(query).mappings().all()
+    again = [
+        {"kind": r["kind"], "body": r["body"], "enqueued_at": r["enqueued_at"], "visible_at": now, "tries": 0}
+        for r in rows
+    ]
+    replayed = [row["id"] for row in rows]
+    if again:
+        conn.execute(insert(record_queue), again)
+    conn.execute(delete(record_dead_letter).where(one_of(conn, record_dead_letter.c.id, replayed)))
+    return replayed
+
+
+def counts(conn: Connection, now: int) -> dict[str, int]:
+    """Of each kind what waits and what is with a worker, and the dead letters."""
+    queue = record_queue.c
+    hidden = func.sum(func.coalesce(and_(queue.visible_at > now, queue.token.is_not(None)).cast(queue.tries.type), 0))
+    rows = conn.execute(select(queue.kind, func.count(), hidden).group_by(queue.kind)).all()
+    found = {f"{kind}_waiting": total - (with_worker or 0) for kind, total, with_worker in rows}
+    found |= {f"{kind}_taken": with_worker or 0 for kind, _, with_worker in rows}
+    dead = conn.scalar(select(func.count()).select_from(record_dead_letter)) or 0
+    empty = dict.fromkeys(("load_waiting", "load_taken", "trace_waiting", "trace_taken"), 0)
+    return {**empty, **found, "dead_letters": dead}
+
+
+def is_empty(conn: Connection) -> bool:
+    return conn.execute(select(record_queue.c.id).limit(1)).first() is None
+
+
+def _change(conn: Connection, ids: Collection[int], *, held_by: str | None = None, **values: Any) -> None:
+    mine = [one_of(conn, record_queue.c.id, ids)] + ([record_queue.c.token == held_by] if held_by is not None else [])
+    conn.execute(update(record_queue).where(*mine).values(**values))
