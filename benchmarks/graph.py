@@ -19,6 +19,7 @@ import rustworkx as rx
 from benchmarks.dag import Shape, lay
 from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.model.answers import Direction, Grain
+from headwater.store.access.view import View
 from headwater.store.engine.database import Database
 from headwater.store.query.traverse import UNLIMITED, Reach, Walk, reach
 from headwater.store.schema.tables import OPEN
@@ -81,7 +82,7 @@ def _compared(database: Database, store: Store, graph: rx.PyDiGraph[None, None],
 
     def closure() -> Reach:
         with database.read() as conn:
-            return reach(conn, walk, {(node, None)}, UNLIMITED)
+            return reach(View.all(conn), walk, {(node, None)}, UNLIMITED)
 
     expected = rx.ancestors(graph, node)
     assert {ref[0] for ref in closure().steps} == expected

@@ -12,7 +12,7 @@ from headwater.store.store import Store
 STORE = {
     "__init__": "(self, url: 'str' = 'sqlite:///.headwater/lineage.db', *, create: 'bool' = True, "
     "actor: 'Actor | None' = None, max_direct_edges: 'int | None' = None) -> 'None'",
-    "through": "(self, veil: 'Veil | None') -> 'Store'",
+    "visible_to": "(self, visibility: 'Visibility') -> 'Store'",
     "ingest": "(self, event: 'RawEvent', *, actor: 'Actor | None' = None) -> 'Receipt'",
     "ingest_many": "(self, events: 'Iterable[RawEvent]', *, actor: 'Actor | None' = None) -> 'list[Receipt]'",
     "take": "(self, events: 'Sequence[Event]', *, actor: 'Actor | None' = None) -> 'list[Receipt]'",

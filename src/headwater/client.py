@@ -24,7 +24,7 @@ class Lineage(Store):
 
     @property
     def records(self) -> Records:
-        """They have no namespaces, so no veil could part them: whoever sees only some sees none."""
+        """Records have no namespaces, so only a store that shows everything has them."""
         self._refuse_parts()
         return self._records
 

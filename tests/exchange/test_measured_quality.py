@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater.exchange.validating import validate
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import EVERYTHING, Visibility
 from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, run_event, used
 
@@ -85,6 +85,6 @@ def test_as_of_a_time_and_behind_a_veil(tmp_path: Path) -> None:
         assert lineage.export(tmp_path / "then.json", as_of=at(3)).counts["quality"] == 1
         assert lineage.export(tmp_path / "late.json", as_of=at(5) + timedelta(hours=1)).counts["quality"] == 2
         for seen, expected in (([NAMESPACE], 0), ([NAMESPACE, JOB_NAMESPACE], 2)):
-            lineage._veil = Veil.of(seen)
+            lineage._visibility = Visibility.of(seen)
             assert lineage.export(tmp_path / "veiled.json").counts.get("quality", 0) == expected
-            lineage._veil = None
+            lineage._visibility = EVERYTHING

@@ -11,7 +11,7 @@ import headwater as hw
 from headwater.client import Lineage
 from headwater.examples import orders_events
 from headwater.exchange.validating import validate
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
 from tests.support.events import at, run_event, run_id
 
@@ -95,8 +95,8 @@ def test_a_hidden_job_is_not_told_of(tmp_path: Path) -> None:
         other.import_(tmp_path / "out.json")
         for store in (lineage, other):
             namespace = store.dataset("made").summary.dataset.namespace
-            veil = Veil.of([namespace])
-            assert store.through(veil).provenance("made") == []
-            with store.through(veil).graphs.stream() as graph:
+            veil = Visibility.of([namespace])
+            assert store.visible_to(veil).provenance("made") == []
+            with store.visible_to(veil).graphs.stream() as graph:
                 assert "provenance" not in {str(kind) for kind, _ in graph.elements()}
             assert len(store.provenance("made")) == 1

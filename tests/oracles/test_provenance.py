@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headwater.model.plain import plain
 from headwater.model.provenance import Provenance, ProvenanceEvent
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.oracles.answers import endpoint, moment
 from tests.oracles.events import ALIASES, COLLISIONS, LIVES, World, histories
@@ -136,11 +136,10 @@ def test_on_postgresql(postgres_lab: Lab, events: list[dict[str, Any]]) -> None:
 
 
 def check_veiled(lab: Lab, case: Case) -> None:
-    veil = Veil.of(case.patterns)
-    assert veil is not None
+    veil = Visibility.of(case.patterns)
     store = lab.fresh()
     store.ingest_many(case.events)
-    seen, model = store.through(veil), VeiledModel(case.events, veil.sees)
+    seen, model = store.visible_to(veil), VeiledModel(case.events, veil.sees)
     model.events = [said for said in model.events if said.dataset is None or veil.sees(said.dataset.name[1])]
     for name in {model.resolve(name) for name in model.names if name[0] == "dataset"}:
         found = seen.provenance(endpoint(name))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import QueryError, UnknownDataset, UnknownRun
 from headwater.model.plain import plain
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.oracles.answers import (
     DIRECTIONS,
@@ -68,11 +68,10 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
 
 
 def check(lab: Lab, case: Case, everything: bool = False) -> None:
-    veil = Veil.of(case.patterns)
-    assert veil is not None
+    veil = Visibility.of(case.patterns)
     store = lab.fresh()
     store.ingest_many(case.events)
-    seen, model = store.through(veil), VeiledModel(case.events, veil.sees, lab.most_edges)
+    seen, model = store.visible_to(veil), VeiledModel(case.events, veil.sees, lab.most_edges)
     check_catalog(seen, model)
     check_runs(seen, model)
     moments = [None, *sorted({said.time for said in model.events})]
@@ -207,16 +206,15 @@ def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
 @QUICK(3)
 @given(case=cases(MIXED, 10))
 def test_as_if_the_store_had_only_been_given_what_is_seen(memory_lab: Lab, case: Case) -> None:
-    veil = Veil.of(case.patterns)
-    assert veil is not None
+    veil = Visibility.of(case.patterns)
     events = comparable(case, veil.sees)
     store = memory_lab.fresh()
     store.ingest_many(events)
     model = VeiledModel(events, veil.sees)
-    with_everything = without_problems(everything_told(store.through(veil), model, log=False))
+    with_everything = without_problems(everything_told(store.visible_to(veil), model, log=False))
     store = memory_lab.fresh()
     store.ingest_many(part for event in events for part in visible_part(event, veil.sees))
-    assert without_problems(everything_told(store.through(veil), model, log=False)) == with_everything
+    assert without_problems(everything_told(store.visible_to(veil), model, log=False)) == with_everything
 
 
 def without_problems(answers: Iterator[str]) -> list[Any]:

@@ -11,7 +11,7 @@ import headwater as hw
 from headwater.errors import ProvenanceInvalid, QueryError, UnknownDataset
 from headwater.formats.wia.elements import Document
 from headwater.model.provenance import Context, Provenance, ProvenanceEvent
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.exchange.graphs import whole, written
 from tests.support.events import NAMESPACE, at, ds, named_job, run_event, run_id, used
@@ -208,12 +208,12 @@ def test_through_a_veil_only_who_is_seen(store: Store) -> None:
     own["run"]["facets"]["headwater_provenance"] = {"context": {"purpose": "billing"}}
     store.ingest(own)
     store.state_provenance("made", "accessed", agent={"type": "user", "id": "ann"}, at=at(3))
-    seen = store.through(Veil.of([NAMESPACE]))
+    seen = store.visible_to(Visibility.of([NAMESPACE]))
     assert events(seen, "made") == [(ACCESSED, None), (CREATED, run_id("own"))]
     assert seen.provenance("made", event="created")[0].context.purpose == "billing"
     assert events(store, "made")[1:] == [(MODIFIED, run_id("own")), (CREATED, run_id("hidden"))]
     with pytest.raises(UnknownDataset):
-        store.through(Veil.of(["elsewhere"])).state_provenance("made", "accessed")
+        store.visible_to(Visibility.of(["elsewhere"])).state_provenance("made", "accessed")
 
 
 # -- imported ---------------------------------------------------------------------------------------------------------

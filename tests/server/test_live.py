@@ -26,6 +26,7 @@ from headwater.server.app.service import Service
 from headwater.server.app.settings import Settings
 from headwater.server.routes import live
 from headwater.server.tasks.tasks import Tasks
+from headwater.store.access.visibility import EVERYTHING
 from headwater.store.store import Store
 from tests.server.running import ServerProcess, in_this_process
 from tests.support.events import run_event, run_id
@@ -90,7 +91,7 @@ def test_who_is_far_behind_is_told_portion_by_portion(
     serving: Service = client.app.state.service
 
     async def pieces() -> list[bytes]:
-        told = live._told(serving, Principal("me", frozenset(Scope), None, None), 0)
+        told = live._told(serving, Principal("me", frozenset(Scope), EVERYTHING, None), 0)
         found = [await anext(told) for _ in range(4)]
         serving.drain()
         assert [piece async for piece in told] == [], "it goes on when the server has ended"

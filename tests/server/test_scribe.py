@@ -19,7 +19,7 @@ from headwater.server.ingest import writer_supervisor
 from headwater.server.ingest.local_ingest import Here, Many, Outcome, Sent
 from headwater.server.ingest.writer_client import Dictating
 from headwater.server.ingest.writer_supervisor import Keeper
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import EVERYTHING, Visibility
 from headwater.store.store import Store
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
@@ -52,7 +52,7 @@ class Desk:
         self._number = 0
 
     def send(self, *bodies: bytes) -> list[Outcome]:
-        return self.dictating.events([Sent(body, Actor("tester"), None) for body in bodies])
+        return self.dictating.events([Sent(body, Actor("tester"), EVERYTHING) for body in bodies])
 
     def event(self) -> bytes:
         self._number += 1
@@ -102,16 +102,16 @@ def test_what_is_wrong_with_one_event_costs_no_other(desk: Desk) -> None:
 
 
 def test_what_a_key_may_not_speak_of_is_refused_there_too(desk: Desk) -> None:
-    (refused,) = desk.dictating.events([Sent(desk.event(), Actor("tester"), Veil.of(["elsewhere"]))])
+    (refused,) = desk.dictating.events([Sent(desk.event(), Actor("tester"), Visibility.of(["elsewhere"]))])
     assert isinstance(refused, NamespaceRefused)
 
 
 def test_a_list_of_events(desk: Desk) -> None:
     before = desk.here.calls
-    told = desk.dictating.many(Sent(b"[" + desk.event() + b", 7]", Actor("tester"), None))
+    told = desk.dictating.many(Sent(b"[" + desk.event() + b", 7]", Actor("tester"), EVERYTHING))
     assert (told.received, len(told.receipts), [index for index, _ in told.refused]) == (2, 1, [1])
     with pytest.raises(EventRefused):
-        desk.dictating.many(Sent(b"{", Actor("tester"), None))
+        desk.dictating.many(Sent(b"{", Actor("tester"), EVERYTHING))
     assert desk.here.calls == before
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from headwater.errors import AccessKeyInvalid, NotPermitted, UnknownAccessKey
 from headwater.model.access import NewAccessKey, Scope
 from headwater.model.audit import Actor
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.schema.access_tables import access_key, access_session
 from headwater.store.schema.tables import to_micros
 from headwater.store.store import Store
@@ -171,6 +171,6 @@ def test_a_session_is_closed_alone(store: Store) -> None:
 
 def test_keys_are_about_the_store_as_a_whole(store: Store) -> None:
     with pytest.raises(NotPermitted):
-        _ = store.through(Veil.of(["a"])).access
+        _ = store.visible_to(Visibility.of(["a"])).access
     with pytest.raises(NotPermitted):
-        _ = store.through(Veil.of(["a"])).sessions
+        _ = store.visible_to(Visibility.of(["a"])).sessions

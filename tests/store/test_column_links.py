@@ -9,7 +9,7 @@ from headwater.errors import QueryError
 from headwater.model.lineage import Dependency, EdgeType
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.picture import ColumnLink
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.query.picture import cards, column_links
 from headwater.store.schema.tables import OPEN, to_micros
 from headwater.store.store import Store
@@ -151,7 +151,7 @@ def test_what_is_behind_a_veil_is_not_there(store: Store) -> None:
     other = run_event(run="3", inputs=["b"], outputs=["x"])
     store.ingest({**other, "job": {"namespace": "vault", "name": "j"}})
     assert len(store.pages.column_links("x").items) == 4
-    [link] = store.through(Veil.of([NAMESPACE, JOB_NAMESPACE])).pages.column_links("x").items
+    [link] = store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE])).pages.column_links("x").items
     assert (link.upstream, link.upstream_column) == (ds("a"), "p")
 
 
@@ -238,7 +238,7 @@ def test_between_what_is_shown_nothing_behind_a_veil_is_there(store: Store) -> N
     whole = store.pages.neighbourhood("x", columns=True).column_edges
     assert whole is not None
     assert {link.upstream_column for link in whole} == {"p", "q", "secret"}
-    veil = Veil.of([NAMESPACE, JOB_NAMESPACE])
-    seen = store.through(veil).pages.neighbourhood("x", columns=True).column_edges
+    veil = Visibility.of([NAMESPACE, JOB_NAMESPACE])
+    seen = store.visible_to(veil).pages.neighbourhood("x", columns=True).column_edges
     assert seen is not None
     assert [(link.upstream, link.upstream_column) for link in seen] == [(ds("a"), "p")]

@@ -7,7 +7,7 @@ import pytest
 from headwater.model.names import Dataset
 from headwater.model.picture import EstateMap
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.query.picture import estate_map
 from headwater.store.store import Store
 from tests.store.reading import links
@@ -78,7 +78,7 @@ def test_what_is_behind_a_veil_is_not_on_it(store: Store) -> None:
     store.ingest(run_event(run="1", inputs=["a", used("s", namespace="vault")], outputs=["x"], minute=1))
     hidden = run_event("FAIL", run="2", inputs=["a"], outputs=["x"], minute=5)
     store.ingest({**hidden, "job": {"namespace": "vault", "name": "j"}})
-    through = store.through(Veil.of([NAMESPACE, JOB_NAMESPACE]))
+    through = store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE]))
     for found in (through.pages.map(), through.pages.map(as_of=at(9))):
         assert (found.namespaces, [one.name for one in found.datasets]) == ((NAMESPACE,), ["a", "x"])
         assert [one.state for one in found.datasets] == [None, RunState.COMPLETE]

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Hit
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.query.search import columns as column_search
 from headwater.store.query.search import search
 from headwater.store.store import Store
@@ -150,7 +150,7 @@ def test_what_is_behind_a_veil_is_not_found(store: Store) -> None:
     store.ingest(dataset_event(linked))
     store.ingest({**run_event(run="theirs"), "job": {"namespace": "vault", "name": "j"}})
     store.ingest(run_event(run="mine"))
-    through = store.through(Veil.of([NAMESPACE, JOB_NAMESPACE, "catalog"]))
+    through = store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE, "catalog"]))
     assert [hit.endpoint for hit in through.pages.find("amount", kind="any").items] == [ds("x")]
     assert through.pages.find("amont", kind="column").items == ()
     for text in (run_id("theirs"), run_id("theirs")[:8]):

@@ -45,8 +45,8 @@ def test_the_map_draws_a_line_from_each_input_to_each_output(store: Store) -> No
 
 @pytest.mark.parametrize("start", ["x", "j"])
 def test_marquez_sees_the_job(store: Store, start: str) -> None:
-    with store._database.read() as conn:
-        found = around_job(conn, f"{JOB_NAMESPACE}:j", 2) if start == "j" else around_dataset(conn, f"{NAMESPACE}:x", 2)
+    with store._view() as view:
+        found = around_job(view, f"{JOB_NAMESPACE}:j", 2) if start == "j" else around_dataset(view, f"{NAMESPACE}:x", 2)
     nodes: list[dict[str, Any]] = graph(found, {})["graph"]
     (job,) = [node for node in nodes if node["type"] == "JOB"]
     assert len(job["inEdges"]) == len(INPUTS)

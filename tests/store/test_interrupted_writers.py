@@ -10,6 +10,7 @@ from types import FrameType
 
 import pytest
 
+from headwater.store.access.visibility import EVERYTHING
 from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
 from tests.store.reading import row_counts
@@ -62,7 +63,7 @@ def test_others_go_on(store: Store, others: int, alarm: Callable[[float], object
 def test_the_turn_is_passed_on_when_it_was_just_given(store: Store) -> None:
     """The worst moment: we have been called to lead, and are interrupted before we do."""
     commits = store._commits
-    queue = [Submission([], store._actor) for _ in range(3)]
+    queue = [Submission([], store._actor, EVERYTHING) for _ in range(3)]
     with commits._mutex:
         commits._waiting.extend(queue)
         commits._somebody_commits = True

@@ -16,7 +16,7 @@ from headwater.model.lineage import EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.picture import Card, Neighbourhood
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.query.picture import neighbourhood
 from headwater.store.schema.tables import OPEN, to_micros
 from headwater.store.store import Store
@@ -223,7 +223,7 @@ def test_what_is_behind_a_veil_is_neither_shown_nor_counted(store: Store) -> Non
     )
     store.ingest({**hidden, "job": {"namespace": "vault", "name": "j"}, "eventTime": at(9).isoformat()})
     store.ingest(dataset_event(spoken("lonely")))
-    through = store.through(Veil.of([NAMESPACE, JOB_NAMESPACE]))
+    through = store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE]))
     found = through.pages.neighbourhood("x", upstream=3, downstream=3)
     assert [card.endpoint for card in found.nodes] == [ds("x"), ds("a"), ds("y")]
     assert (found.nodes[0].upstreams, found.nodes[0].downstreams) == (1, 1)

@@ -7,7 +7,7 @@ from typing import Any
 from headwater.model.overview import Overview
 from headwater.model.pages import Coverage
 from headwater.model.runs import Run
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, Json, at, column_lineage, facet, run_event, run_id, used
 
@@ -114,7 +114,7 @@ def test_what_is_behind_a_veil_is_not_looked_at(store: Store) -> None:
             "recent": ids(overview.recent),
         }
 
-    assert told(store.through(Veil.of([NAMESPACE, JOB_NAMESPACE])).pages.overview(now=at(10))) == {
+    assert told(store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE])).pages.overview(now=at(10))) == {
         # z is known: it was spoken of; who wrote it is not.
         "counts": (4, 1, 4, 2),
         "failures": [(run_id("mixed"), None), (run_id("mine"), "it broke")],

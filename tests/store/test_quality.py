@@ -10,7 +10,7 @@ import pytest
 from headwater.client import Lineage
 from headwater.errors import StructureInvalid, TimestampInvalid, UnknownDataset
 from headwater.model.quality import QualityBasis
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.support.events import (
     JOB_NAMESPACE,
@@ -124,17 +124,19 @@ def test_behind_a_veil(store: Store) -> None:
     store.ingest(checked("1", 2))
     store.set_quality("x", DOCUMENT)
     with pytest.raises(UnknownDataset):
-        store.through(Veil.of([JOB_NAMESPACE])).quality(X)
-    (only,) = store.through(Veil.of([NAMESPACE])).quality(X)
+        store.visible_to(Visibility.of([JOB_NAMESPACE])).quality(X)
+    (only,) = store.visible_to(Visibility.of([NAMESPACE])).quality(X)
     assert only.basis is QualityBasis.STATED, "who measured it is not seen, so it was not measured"
     assert only.version is None
-    both = store.through(Veil.of([NAMESPACE, JOB_NAMESPACE])).quality(X)
+    both = store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE])).quality(X)
     assert both == store.quality(X)
     with pytest.raises(UnknownDataset):
-        store.through(Veil.of([JOB_NAMESPACE])).set_quality(X, DOCUMENT)
+        store.visible_to(Visibility.of([JOB_NAMESPACE])).set_quality(X, DOCUMENT)
     secret = {**checked("2", 3), "inputs": [*checked("2", 3)["inputs"], {"namespace": "vault", "name": "v"}]}
     store.ingest(secret)
-    assert store.through(Veil.of([NAMESPACE, JOB_NAMESPACE])).quality(X) == both, "not all that it read is seen"
+    assert store.visible_to(Visibility.of([NAMESPACE, JOB_NAMESPACE])).quality(X) == both, (
+        "not all that it read is seen"
+    )
 
 
 def test_what_an_import_brought(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from headwater.formats.openlineage.event import read_event
 from headwater.model.names import Dataset
 from headwater.model.plain import plain
 from headwater.proof.keys import KeyRing
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import EVERYTHING, Visibility
 from headwater.store.access.visible_writes import refuse_hidden_runs
 from headwater.store.store import Store
 
@@ -62,7 +62,7 @@ def named(text: str) -> Json:
 
 
 def seen(store: Store, *patterns: str) -> Store:
-    return store.through(Veil.of(patterns))
+    return store.visible_to(Visibility.of(patterns))
 
 
 # -- which namespaces -------------------------------------------------------------------------------------------------
@@ -84,24 +84,24 @@ def seen(store: Store, *patterns: str) -> Store:
 def test_by_name_and_by_prefix_in_python_and_in_sql(
     store: Store, patterns: list[str], sees: list[str], does_not: list[str]
 ) -> None:
-    veil = Veil.of(patterns)
-    assert veil is not None
+    veil = Visibility.of(patterns)
     assert veil.patterns == sorted(patterns)
     names = [*sees, *does_not]
     store.ingest(event("run", outputs=[f"{name}/x" for name in names if "/" not in name]))
     store.ingest({**event("more"), "outputs": [{"namespace": name, "name": "x"} for name in names]})
     assert [name for name in names if veil.sees(name)] == sees
-    assert {one.dataset.namespace for one in store.through(veil).datasets()} == set(sees)
+    assert {one.dataset.namespace for one in store.visible_to(veil).datasets()} == set(sees)
 
 
 def test_a_star_alone_is_no_veil(store: Store) -> None:
-    assert Veil.of(["a", "*"]) is None
-    assert store.through(None) is store
+    assert Visibility.of(["a", "*"]) == EVERYTHING
+    assert EVERYTHING.patterns == ["*"]
+    assert store.visible_to(EVERYTHING).datasets() == store.datasets()
 
 
 def test_a_pattern_that_no_namespace_can_have_is_refused() -> None:
     with pytest.raises(QueryError):
-        Veil.of(["nul\0"])
+        Visibility.of(["nul\0"])
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_what_is_about_the_store_as_a_whole_is_refused(proven: Store, tmp_path: 
 def test_records_have_no_namespaces(sqlite_url: str) -> None:
     with headwater.connect(sqlite_url) as lin:
         assert lin.records is lin.records
-        through = lin.through(Veil.of(["open"]))
+        through = lin.visible_to(Visibility.of(["open"]))
         assert isinstance(through, Lineage)
         with pytest.raises(NotPermitted):
             _ = through.records
@@ -358,8 +358,7 @@ def test_one_refused_event_refuses_its_batch_and_nobody_elses(store: Store) -> N
 def test_nor_where_both_come_in_the_same_transaction(store: Store) -> None:
     """Threads share commits, so that a run that is taken over may be as new as who takes it."""
     theirs, mine = read_event(event("run", "vault")), read_event(event("run", "open", minute=1))
-    veil = Veil.of(["open"])
-    assert veil is not None
+    veil = Visibility.of(["open"])
     with store._database.write() as conn, pytest.raises(NamespaceRefused):
         refuse_hidden_runs(conn, [mine], veil, [theirs, mine])
     with store._database.write() as conn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.model.names import Dataset, Job
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, column_lineage, dataset_event, run_event, run_id, used
 
@@ -39,7 +39,7 @@ def test_which_versions_runs_read_and_wrote(store: Store) -> None:
     assert (read.dataset, read.run_id, read.written_at) == (X, run_id("1"), at(1)), "the one that was there by then"
     assert (wrote.dataset.name, wrote.run_id) == ("y", run_id("reads"))
     assert found[run_id("1")].inputs == []
-    behind = store.through(Veil.of([JOB_NAMESPACE]))  # sees the jobs, and none of the datasets
+    behind = store.visible_to(Visibility.of([JOB_NAMESPACE]))  # sees the jobs, and none of the datasets
     assert behind.pages.run_versions([run_id("reads")]) == {}
 
 

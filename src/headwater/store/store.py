@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from copy import copy
 from datetime import UTC, datetime
 from itertools import islice
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
@@ -41,7 +41,8 @@ from headwater.proof.keys import KeyRing, default_key_file
 from headwater.store.access.capture_keys import CaptureKeys, trusted_keys
 from headwater.store.access.keys import AccessKeys
 from headwater.store.access.sessions import Sessions
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
+from headwater.store.access.visibility import EVERYTHING, Visibility
 from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_runs
 from headwater.store.engine.database import DEFAULT_URL, Database
 from headwater.store.exchange.graphs import Graphs
@@ -55,7 +56,7 @@ from headwater.store.log.bundle import bundle
 from headwater.store.log.checkpoints import Anchored
 from headwater.store.log.verify import VerifyProgress, verify
 from headwater.store.log.verify_run import verify_certificate, verify_run
-from headwater.store.log.visible_entries import entry_seen, seen_entries
+from headwater.store.log.visible_entries import entry_visible, visible_entries
 from headwater.store.query import catalog, outputs, quality, runs
 from headwater.store.query.closure import Question, closure
 from headwater.store.query.impact import impact
@@ -88,33 +89,37 @@ class Store:
         self._actor = actor or Actor(_user())
         self._commits = SharedCommits(self._commit)
         self._memory = Memory()
-        self._veil: Veil | None = None
+        self._visibility = EVERYTHING
         try:
             ensure_current(self._database, create=create)
         except BaseException:
             self._database.close()
             raise
 
-    def through(self, veil: Veil | None) -> Store:
-        """The same store, as somebody sees it who may see only some namespaces: what is behind the veil is not there.
+    def visible_to(self, visibility: Visibility) -> Store:
+        """The same store for somebody who may see only some namespaces: what is hidden does not exist in it.
 
-        Such a store takes no events about what is behind it either.
+        Such a store takes no events about what is hidden either.
         """
-        if veil is None:
-            return self
-        seen = copy(self)
-        seen._veil = veil
-        return seen
+        limited = copy(self)
+        limited._visibility = visibility
+        return limited
+
+    @contextmanager
+    def _view(self) -> Iterator[View]:
+        """What this store's user sees, in one read transaction."""
+        with self._database.read() as conn:
+            yield View(conn, self._visibility)
 
     @property
     def pages(self) -> Pages:
         """What can be looked through page by page."""
-        return Pages(self._database, self._veil)
+        return Pages(self._database, self._visibility)
 
     @property
     def graphs(self) -> Graphs:
         """Lineage as whole graphs, to be written to files."""
-        return Graphs(self._database, self._veil)
+        return Graphs(self._database, self._visibility)
 
     @property
     def access(self) -> AccessKeys:
@@ -180,10 +185,10 @@ class Store:
         """Events that can be taken, to be stored by :meth:`store_all` together with those of others."""
         by = actor or self._actor
         refuse_unaskable(by.id, by.type, by.correlation_id, by.client_ip, by.user_agent)
-        if self._veil is not None:
-            refuse_hidden(events, self._veil)
+        if not self._visibility.is_everything:
+            refuse_hidden(events, self._visibility)
         prepare_flows(events)
-        return Submission(events, by, self._veil)
+        return Submission(events, by, self._visibility)
 
     def store_all(self, submissions: Sequence[Submission]) -> None:
         """In as few transactions as that takes; each submission then has its receipts or its error."""
@@ -200,8 +205,8 @@ class Store:
     def _fold(self, conn: Connection, submissions: Sequence[Submission]) -> list[Receipt]:
         submitted = [(event, s.actor) for s in submissions for event in s.events]
         for submission in submissions:
-            if submission.veil is not None:
-                refuse_hidden_runs(conn, submission.events, submission.veil, [event for event, _ in submitted])
+            if not submission.visibility.is_everything:
+                refuse_hidden_runs(conn, submission.events, submission.visibility, [event for event, _ in submitted])
         receipts, self._memory = ingest_events(conn, self._memory, submitted, self._max_direct_edges)
         return receipts
 
@@ -216,8 +221,8 @@ class Store:
         as_of: datetime | None = None,
     ) -> Closure:
         """Where it comes from: everything it was made of, nearest first."""
-        with self._database.read() as conn:
-            return closure(conn, self._question(conn, Direction.UPSTREAM, dataset, column, partition, depth, as_of))
+        with self._view() as view:
+            return closure(view, self._question(view, Direction.UPSTREAM, dataset, column, partition, depth, as_of))
 
     def downstream(
         self,
@@ -228,8 +233,8 @@ class Store:
         as_of: datetime | None = None,
     ) -> Closure:
         """What was made of it, nearest first."""
-        with self._database.read() as conn:
-            return closure(conn, self._question(conn, Direction.DOWNSTREAM, dataset, column, partition, depth, as_of))
+        with self._view() as view:
+            return closure(view, self._question(view, Direction.DOWNSTREAM, dataset, column, partition, depth, as_of))
 
     def impact(
         self,
@@ -239,8 +244,8 @@ class Store:
         as_of: datetime | None = None,
     ) -> Impact:
         """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
-        with self._database.read() as conn:
-            return impact(conn, self._question(conn, Direction.DOWNSTREAM, dataset, column, None, depth, as_of))
+        with self._view() as view:
+            return impact(view, self._question(view, Direction.DOWNSTREAM, dataset, column, None, depth, as_of))
 
     # -- datasets and runs ------------------------------------------------------------------------
 
@@ -255,14 +260,14 @@ class Store:
         limit: int = 100,
     ) -> list[DatasetSummary]:
         refuse_unaskable(search, namespace, kind, owner, tag, limit)
-        with self._database.read() as conn:
+        with self._view() as view:
             return catalog.list_datasets(
-                conn, search=search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit, veil=self._veil
+                view, search=search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit
             )
 
     def dataset(self, dataset: DatasetName) -> DatasetDetail:
-        with self._database.read() as conn:
-            return catalog.describe_dataset(conn, self._find(conn, dataset), self._veil)
+        with self._view() as view:
+            return catalog.describe_dataset(view, find_dataset(view, dataset))
 
     def runs(
         self,
@@ -277,56 +282,55 @@ class Store:
     ) -> list[Run]:
         """The newest first. ``dataset`` finds the runs that read or wrote it."""
         refuse_unaskable(job, namespace, limit)
-        with self._database.read() as conn:
+        with self._view() as view:
             return runs.list_runs(
-                conn,
+                view,
                 job_name=job,
                 namespace=namespace,
                 state=state_of(state),
-                dataset_id=self._find(conn, dataset).id if dataset is not None else None,
+                dataset_id=find_dataset(view, dataset).id if dataset is not None else None,
                 since=as_utc(since) if since else None,
                 until=as_utc(until) if until else None,
                 limit=limit,
-                veil=self._veil,
             )
 
     def run(self, run_id: str) -> RunDetail:
-        with self._database.read() as conn:
-            return runs.describe_run(conn, run_id, self._veil)
+        with self._view() as view:
+            return runs.describe_run(view, run_id)
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
         """What ``run_b`` did otherwise than ``run_a``."""
-        with self._database.read() as conn:
-            return runs.diff_runs(conn, run_a, run_b, self._veil)
+        with self._view() as view:
+            return runs.diff_runs(view, run_a, run_b)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
         """What completed runs told of the datasets they wrote, in one of their facets: the newest first."""
         refuse_unaskable(facet, limit)
-        with self._database.read() as conn:
-            dataset_id = self._find(conn, dataset).id if dataset is not None else None
-            told = outputs.output_facets(conn, facet, dataset_id=dataset_id, run_id=run_id, veil=self._veil)
+        with self._view() as view:
+            dataset_id = find_dataset(view, dataset).id if dataset is not None else None
+            told = outputs.output_facets(view, facet, dataset_id=dataset_id, run_id=run_id)
             with closing(told) as found:
                 return list(islice(found, limit))
 
     def trusted_capture_keys(self) -> frozenset[str]:
         """The public keys whose plans may be deserialized, in Base64."""
-        with self._database.read() as conn:
-            return trusted_keys(conn)
+        with self._view() as view:
+            return trusted_keys(view.conn)
 
     # -- quality ----------------------------------------------------------------------------------
 
     def quality(self, dataset: DatasetName, *, limit: int = 100) -> list[QualityStatement]:
         """What is known of a dataset's quality, measured, stated or imported: the newest first."""
         refuse_unaskable(limit)
-        with self._database.read() as conn:
-            return quality.quality(conn, self._find(conn, dataset).id, limit, self._veil)
+        with self._view() as view:
+            return quality.quality(view, find_dataset(view, dataset).id, limit)
 
     def set_quality(self, dataset: DatasetName, document: Mapping[str, Any], *, actor: Actor | None = None) -> Receipt:
         """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
-        with self._database.read() as conn:
-            row = self._find(conn, dataset)
+        with self._view() as view:
+            row = find_dataset(view, dataset)
         event = stated_event(Dataset(row.namespace, row.name), dict(document), datetime.now(UTC))
         return self.ingest(event, actor=actor)
 
@@ -382,8 +386,8 @@ class Store:
     ) -> dict[str, Any]:
         """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
         kind = provenance_event_of(event)
-        with self._database.read() as conn:
-            row = self._find(conn, dataset)
+        with self._view() as view:
+            row = find_dataset(view, dataset)
         document: dict[str, Any] = {
             "event_type": kind,
             "agent": _said(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
@@ -408,18 +412,18 @@ class Store:
         """The newest entries first; ``before`` an entry's number goes on from there."""
         refuse_unaskable(event_type, actor, resource, correlation_id, before, limit)
         about = {"event_type": event_type, "actor_id": actor, "resource_id": resource, "correlation_id": correlation_id}
-        with self._database.read() as conn:
-            if self._veil is not None:
-                return seen_entries(conn, self._veil, limit=limit, before=before, **about)
-            return audit.entries(conn, limit=limit, before=before, **about)
+        with self._view() as view:
+            if not view.is_everything:
+                return visible_entries(view, limit=limit, before=before, **about)
+            return audit.entries(view.conn, limit=limit, before=before, **about)
 
     def certificates(
         self, *, namespace: str | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[Certificate]:
         """The newest first."""
         refuse_unaskable(namespace, run_id, limit)
-        with self._database.read() as conn:
-            return certificates.certificates(conn, namespace=namespace, run_id=run_id, limit=limit, veil=self._veil)
+        with self._view() as view:
+            return certificates.certificates(view, namespace=namespace, run_id=run_id, limit=limit)
 
     def issue_certificate(self, run_id: str, *, actor: Actor | None = None) -> Certificate:
         """Certify a run that ended before there were certificates. One that has its certificate keeps it.
@@ -446,8 +450,8 @@ class Store:
     def checkpoints(self, *, before: int | None = None, limit: int = 100) -> list[SignedCheckpoint]:
         """The newest first; ``before`` a checkpoint's size goes on from there."""
         refuse_unaskable(before, limit)
-        with self._database.read() as conn:
-            return checkpoints.checkpoints(conn, limit, before)
+        with self._view() as view:
+            return checkpoints.checkpoints(view.conn, limit, before)
 
     def rotate_key(self, *, key: KeyRing | None = None, actor: Actor | None = None) -> str:
         """Have a new key sign from here on; the public part of it. The old one stays in the file, and in the log."""
@@ -458,22 +462,22 @@ class Store:
 
     def signing_keys(self) -> list[Reign]:
         """The keys that signed for this log, the first one first, each with the entry from which on it did."""
-        with self._database.read() as conn:
-            return checkpoints.reigns(conn)
+        with self._view() as view:
+            return checkpoints.reigns(view.conn)
 
     def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
         """That an entry is in the log of ``size`` entries, all of them unless told."""
         refuse_unaskable(seq, size)
-        with self._database.read() as conn:
-            if self._veil is not None and not entry_seen(conn, seq, self._veil):
+        with self._view() as view:
+            if not view.is_everything and not entry_visible(view, seq):
                 raise QueryError(f"Entry {seq} is not known.")
-            return merkle_log.inclusion(conn, seq, size)
+            return merkle_log.inclusion(view.conn, seq, size)
 
     def consistency(self, old: int, new: int | None = None) -> ConsistencyProof:
         """That the log of ``new`` entries, all of them unless told, begins with the log of ``old``."""
         refuse_unaskable(old, new)
-        with self._database.read() as conn:
-            return merkle_log.consistency(conn, old, new)
+        with self._view() as view:
+            return merkle_log.consistency(view.conn, old, new)
 
     def verify(
         self,
@@ -507,34 +511,31 @@ class Store:
         self, run_id: str, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
     ) -> VerifiedRun:
         """Recompute what one run left: its events, its certificates, and their place in the log."""
-        with self._database.read() as conn:
-            return verify_run(conn, run_id, key, self._veil, anchored)
+        with self._view() as view:
+            return verify_run(view, run_id, key, anchored)
 
     def verify_certificate(
         self, certificate_id: str, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
     ) -> VerifiedRun:
         """The same for the run that a certificate is of."""
         refuse_unaskable(certificate_id)
-        with self._database.read() as conn:
-            return verify_certificate(conn, certificate_id, key, self._veil, anchored)
+        with self._view() as view:
+            return verify_certificate(view, certificate_id, key, anchored)
 
     def bundle(self, run_id: str) -> bytes:
         """The evidence of a run as one file, which `headwater verify FILE` checks without this store.
 
         Everything about the run has to be signed: see :meth:`checkpoint`.
         """
-        with self._database.read() as conn:
-            return bundle(conn, run_id, self._veil)
+        with self._view() as view:
+            return bundle(view, run_id)
 
-    def _find(self, conn: Connection, dataset: DatasetName) -> Row[Any]:
-        return find_dataset(conn, dataset, self._veil)
-
-    def _question(self, conn: Connection, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
-        return question(conn, self._find(conn, dataset), direction, self._veil, *asked)
+    def _question(self, view: View, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
+        return question(view, find_dataset(view, dataset), direction, *asked)
 
     def _refuse_parts(self) -> None:
         """For what is about the store as a whole."""
-        if self._veil is not None:
+        if not self._visibility.is_everything:
             raise NotPermitted("admin", whole=True)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Who may do what: keys, sessions, scopes, the veil, and how often.
+"""Who may do what: keys, sessions, scopes, visibility, and how often.
 
 ``install`` puts the door before the application, ``check_bind`` refuses an address where the door would stand open.
 """

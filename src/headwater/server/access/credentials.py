@@ -23,7 +23,7 @@ from headwater.server.access.origin_check import refuse_other_hosts, refuse_othe
 from headwater.server.access.principal import Principal
 from headwater.server.access.rate_limits import Rates
 from headwater.server.access.refusals import MINUTE, Refusals, Told
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import EVERYTHING, Visibility
 
 if TYPE_CHECKING:
     from headwater.server.app.settings import Settings
@@ -210,7 +210,7 @@ def principal_of(request: HTTPConnection, key: AccessKey | None) -> Principal:
     return Principal(
         name="local" if key is None else f"{key.name} ({key.key_id})",
         scopes=frozenset(Scope if key is None else key.scopes),
-        veil=None if key is None else Veil.of(key.namespaces),
+        visibility=EVERYTHING if key is None else Visibility.of(key.namespaces),
         key_id=None if key is None else key.key_id,
         client_ip=request.client.host if request.client else None,
         user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT] or None,

@@ -13,15 +13,15 @@ from fastapi import Request
 from headwater.errors import NotAuthenticated, NotPermitted
 from headwater.model.access import Scope
 from headwater.model.audit import Actor
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
     name: str
     scopes: frozenset[Scope]
-    veil: Veil | None
-    """Which namespaces they see; None: all."""
+    visibility: Visibility
+    """Which namespaces they see."""
     key_id: str | None
     """None where nobody has to show a key: on loopback, as long as there is none."""
     client_ip: str | None = None
@@ -52,7 +52,7 @@ def _having(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitab
     # Nothing is waited for: a dependency that is no coroutine would go through a thread.
     async def who(request: Request) -> Principal:
         found = await known(request)
-        if scope not in found.scopes or (whole and found.veil is not None):
+        if scope not in found.scopes or (whole and not found.visibility.is_everything):
             raise NotPermitted(scope, whole=whole)
         return found
 

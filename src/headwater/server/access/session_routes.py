@@ -70,7 +70,7 @@ async def log_in(request: Request) -> Response:
 async def who_am_i(request: Request, who: Anybody) -> Response:
     """Who is asking, and what they may do."""
     session = _session(request)
-    namespaces = ["*"] if who.veil is None else who.veil.patterns
+    namespaces = who.visibility.patterns
     token = None if session is None else csrf_token(session)
     return Json(_told(who.name, sorted(who.scopes), namespaces, who.key_id is not None, token))
 

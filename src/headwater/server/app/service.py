@@ -54,7 +54,7 @@ class Service:
         self.draining = self.feed.ending = True
 
     def seen_by(self, who: Principal) -> Store:
-        return self.store.through(who.veil)
+        return self.store.visible_to(who.visibility)
 
     async def answer(
         self, call: Callable[Arguments, object], *args: Arguments.args, **options: Arguments.kwargs

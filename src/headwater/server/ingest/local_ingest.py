@@ -11,7 +11,7 @@ from headwater.formats.openlineage.event import Event, read_event
 from headwater.formats.openlineage.many import read_events
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
 
@@ -22,7 +22,7 @@ class Sent:
 
     body: bytes
     actor: Actor
-    veil: Veil | None
+    visibility: Visibility
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Here:
         told = Many(len(found))
         told.refused += [(index, str(event)) for index, event in enumerate(found) if isinstance(event, EventRefused)]
         events = [(index, event) for index, event in enumerate(found) if isinstance(event, Event)]
-        store = self._store.through(sent.veil)
+        store = self._store.visible_to(sent.visibility)
         try:
             told.receipts += store.take([event for _, event in events], actor=sent.actor)
         except NamespaceRefused:
@@ -81,7 +81,7 @@ class Here:
 
     def _submission(self, sent: Sent) -> Submission | Exception:
         try:
-            return self._store.through(sent.veil).submission([read_event(sent.body)], actor=sent.actor)
+            return self._store.visible_to(sent.visibility).submission([read_event(sent.body)], actor=sent.actor)
         except Exception as error:  # whatever it is, it is told to whoever sent the event
             return error
 

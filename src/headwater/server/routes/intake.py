@@ -65,7 +65,7 @@ async def take_event(request: Request, serving: Serving, who: Writer) -> Respons
     """Take one OpenLineage event. The same event twice counts once."""
     async with serving.gate.body(request) as body:
         with _measured():
-            receipt = await serving.intake.take(Sent(body, who.actor, who.veil))
+            receipt = await serving.intake.take(Sent(body, who.actor, who.visibility))
     return Json(receipt, 201)
 
 
@@ -79,7 +79,7 @@ async def take_events(request: Request, serving: Serving, who: Writer) -> Respon
     """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
     async with serving.gate.body(request) as body:
         with _measured():
-            told = await serving.threads.write(serving.storing.many, Sent(body, who.actor, who.veil))
+            told = await serving.threads.write(serving.storing.many, Sent(body, who.actor, who.visibility))
     count(told.receipts, len(told.refused))
     if not told.refused:
         return Response(status_code=204)

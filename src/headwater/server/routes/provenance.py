@@ -94,7 +94,7 @@ async def state(request: Request, serving: Serving, who: Writer, namespace: Segm
         said.at,
         who.actor,
     )
-    receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.veil))
+    receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.visibility))
     return Json(receipt, 201)
 
 

@@ -69,7 +69,7 @@ async def state_quality(request: Request, serving: Serving, who: Writer, namespa
     """State the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids may be left out."""
     async with serving.gate.body(request) as body:
         event = stated_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
-        receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.veil))
+        receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.visibility))
     return Json(receipt, 201)
 
 

@@ -21,7 +21,7 @@ router = APIRouter(tags=["Tasks"])
 
 
 def may_see(task: Task, who: Principal) -> bool:
-    return task.owner == (who.key_id or who.name) or (Scope.ADMIN in who.scopes and who.veil is None)
+    return task.owner == (who.key_id or who.name) or (Scope.ADMIN in who.scopes and who.visibility.is_everything)
 
 
 async def _mine(serving: Service, who: Principal, number: str) -> Task:

@@ -20,7 +20,7 @@ from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.access import AccessKey, NewAccessKey, Scope
 from headwater.model.audit import Actor
 from headwater.proof.canonical import canonical
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 from headwater.store.engine.database import Database
 from headwater.store.engine.prepared import together
 from headwater.store.log import audit
@@ -153,7 +153,7 @@ def is_good(key: AccessKey, now: datetime) -> bool:
 
 def can_manage_keys(key: AccessKey) -> bool:
     """Whether the key is good now, and for managing keys over HTTP."""
-    return Scope.ADMIN in key.scopes and Veil.of(key.namespaces) is None and is_good(key, datetime.now(UTC))
+    return Scope.ADMIN in key.scopes and Visibility.of(key.namespaces).is_everything and is_good(key, datetime.now(UTC))
 
 
 def _is_last_admin(conn: Connection, key: AccessKey) -> bool:

@@ -1,9 +1,9 @@
-"""The veil: which namespaces somebody may see.
+"""Visibility: which namespaces somebody may see.
 
-What is behind it does not exist for them. That holds for a dataset by its canonical name, for a job by its own, for a
-run by its job, and for what somebody said (an event, a version, an edge) by who said it and by what it is about.
+What is hidden does not exist for them. That holds for a dataset by its canonical name, for a job by its own, for a run
+by its job, and for what somebody stated (an event, a version, an edge) by who stated it and by what it is about.
 
-No veil at all (None) sees everything, and a query without one is the query it always was: nothing is joined for it.
+:class:`~headwater.store.access.view.View` applies this to the tables; nothing else reads them for an answer.
 """
 
 from __future__ import annotations
@@ -11,35 +11,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, FromClause, and_, exists, false, func, or_
+from sqlalchemy import ColumnElement, FromClause, and_, exists, false, func, or_, true
 
 from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.store.schema.tables import dataset, event, job, lineage, run, run_dataset
 
-EVERYTHING = "*"
-# Each is looked in by a subquery of its own, so one of each is enough.
-_DATASET, _JOB, _RUN, _USED, _LED = (table.alias() for table in (dataset, job, run, run_dataset, lineage))
+# Each is looked up in a subquery of its own, so one alias of each is enough.
+_DATASET, _JOB, _RUN, _USED, _LINEAGE = (table.alias() for table in (dataset, job, run, run_dataset, lineage))
 
 
 @dataclass(frozen=True, slots=True)
-class Veil:
-    """``names`` are seen exactly as they are, ``prefixes`` with whatever follows; case matters, as in all names."""
+class Visibility:
+    """``names`` are visible as they are, ``prefixes`` with whatever follows. Case matters, as in all names."""
 
     names: frozenset[str]
     prefixes: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, patterns: Iterable[str]) -> Veil | None:
-        """From `name` and `prefix*`; None, which sees everything, if `*` is among them."""
+    def of(cls, patterns: Iterable[str]) -> Visibility:
+        """From `name` and `prefix*`; `*` alone is :data:`EVERYTHING`."""
         listed = list(patterns)
         for pattern in listed:
             if not storable(pattern):
                 raise QueryError(f"'{shorten(pattern)}' {UNSTORABLE_REASON}.")
-        if EVERYTHING in listed:
-            return None
-        begun = {pattern for pattern in listed if pattern.endswith("*")}
-        return cls(frozenset(listed) - begun, frozenset(pattern[:-1] for pattern in begun))
+        prefixes = frozenset(pattern[:-1] for pattern in listed if pattern.endswith("*"))
+        if "" in prefixes:
+            return EVERYTHING
+        return cls(frozenset(pattern for pattern in listed if not pattern.endswith("*")), prefixes)
+
+    @property
+    def is_everything(self) -> bool:
+        return "" in self.prefixes
 
     @property
     def patterns(self) -> list[str]:
@@ -48,57 +51,60 @@ class Veil:
     def sees(self, namespace: str) -> bool:
         return namespace in self.names or any(namespace.startswith(prefix) for prefix in self.prefixes)
 
-    def lets(self, namespace: ColumnElement[str]) -> ColumnElement[bool]:
-        """The same as a condition of SQL."""
+    def condition(self, namespace: ColumnElement[str]) -> ColumnElement[bool]:
+        """:meth:`sees` as SQL."""
+        if self.is_everything:
+            return true()
         return or_(*self._conditions(namespace)) if self.names or self.prefixes else false()
 
     def _conditions(self, namespace: ColumnElement[str]) -> Iterator[ColumnElement[bool]]:
         if self.names:
             yield namespace.in_(sorted(self.names))
         for prefix in sorted(self.prefixes):
-            # Not LIKE, for which SQLite takes upper and lower case for the same.
+            # Not LIKE: SQLite's does not tell upper from lower case.
             yield func.substr(namespace, 1, len(prefix)) == prefix
 
 
-def dataset_seen(veil: Veil, dataset_id: ColumnElement[int]) -> ColumnElement[bool]:
-    """That the dataset of this id is seen. By the primary key: a look for each row, however many datasets there are."""
-    return exists().where(_DATASET.c.id == dataset_id, veil.lets(_DATASET.c.namespace))
+EVERYTHING = Visibility(frozenset(), frozenset({""}))
+"""Visibility without a limit. Nothing has it unless it asks for it by name."""
 
 
-def job_seen(veil: Veil, job_id: ColumnElement[int]) -> ColumnElement[bool]:
-    """That the job of this id is seen, where there is one: what a dataset declares of itself has no job."""
-    return or_(job_id.is_(None), exists().where(_JOB.c.id == job_id, veil.lets(_JOB.c.namespace)))
+def dataset_visible(visibility: Visibility, dataset_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """That the dataset of this id is visible. By the primary key: one lookup a row, however many datasets there are."""
+    return exists().where(_DATASET.c.id == dataset_id, visibility.condition(_DATASET.c.namespace))
 
 
-def edge_seen(veil: Veil, edges: FromClause) -> ColumnElement[bool]:
-    """Of rows of ``edge``, ``column_edge`` or ``lineage``: that both ends are seen, and who said so."""
+def job_visible(visibility: Visibility, job_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """That the job of this id is visible, where there is one: what a dataset declares of itself has no job."""
+    return or_(job_id.is_(None), exists().where(_JOB.c.id == job_id, visibility.condition(_JOB.c.namespace)))
+
+
+def edge_visible(visibility: Visibility, edges: FromClause) -> ColumnElement[bool]:
+    """Of rows of ``edge``, ``column_edge`` or ``lineage``: that both ends are visible, and who stated it."""
     return and_(
-        dataset_seen(veil, edges.c.upstream_id),
-        dataset_seen(veil, edges.c.downstream_id),
-        job_seen(veil, edges.c.job_id),
+        dataset_visible(visibility, edges.c.upstream_id),
+        dataset_visible(visibility, edges.c.downstream_id),
+        job_visible(visibility, edges.c.job_id),
     )
 
 
-def run_seen(veil: Veil, run_id: ColumnElement[int]) -> ColumnElement[bool]:
-    return exists().where(_RUN.c.id == run_id, job_seen(veil, _RUN.c.job_id))
+def run_visible(visibility: Visibility, run_id: ColumnElement[int]) -> ColumnElement[bool]:
+    return exists().where(_RUN.c.id == run_id, job_visible(visibility, _RUN.c.job_id))
 
 
-def run_whole(veil: Veil, run_id: ColumnElement[int]) -> ColumnElement[bool]:
-    """That all a run read and wrote is seen too: what cannot be taken apart, evidence above all, is for these."""
+def run_wholly_visible(visibility: Visibility, run_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """That all that a run read and wrote is visible too: what cannot be taken apart, evidence above all, needs this."""
+    if visibility.is_everything:
+        return true()
     return and_(
-        run_seen(veil, run_id),
-        ~exists().where(_USED.c.run_id == run_id, ~dataset_seen(veil, _USED.c.dataset_id)),
-        ~exists().where(_LED.c.run_id == run_id, ~edge_seen(veil, _LED)),
+        run_visible(visibility, run_id),
+        ~exists().where(_USED.c.run_id == run_id, ~dataset_visible(visibility, _USED.c.dataset_id)),
+        ~exists().where(_LINEAGE.c.run_id == run_id, ~edge_visible(visibility, _LINEAGE)),
     )
 
 
-def parent_seen(veil: Veil, parent_key: ColumnElement[bytes]) -> ColumnElement[bool]:
-    """That the parent which a run says it has is there, and seen."""
-    return exists().where(_RUN.c.key == parent_key, job_seen(veil, _RUN.c.job_id))
-
-
-def event_seen(veil: Veil) -> ColumnElement[bool]:
-    """Of rows of ``event``: that who tells it is seen; the run, too, which other events may say is another job's."""
-    of_run = or_(event.c.run_id.is_(None), run_seen(veil, event.c.run_id))
-    of_dataset = or_(event.c.dataset_id.is_(None), dataset_seen(veil, event.c.dataset_id))
-    return and_(job_seen(veil, event.c.job_id), of_run, of_dataset)
+def event_visible(visibility: Visibility) -> ColumnElement[bool]:
+    """Of rows of ``event``: that its job is visible, and its run, which other events may give to another job."""
+    of_run = or_(event.c.run_id.is_(None), run_visible(visibility, event.c.run_id))
+    of_dataset = or_(event.c.dataset_id.is_(None), dataset_visible(visibility, event.c.dataset_id))
+    return and_(job_visible(visibility, event.c.job_id), of_run, of_dataset)

@@ -1,4 +1,4 @@
-"""Writing through a veil: nobody speaks of what they may not see.
+"""Writing with limited visibility: nobody states anything about what they may not see.
 
 An event that names a hidden job or dataset, as its own, as what it read or as an alias, is refused whole: to take the
 rest of it would be to store what nobody said. So is one about a run that is already known as another's; a run's events
@@ -14,21 +14,25 @@ from sqlalchemy import Connection, select
 from headwater.errors import NamespaceRefused
 from headwater.formats.openlineage.event import Event
 from headwater.formats.openlineage.visibility import names_hidden
-from headwater.store.access.visibility import Veil, job_seen
+from headwater.store.access.visibility import Visibility, job_visible
 from headwater.store.schema.name_keys import key_of
 from headwater.store.schema.tables import run
 
 
-def refuse_hidden(events: Iterable[Event], veil: Veil) -> None:
+def refuse_hidden(events: Iterable[Event], visibility: Visibility) -> None:
     """A parent may be anybody's: to say that a run has one says nothing of the parent."""
-    if any(names_hidden(event, veil.sees, parents=False) for event in events):
-        raise NamespaceRefused(veil.patterns)
+    if any(names_hidden(event, visibility.sees, parents=False) for event in events):
+        raise NamespaceRefused(visibility.patterns)
 
 
-def refuse_hidden_runs(conn: Connection, events: Sequence[Event], veil: Veil, together: Iterable[Event]) -> None:
+def refuse_hidden_runs(
+    conn: Connection, events: Sequence[Event], visibility: Visibility, together: Iterable[Event]
+) -> None:
     """``together``: all events of the transaction, whoever brings them. The caller holds the write lock."""
     runs = {event.run_id for event in events if event.run_id is not None}
-    others = {event.run_id for event in together if event.job is not None and not veil.sees(event.job.namespace)}
-    taken = select(run.c.id).where(run.c.key.in_([key_of(run_id) for run_id in runs]), ~job_seen(veil, run.c.job_id))
+    others = {event.run_id for event in together if event.job is not None and not visibility.sees(event.job.namespace)}
+    taken = select(run.c.id).where(
+        run.c.key.in_([key_of(run_id) for run_id in runs]), ~job_visible(visibility, run.c.job_id)
+    )
     if runs & others or (runs and conn.execute(taken.limit(1)).first() is not None):
-        raise NamespaceRefused(veil.patterns)
+        raise NamespaceRefused(visibility.patterns)

@@ -20,7 +20,7 @@ from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency
 from headwater.model.provenance import Agent, Context, Operation, Provenance
 from headwater.model.runs import Facets
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
 from headwater.store.fold.rows import FacetDocument, live_facets
 from headwater.store.query.traverse import is_hub
 from headwater.store.schema.tables import from_micros
@@ -43,14 +43,14 @@ class NodeText:
     table: str
 
 
-def node_document(row: Row[Any], facets: FacetDocument, mint: Mint, veil: Veil | None) -> tuple[Document, Kept]:
+def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: Mint) -> tuple[Document, Kept]:
     """A dataset as it is known now; what an import brought counts where nothing newer was said."""
     kept = kept_of(facets)
     if kept.micros >= 0 and faults(Kind.NODE, kept.node):
         kept = Kept()
     told = live_facets({name: entry for name, entry in facets.items() if entry[0] > kept.micros})
-    if veil is not None:
-        told = visible_facets(told, veil.sees)
+    if not view.is_everything:
+        told = visible_facets(told, view.sees)
     document = dict(kept.node) if kept.node else _fresh(row, mint)
     if kept.node and "datasetType" in told:
         document["node_type"] = row.kind

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from headwater.formats.openlineage.visibility import visible_job_facets, without_hidden
 from headwater.formats.wia.checks import faults
@@ -21,7 +21,7 @@ from headwater.formats.wia.ids import Mint
 from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Dataset
-from headwater.store.engine.arrays import one_of
+from headwater.store.access.view import View
 from headwater.store.exchange.documents import (
     JobText,
     Ran,
@@ -38,32 +38,20 @@ from headwater.store.fold.descriptions import merged_document
 from headwater.store.fold.rows import FacetDocument, live_facets
 from headwater.store.query.provenance.provenance import exported
 from headwater.store.query.quality import Told, told_quality, version_at
-from headwater.store.schema.tables import (
-    OPEN,
-    column_edge,
-    dataset,
-    edge,
-    exchange_secret,
-    job,
-    label,
-    run,
-    to_micros,
-    version,
-)
+from headwater.store.schema.tables import OPEN, to_micros
 
 Page = Sequence[Row[Any]]
-_UPSTREAM = dataset.alias()
-_NAMED = (dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.is_job)
 
 
 class GraphStream:
-    def __init__(self, conn: Connection, scope: Scope, *, acyclic: bool) -> None:
-        self._conn = conn
+    def __init__(self, view: View, scope: Scope, *, acyclic: bool) -> None:
+        self._view = view
         self._scope = scope
-        self.mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
-        knots = cycles(conn, scope) if acyclic else []
+        self._upstream = view.tables.dataset.alias()
+        self.mint = Mint(view.exchange_secret())
+        knots = cycles(view, scope) if acyclic else []
         self._paths = [path for _, path in knots]
-        self._versions = Versions(conn, scope, {one for knot, _ in knots for one in knot})
+        self._versions = Versions(view, scope, {one for knot, _ in knots for one in knot})
         self._ids: dict[int, str] = {}
         """By dataset: the node that stands for it where no version is meant."""
         self._tables: dict[int, str] = {}
@@ -74,33 +62,36 @@ class GraphStream:
 
     def cycles(self) -> list[tuple[str, ...]]:
         """The ways that lead back to where they begin, in names."""
+        dataset = self._view.tables.dataset
         wanted = {dataset_id for path in self._paths for dataset_id in path}
-        rows = self._conn.execute(select(dataset).where(one_of(self._conn, dataset.c.id, wanted)))
+        rows = self._view.execute(select(dataset).where(self._view.one_of(dataset.c.id, wanted)))
         names = {row.id: f"{row.namespace}/{row.name}" for row in rows}
         return [tuple(names[dataset_id] for dataset_id in path) for path in self._paths]
 
     def elements(self) -> Iterator[Element]:
         """Kind by kind, in the order in which files have them."""
-        for page in pages(self._conn, self._scope):
+        dataset = self._view.tables.dataset
+        named = (dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.is_job)
+        for page in pages(self._view, self._scope):
             yield from self._nodes(page)
         for take in (self._edges, self._columns):
-            for page in pages(self._conn, self._scope, *_NAMED):
+            for page in pages(self._view, self._scope, *named):
                 yield from take(page)
         imported = replace(self._scope, ids=frozenset(self._imported))
-        for page in pages(self._conn, imported, *_NAMED):
+        for page in pages(self._view, imported, *named):
             yield from self._said(page, Kind.PROVENANCE, lambda kept: kept.provenance)
-        for page in pages(self._conn, self._scope, *_NAMED):
+        for page in pages(self._view, self._scope, *named):
             yield from self._provenance(page)
-        for page in pages(self._conn, imported, *_NAMED):
+        for page in pages(self._view, imported, *named):
             yield from self._said(page, Kind.QUALITY, lambda kept: kept.quality)
-        for page in pages(self._conn, self._scope, *_NAMED):
+        for page in pages(self._view, self._scope, *named):
             yield from self._quality(page)
 
     # -- nodes ------------------------------------------------------------------------------------
 
     def _nodes(self, page: Page) -> Iterator[Element]:
         for row, facets in self._with_facets(page):
-            document, kept = node_document(row, facets, self.mint, self._scope.veil)
+            document, kept = node_document(self._view, row, facets, self.mint)
             if kept.node:
                 self._imported.add(row.id)
                 if not self._first(document["node_id"]):
@@ -120,21 +111,23 @@ class GraphStream:
 
     def _with_facets(self, page: Page) -> Iterator[tuple[Row[Any], FacetDocument]]:
         """Each dataset with what was said under any of its names."""
+        dataset = self._view.tables.dataset_name
         query = select(dataset.c.canonical_id, dataset.c.facets).where(
-            one_of(self._conn, dataset.c.canonical_id, [row.id for row in page]),
+            self._view.one_of(dataset.c.canonical_id, [row.id for row in page]),
             dataset.c.id != dataset.c.canonical_id,
         )
         others: dict[int, list[FacetDocument]] = {}
-        for canonical_id, facets in self._conn.execute(query.order_by(dataset.c.namespace, dataset.c.name)):
+        for canonical_id, facets in self._view.execute(query.order_by(dataset.c.namespace, dataset.c.name)):
             others.setdefault(canonical_id, []).append(facets)
         for row in page:
             yield row, merged_document([row.facets, *others[row.id]]) if row.id in others else row.facets
 
     def _kept(self, page: Page) -> dict[int, Kept]:
         """What imports brought, of the datasets that were imported."""
+        dataset = self._view.tables.dataset
         wanted = [row.id for row in page if row.id in self._imported and row.id not in self._versions]
         rows = (
-            self._conn.execute(select(dataset).where(one_of(self._conn, dataset.c.id, wanted))).all() if wanted else ()
+            self._view.execute(select(dataset).where(self._view.one_of(dataset.c.id, wanted))).all() if wanted else ()
         )
         return {row.id: kept_of(facets) for row, facets in self._with_facets(rows)}
 
@@ -163,12 +156,15 @@ class GraphStream:
             yield from self._version_edges(row)
 
     def _rows(self, page: Page) -> Sequence[Row[Any]]:
+        edge = self._view.tables.edge
         query = self._scope.held(
-            select(edge, _UPSTREAM.c.namespace, _UPSTREAM.c.name).join(_UPSTREAM, _UPSTREAM.c.id == edge.c.upstream_id),
+            select(edge, self._upstream.c.namespace, self._upstream.c.name).join(
+                self._upstream, self._upstream.c.id == edge.c.upstream_id
+            ),
             edge,
-        ).where(one_of(self._conn, edge.c.downstream_id, [row.id for row in page if row.id not in self._versions]))
+        ).where(self._view.one_of(edge.c.downstream_id, [row.id for row in page if row.id not in self._versions]))
         order = (edge.c.downstream_id, edge.c.upstream_id, edge.c.origin, edge.c.job_id, edge.c.id)
-        return [row for row in self._conn.execute(query.order_by(*order)) if row.upstream_id in self._ids]
+        return [row for row in self._view.execute(query.order_by(*order)) if row.upstream_id in self._ids]
 
     def _ends(self, row: Row[Any]) -> dict[str, str]:
         return {"source_node_id": self._ids[row.upstream_id], "target_node_id": self._ids[row.downstream_id]}
@@ -178,9 +174,10 @@ class GraphStream:
         return self.mint.id("edge", *_named(upstream), target.namespace, target.name, target.is_job, *said, *more)
 
     def _version_edges(self, target: Row[Any]) -> Iterator[Element]:
+        dataset = self._view.tables.dataset
         edges = self._versions.edges.get(target.id, [])
         upstream = {row.upstream_id for _, _, row in edges}
-        found = self._conn.execute(select(dataset).where(one_of(self._conn, dataset.c.id, upstream))) if edges else ()
+        found = self._view.execute(select(dataset).where(self._view.one_of(dataset.c.id, upstream))) if edges else ()
         names = {row.id: Dataset(row.namespace, row.name) for row in found}
         jobs = self._jobs({row.job_id for _, _, row in edges})
         told: set[str] = set()  # two runs may have said the same at the same moment
@@ -216,31 +213,33 @@ class GraphStream:
         return first
 
     def _jobs(self, ids: set[int | None]) -> dict[int | None, JobText]:
+        job = self._view.tables.job
         wanted = [job_id for job_id in ids if job_id is not None]
-        rows = self._conn.execute(select(job).where(one_of(self._conn, job.c.id, wanted))) if wanted else ()
+        rows = self._view.execute(select(job).where(self._view.one_of(job.c.id, wanted))) if wanted else ()
         return {row.id: job_text(row, self._job_facets(row.facets)) for row in rows}
 
     def _job_facets(self, facets: FacetDocument) -> Mapping[str, Any]:
-        veil, told = self._scope.veil, live_facets(facets)
-        return told if veil is None else visible_job_facets(told, veil.sees)
+        stated = live_facets(facets)
+        return stated if self._view.is_everything else visible_job_facets(stated, self._view.sees)
 
     def _runs(self, page: Page) -> dict[tuple[int, int], Ran]:
         """By dataset and job: the last run that wrote the one by the other."""
+        run, version = self._view.tables.run, self._view.tables.version
         query = (
             select(version.c.dataset_id, version.c.job_id, run.c.run_id, run.c.started_at, run.c.ended_at)
             .join(run, run.c.id == version.c.run_id)
-            .where(one_of(self._conn, version.c.dataset_id, [row.id for row in page]))
+            .where(self._view.one_of(version.c.dataset_id, [row.id for row in page]))
             .order_by(version.c.written_at, version.c.tiebreak)
         )
         as_of = self._scope.as_of
         ends = version.c.valid_to == OPEN if as_of is None else version.c.valid_to > as_of
-        rows = self._conn.execute(query.where(ends, *(() if as_of is None else (version.c.written_at <= as_of,))))
+        rows = self._view.execute(query.where(ends, *(() if as_of is None else (version.c.written_at <= as_of,))))
         return {(row.dataset_id, row.job_id): Ran(row.run_id, row.ended_at, row.started_at) for row in rows}
 
     # -- columns ----------------------------------------------------------------------------------
 
     def _columns(self, page: Page) -> Iterator[Element]:
-        kept = self._kept(page) if self._scope.veil is None else {}  # their texts may name what is hidden
+        kept = self._kept(page) if self._view.is_everything else {}  # their texts may name what is hidden
         names = {row.id: row for row in page}
         jobs: dict[int | None, JobText] | None = None
         rows = self._column_rows(page)
@@ -274,25 +273,26 @@ class GraphStream:
                 yield from self._given(Kind.COLUMN, own.columns.get(Dataset(row.namespace, row.name), ()), tables)
 
     def _column_rows(self, page: Page) -> Sequence[Row[Any]]:
+        column_edge, label = self._view.tables.column_edge, self._view.tables.label
         mine, theirs = label.alias(), label.alias()
         query = self._scope.held(
             select(
                 column_edge,
                 mine.c.text.label("downstream_column"),
                 theirs.c.text.label("upstream_column"),
-                _UPSTREAM.c.namespace,
-                _UPSTREAM.c.name,
+                self._upstream.c.namespace,
+                self._upstream.c.name,
             )
-            .join(_UPSTREAM, _UPSTREAM.c.id == column_edge.c.upstream_id)
+            .join(self._upstream, self._upstream.c.id == column_edge.c.upstream_id)
             .outerjoin(mine, mine.c.id == column_edge.c.downstream_column_id)
             .outerjoin(theirs, theirs.c.id == column_edge.c.upstream_column_id),
             column_edge,
         ).where(
-            one_of(self._conn, column_edge.c.downstream_id, [row.id for row in page]),
+            self._view.one_of(column_edge.c.downstream_id, [row.id for row in page]),
             column_edge.c.dependency != Dependency.UNKNOWN,
         )
         ends = ("downstream_id", "downstream_column_id", "job_id", "origin", "upstream_id", "upstream_column_id", "id")
-        rows = self._conn.execute(query.order_by(*(column_edge.c[name] for name in ends)))
+        rows = self._view.execute(query.order_by(*(column_edge.c[name] for name in ends)))
         return [row for row in rows if row.upstream_id in self._ids]
 
     def _dependency(self, row: Row[Any]) -> Document:
@@ -319,20 +319,19 @@ class GraphStream:
 
     def _shows(self, document: Document) -> bool:
         """What an export from elsewhere says of a job is not told where that job is hidden."""
-        veil = self._scope.veil
-        return veil is None or without_hidden(document, veil.sees) is document
+        return self._view.is_everything or without_hidden(document, self._view.sees) is document
 
     def _provenance(self, page: Page) -> Iterator[Element]:
         """What runs did, and what was stated here; what came with an import and is the same has been told already."""
         datasets = [row for row in page if not row.is_job and row.id in self._ids]
-        for dataset_id, one in exported(self._conn, datasets, self.mint, self._scope.as_of, self._scope.veil):
+        for dataset_id, one in exported(self._view, datasets, self.mint, self._scope.as_of):
             document = provenance_document(one, self._ids[dataset_id])
             if not faults(Kind.PROVENANCE, document) and self._first(one.provenance_id):
                 yield Kind.PROVENANCE, document
 
     def _quality(self, page: Page) -> Iterator[Element]:
         """What was measured or stated here. An import may have brought it already, with the same id."""
-        for told in told_quality(self._conn, [row.id for row in page], self._scope.veil):
+        for told in told_quality(self._view, [row.id for row in page]):
             known = self._scope.as_of is None or to_micros(told.statement.told_at) <= self._scope.as_of
             if known and told.dataset_id in self._ids and self._first(told.statement.quality_id):
                 ids = {"quality_id": told.statement.quality_id, "node_id": self._measured_node(told)}
@@ -341,7 +340,7 @@ class GraphStream:
     def _measured_node(self, told: Told) -> str:
         """Where versions are nodes, the one that was there."""
         if told.dataset_id in self._versions:
-            held = version_at(self._conn, told.dataset_id, told.at, self._scope.veil)
+            held = version_at(self._view, told.dataset_id, told.at)
             node = held and self._version_nodes.get((told.dataset_id, to_micros(held.written_at)))
             if node:
                 return node[0]

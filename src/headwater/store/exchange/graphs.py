@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from headwater.formats.openlineage.event import as_utc
 from headwater.model.answers import Direction
 from headwater.model.names import Endpoint
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
+from headwater.store.access.visibility import Visibility
 from headwater.store.engine.database import Database
 from headwater.store.query.lookup import find_dataset
 from headwater.store.schema.tables import to_micros
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Graphs:
-    def __init__(self, database: Database, veil: Veil | None) -> None:
+    def __init__(self, database: Database, visibility: Visibility) -> None:
         self._database = database
-        self._veil = veil
+        self._visibility = visibility
 
     @contextmanager
     def stream(
@@ -43,6 +44,7 @@ class Graphs:
 
         moment = to_micros(as_utc(as_of)) if as_of is not None else None
         with self._database.read() as conn:
-            starts = [find_dataset(conn, dataset, self._veil).id for dataset in datasets]
-            scope = scope_around(conn, starts, directions=directions, depth=depth, as_of=moment, veil=self._veil)
-            yield GraphStream(conn, scope, acyclic=acyclic)
+            view = View(conn, self._visibility)
+            starts = [find_dataset(view, dataset).id for dataset in datasets]
+            scope = scope_around(view, starts, directions=directions, depth=depth, as_of=moment)
+            yield GraphStream(view, scope, acyclic=acyclic)

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Column, Connection, Row, Select, Table, select
+from sqlalchemy import ColumnElement, FromClause, Row, Select, select
 
 from headwater.errors import QueryError
 from headwater.formats.wia.cycles import Numbers, knots, path_round
 from headwater.model.answers import Direction, Grain
-from headwater.store.access.visibility import Veil, edge_seen
-from headwater.store.engine.arrays import one_of
+from headwater.store.access.view import View
 from headwater.store.query.lookup import is_known
 from headwater.store.query.picture.estate_map import was_known
 from headwater.store.query.traverse import UNLIMITED, Walk, holding, hubs_between, reach
-from headwater.store.schema.tables import dataset, edge
 
 _AT_ONCE = 500
 
@@ -27,25 +25,22 @@ class Scope:
     ids: frozenset[int] | None = None
     """The datasets; None means all."""
     as_of: int | None = None
-    veil: Veil | None = None
 
     def has(self, dataset_id: int) -> bool:
         return self.ids is None or dataset_id in self.ids
 
-    def held(self, query: Select[Any], table: Table) -> Select[Any]:
-        """Of rows of ``edge``, ``column_edge`` or ``lineage``: those that hold at its time, and may be seen."""
-        query = query.where(holding(table, self.as_of))
-        return query if self.veil is None else query.where(edge_seen(self.veil, table))
+    def held(self, query: Select[Any], table: FromClause) -> Select[Any]:
+        """Of rows of ``edge``, ``column_edge`` or ``lineage``: those that hold at its time."""
+        return query.where(holding(table, self.as_of))
 
 
 def scope_around(
-    conn: Connection,
+    view: View,
     starts: Collection[int],
     *,
     directions: Collection[Direction],
     depth: int | None,
     as_of: int | None,
-    veil: Veil | None,
 ) -> Scope:
     """The datasets within ``depth`` hops of ``starts``, and these; everything where there are no starts."""
     if depth is not None and depth < 1:
@@ -53,41 +48,40 @@ def scope_around(
     if not starts:
         if depth is not None:
             raise QueryError("A depth is counted from a dataset: name one.")
-        return Scope(None, as_of, veil)
+        return Scope(None, as_of)
     found = set(starts)
     for direction in directions:
-        walk = Walk(Grain.DATASET, direction, as_of, veil=veil)
-        steps = reach(conn, walk, {(start, None) for start in starts}, min(depth or UNLIMITED, UNLIMITED)).steps
+        walk = Walk(Grain.DATASET, direction, as_of)
+        steps = reach(view, walk, {(start, None) for start in starts}, min(depth or UNLIMITED, UNLIMITED)).steps
         found |= {dataset_id for dataset_id, _ in steps}
-    found |= hubs_between(conn, found, as_of, veil).keys()
-    return Scope(frozenset(found), as_of, veil)
+    found |= hubs_between(view, found, as_of).keys()
+    return Scope(frozenset(found), as_of)
 
 
-def pages(conn: Connection, scope: Scope, *columns: Column[Any]) -> Iterator[Sequence[Row[Any]]]:
+def pages(view: View, scope: Scope, *columns: ColumnElement[Any]) -> Iterator[Sequence[Row[Any]]]:
     """The datasets of a scope, and jobs that lineage leads to or from, in the order of their numbers.
 
-    With these columns of theirs, all unless told: their facets are long.
+    ``columns``: those of theirs to read, by default all; their facets are long.
     """
+    dataset = view.tables.dataset
     query = select(*(columns or dataset.c)).order_by(dataset.c.id)
-    query = query.where(dataset.c.canonical_id == dataset.c.id, is_known(scope.veil))
-    if scope.veil is not None:
-        query = query.where(scope.veil.lets(dataset.c.namespace))
+    query = query.where(dataset.c.canonical_id == dataset.c.id, is_known(view.tables))
     if scope.as_of is not None:
-        query = query.where(was_known(scope.as_of, scope.veil))
+        query = query.where(was_known(view.tables, scope.as_of))
     if scope.ids is not None:
         ids = sorted(scope.ids)
         for start in range(0, len(ids), _AT_ONCE):
-            yield conn.execute(query.where(one_of(conn, dataset.c.id, ids[start : start + _AT_ONCE]))).all()
+            yield view.execute(query.where(view.one_of(dataset.c.id, ids[start : start + _AT_ONCE]))).all()
         return
     last = -(2**63)  # hubs are below zero
-    while page := conn.execute(query.where(dataset.c.id > last).limit(_AT_ONCE)).all():
+    while page := view.execute(query.where(dataset.c.id > last).limit(_AT_ONCE)).all():
         last = page[-1].id
         yield page
 
 
-def cycles(conn: Connection, scope: Scope) -> list[tuple[list[int], list[int]]]:
+def cycles(view: View, scope: Scope) -> list[tuple[list[int], list[int]]]:
     """Of each set of datasets that all lead to each other: these, and one way round."""
-    sources, targets = _ends(conn, scope)
+    sources, targets = _ends(view, scope)
     if not len(sources):
         return []
     least = int(min(sources.min(), targets.min()))  # hubs are below zero, and what is counted here is not
@@ -100,9 +94,10 @@ def cycles(conn: Connection, scope: Scope) -> list[tuple[list[int], list[int]]]:
     ]
 
 
-def _ends(conn: Connection, scope: Scope) -> tuple[Numbers, Numbers]:
+def _ends(view: View, scope: Scope) -> tuple[Numbers, Numbers]:
+    edge = view.tables.edge
     query = scope.held(select(edge.c.upstream_id, edge.c.downstream_id), edge)
-    with conn.execute(query.execution_options(yield_per=10_000)) as rows:
+    with view.execute(query.execution_options(yield_per=10_000)) as rows:
         flat = np.fromiter((end for row in rows for end in row), dtype=np.int64).reshape(-1, 2)
     if scope.ids is not None:
         inside = np.isin(flat, np.fromiter(scope.ids, dtype=np.int64)).all(axis=1)

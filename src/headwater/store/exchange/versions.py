@@ -10,19 +10,18 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
-from headwater.store.engine.arrays import one_of
+from headwater.store.access.view import View
 from headwater.store.exchange.documents import BEFORE
 from headwater.store.exchange.scope import Scope
 from headwater.store.query.traverse import is_hub
-from headwater.store.schema.tables import lineage, version
 
 _SAID = ("upstream_id", "job_id", "run_id", "origin", "basis", "type", "transformation")
 
 
 class Versions:
-    def __init__(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+    def __init__(self, view: View, scope: Scope, ids: Collection[int]) -> None:
         """Of the datasets ``ids``: the versions that hold, and those that they were made of."""
         self._written: dict[int, list[int]] = {dataset_id: [] for dataset_id in ids}
         self.moments: dict[int, set[int]] = {dataset_id: set() for dataset_id in ids}
@@ -30,8 +29,8 @@ class Versions:
         self.edges: dict[int, list[tuple[int, int | None, Row[Any]]]] = {dataset_id: [] for dataset_id in ids}
         """By target: its moment, that of the source where it too has versions, and the row of ``lineage``."""
         if ids:
-            self._read_moments(conn, scope, ids)
-            self._read_edges(conn, scope, ids)
+            self._read_moments(view, scope, ids)
+            self._read_edges(view, scope, ids)
 
     def __contains__(self, dataset_id: int) -> bool:
         return dataset_id in self.moments
@@ -45,19 +44,21 @@ class Versions:
         earlier = [each for each in self.moments[dataset_id] if each < moment]
         return max(earlier, default=min(self.moments[dataset_id]))
 
-    def _read_moments(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+    def _read_moments(self, view: View, scope: Scope, ids: Collection[int]) -> None:
+        version = view.tables.version
         query = select(version.c.dataset_id, version.c.written_at).distinct()
-        query = query.where(one_of(conn, version.c.dataset_id, ids)).order_by(version.c.written_at)
+        query = query.where(view.one_of(version.c.dataset_id, ids)).order_by(version.c.written_at)
         if scope.as_of is not None:
             query = query.where(version.c.written_at <= scope.as_of)
-        for row in conn.execute(query):
+        for row in view.execute(query):
             self._written[row.dataset_id].append(row.written_at)
 
-    def _read_edges(self, conn: Connection, scope: Scope, ids: Collection[int]) -> None:
+    def _read_edges(self, view: View, scope: Scope, ids: Collection[int]) -> None:
+        lineage = view.tables.lineage
         said = (lineage.c[name] for name in ("downstream_id", "consumed_at", *_SAID))
         query = scope.held(select(*said).distinct(), lineage)
-        query = query.where(one_of(conn, lineage.c.downstream_id, ids))
-        for row in conn.execute(query.order_by(lineage.c.downstream_id, lineage.c.consumed_at, lineage.c.upstream_id)):
+        query = query.where(view.one_of(lineage.c.downstream_id, ids))
+        for row in view.execute(query.order_by(lineage.c.downstream_id, lineage.c.consumed_at, lineage.c.upstream_id)):
             if not scope.has(row.upstream_id):
                 continue
             source: int | None = None

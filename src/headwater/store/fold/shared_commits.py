@@ -15,7 +15,7 @@ from threading import Lock
 from headwater.formats.openlineage.event import Event
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
-from headwater.store.access.visibility import Veil
+from headwater.store.access.visibility import Visibility
 
 _MOST_EVENTS = 256
 _MOST_BYTES = 32 * 2**20
@@ -24,10 +24,10 @@ _MOST_BYTES = 32 * 2**20
 class Submission:
     """Events that one caller wants stored together, and what became of them."""
 
-    def __init__(self, events: Sequence[Event], actor: Actor, veil: Veil | None = None) -> None:
+    def __init__(self, events: Sequence[Event], actor: Actor, visibility: Visibility) -> None:
         self.events = events
         self.actor = actor
-        self.veil = veil
+        self.visibility = visibility
         """What the caller may speak of."""
         self.size = sum(len(event.body) for event in events)
         self.receipts: list[Receipt] | None = None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from headwater.errors import NoEvidence, QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
@@ -15,29 +15,29 @@ from headwater.formats.openlineage.visibility import names_hidden
 from headwater.proof.bundle import Bundle, KeyEntry, Proven, Upstream
 from headwater.proof.notes import Checkpoint, Note
 from headwater.proof.tiles import Tiles
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
 from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import ISSUED
 from headwater.store.log.checkpoints import KEY_ENTRIES, checkpoints
 from headwater.store.log.merkle_log import tree
 from headwater.store.log.verify_events import digest_in
 from headwater.store.log.verify_run import verify_run
-from headwater.store.log.visible_entries import entry_seen
+from headwater.store.log.visible_entries import entry_visible
 from headwater.store.query.lookup import find_run
 from headwater.store.query.writers_before import runs_before
 from headwater.store.schema.name_keys import key_of
 from headwater.store.schema.tables import audit, certificate, event
 
 
-def bundle(conn: Connection, run_id: str, veil: Veil | None = None) -> bytes:
+def bundle(view: View, run_id: str) -> bytes:
     """Of entries that the newest checkpoint covers. Nothing is handed out that does not hold, or that is hidden."""
-    verified = verify_run(conn, run_id, None, veil)
+    verified = verify_run(view, run_id, None)
     if verified.checkpoint is None or verified.signed < len(verified.entries):
         raise QueryError(
             f"Not everything about run '{shorten(run_id)}' is signed yet. `headwater checkpoint` signs the log."
         )
-    (newest,) = checkpoints(conn, 1)
-    taking = _Taking(conn, Checkpoint.of(Note.parse(newest.note)).size, veil)
+    (newest,) = checkpoints(view.conn, 1)
+    taking = _Taking(view, Checkpoint.of(Note.parse(newest.note)).size)
     entries = list(map(taking.proven, verified.entries))
     events = [taking.event(digest_in(each.entry["details"])) for each in entries if _is(each, INGESTED)]
     first = taking.proven(1)
@@ -46,7 +46,7 @@ def bundle(conn: Connection, run_id: str, veil: Veil | None = None) -> bytes:
         entries=tuple(entries),
         events=tuple(one.body for one in events),
         chain=tuple(sorted(taking.chain([each for each in entries if _is(each, ISSUED)]), key=lambda one: one.seq)),
-        upstream=tuple(sorted(taking.upstream(find_run(conn, run_id), events), key=lambda one: one.certificate.seq)),
+        upstream=tuple(sorted(taking.upstream(find_run(view, run_id), events), key=lambda one: one.certificate.seq)),
         checkpoint=newest.note,
         first=first.hash,
         first_path=first.path,
@@ -58,23 +58,22 @@ def bundle(conn: Connection, run_id: str, veil: Veil | None = None) -> bytes:
 class _Taking:
     """``size``: of the log that was signed."""
 
-    def __init__(self, conn: Connection, size: int, veil: Veil | None) -> None:
-        self._conn = conn
+    def __init__(self, view: View, size: int) -> None:
+        self._view = view
         self._size = size
-        self._veil = veil
-        self._tree: Tiles = tree(conn)
+        self._tree: Tiles = tree(view.conn)
 
     def proven(self, seq: int) -> Proven:
-        row = self._conn.execute(select(audit).where(audit.c.seq == seq)).one()._mapping
+        row = self._view.execute(select(audit).where(audit.c.seq == seq)).one()._mapping
         entry: dict[str, Any] = {column.name: row[column.name] for column in audit.c if column.name != "hash"}
         entry["previous_hash"] = row["previous_hash"].hex()
         return Proven(entry, tuple(self._tree.inclusion(seq - 1, self._size)))
 
     def event(self, digest: str | None) -> Event:
         found = bytes.fromhex((digest or "").removeprefix("sha256:"))
-        body = self._conn.scalars(select(event.c.body).where(event.c.digest == found)).one()
+        body = self._view.scalars(select(event.c.body).where(event.c.digest == found)).one()
         told = reread_event(body, found)
-        if self._veil is not None and names_hidden(told, self._veil.sees, parents=True):
+        if not self._view.is_everything and names_hidden(told, self._view.sees, parents=True):
             raise NoEvidence(told.run_id or "")
         return told
 
@@ -83,7 +82,7 @@ class _Taking:
         there = {each.seq for each in certificates}
         for each in certificates:
             document = json.loads(each.entry["details"])
-            before = self._conn.scalars(
+            before = self._view.scalars(
                 select(certificate.c.seq).where(
                     certificate.c.namespace_key == key_of(document["namespace"]),
                     certificate.c.number == document["number"] - 1,
@@ -97,9 +96,9 @@ class _Taking:
 
     def upstream(self, run: Row[Any], events: Iterable[Event]) -> Iterator[Upstream]:
         """Of the runs that wrote what was read: those whose certified event says so by the same name."""
-        for run_key in runs_before(self._conn, run):
+        for run_key in runs_before(self._view, run):
             newest = select(certificate.c.seq).where(certificate.c.run_key == run_key, certificate.c.seq <= self._size)
-            seq = self._conn.scalars(newest.order_by(certificate.c.seq.desc()).limit(1)).one_or_none()
+            seq = self._view.scalars(newest.order_by(certificate.c.seq.desc()).limit(1)).one_or_none()
             if seq is not None and not self._hidden(seq):
                 issued = self.proven(seq)
                 ended = self.event(json.loads(issued.entry["details"])["eventDigest"])
@@ -107,11 +106,11 @@ class _Taking:
                     yield Upstream(issued, ended.body)
 
     def _hidden(self, seq: int) -> bool:
-        return self._veil is not None and not entry_seen(self._conn, seq, self._veil)
+        return not self._view.is_everything and not entry_visible(self._view, seq)
 
     def keys(self) -> Iterator[KeyEntry]:
         told = select(audit.c.seq).where(audit.c.event_type.in_(KEY_ENTRIES), audit.c.seq <= self._size)
-        for seq in self._conn.scalars(told.order_by(audit.c.seq)).all():
+        for seq in self._view.scalars(told.order_by(audit.c.seq)).all():
             before = seq - 1
             yield KeyEntry(self.proven(seq), self._tree.root(before), tuple(self._tree.consistency(before, self._size)))
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, insert, select
+from sqlalchemy import Connection, bindparam, insert, select
 
 from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
@@ -20,14 +20,14 @@ from headwater.formats.openlineage.fidelity import claims, is_certified
 from headwater.model.audit import Actor
 from headwater.model.certificates import Certificate
 from headwater.proof.canonical import canonical
-from headwater.store.access.visibility import Veil, run_whole
+from headwater.store.access.view import View
 from headwater.store.engine.prepared import Prepared, together
 from headwater.store.log import audit as log
 from headwater.store.log.audit import Deed
 from headwater.store.log.log_head import STANDING, Standing
 from headwater.store.query.lookup import find_run
 from headwater.store.schema.name_keys import key_of
-from headwater.store.schema.tables import audit, certificate, event, run
+from headwater.store.schema.tables import audit, certificate, event
 
 ISSUED = "certificate.issued"
 OF_THE_CHAIN = frozenset({"number", "issuedAt", "previousCertificateHash", "supersedes"})
@@ -113,7 +113,7 @@ class _Issuing:
 
 def issue_for_run(conn: Connection, run_id: str, actor: Actor) -> None:
     """For a run whose last event was stored before there were certificates, or by another tool."""
-    found = find_run(conn, run_id)
+    found = find_run(View.all(conn), run_id)
     stored = conn.execute(
         select(event.c.body, event.c.digest)
         .where(event.c.run_id == found.id, event.c.event_type.in_(("COMPLETE", "FAIL")))
@@ -127,15 +127,15 @@ def issue_for_run(conn: Connection, run_id: str, actor: Actor) -> None:
 
 
 def certificates(
-    conn: Connection,
+    view: View,
     *,
     namespace: str | None = None,
     run_id: str | None = None,
     certificate_id: str | None = None,
     limit: int,
-    veil: Veil | None = None,
 ) -> list[Certificate]:
-    """The newest first. One that names something hidden cannot be told in parts: it is not there."""
+    """The newest first."""
+    certificate = view.tables.certificate
     query = (
         select(certificate.c.seq, certificate.c.hash, audit.c.details)
         .join(audit, audit.c.seq == certificate.c.seq)
@@ -148,6 +148,4 @@ def certificates(
         query = query.where(certificate.c.run_key == key_of(run_id))
     if certificate_id is not None:
         query = query.where(certificate.c.certificate_id == certificate_id)
-    if veil is not None:
-        query = query.where(exists().where(run.c.key == certificate.c.run_key, run_whole(veil, run.c.id)))
-    return [Certificate.read(json.loads(row.details), row.seq, bytes(row.hash).hex()) for row in conn.execute(query)]
+    return [Certificate.read(json.loads(row.details), row.seq, bytes(row.hash).hex()) for row in view.execute(query)]

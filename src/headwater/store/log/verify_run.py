@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import Connection, select
 
 from headwater.errors import EvidenceBroken, NoteInvalid, QueryError, shorten
 from headwater.formats.openlineage.event import Event
@@ -15,7 +15,7 @@ from headwater.proof.history import KeyHistory
 from headwater.proof.merkle import included, leaf_hash
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import Tiles
-from headwater.store.access.visibility import Veil, run_whole
+from headwater.store.access.view import View
 from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import ISSUED
 from headwater.store.log.checkpoints import Anchored, key_history
@@ -24,35 +24,32 @@ from headwater.store.log.merkle_log import size_of, tree
 from headwater.store.log.verify import document_in
 from headwater.store.log.verify_events import digest_in, verify_claims, verify_event
 from headwater.store.query.lookup import find_whole_run
-from headwater.store.schema.tables import audit, certificate, checkpoint, event, run
+from headwater.store.schema.tables import audit, checkpoint, event
 
 
 def verify_certificate(
-    conn: Connection,
+    view: View,
     certificate_id: str,
     key: str | None,
-    veil: Veil | None = None,
     anchored: Sequence[Anchored] | None = None,
 ) -> VerifiedRun:
+    certificate = view.tables.certificate
     of = select(audit.c.details).join(certificate, certificate.c.seq == audit.c.seq)
-    if veil is not None:
-        of = of.where(exists().where(run.c.key == certificate.c.run_key, run_whole(veil, run.c.id)))
-    details = conn.scalars(of.where(certificate.c.certificate_id == certificate_id)).one_or_none()
+    details = view.scalars(of.where(certificate.c.certificate_id == certificate_id)).one_or_none()
     if details is None:
         raise QueryError(f"Certificate '{shorten(certificate_id)}' is not known. `headwater run` shows a run's.")
-    return verify_run(conn, str(json.loads(details).get("runId")), key, veil, anchored)
+    return verify_run(view, str(json.loads(details).get("runId")), key, anchored)
 
 
 def verify_run(
-    conn: Connection,
+    view: View,
     run_id: str,
     key: str | None,
-    veil: Veil | None = None,
     anchored: Sequence[Anchored] | None = None,
 ) -> VerifiedRun:
     """``anchored``: checkpoints of a second place. Each has to be one of this log, and what they cover of the run is
     proven to be in them, not only in what the store itself has signed."""
-    found = find_whole_run(conn, run_id, veil)
+    found, conn = find_whole_run(view, run_id), view.conn
     events = _events(conn, found.id)
     history, leaves = key_history(conn), tree(conn)
     newest = _newest_checkpoint(conn, history, key)

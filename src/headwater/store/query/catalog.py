@@ -7,26 +7,25 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Row, Select, func, select
 
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.visibility import visible_facets
 from headwater.model.answers import DatasetDetail, DatasetSummary, Field, Version
 from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Job
-from headwater.store.access.visibility import Veil, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import is_known, latest_partitions
-from headwater.store.schema.tables import content, dataset, from_end, from_micros, job, label, run, version
+from headwater.store.schema.tables import from_end, from_micros
 
 _VERSIONS_SHOWN = 100
 _PARTITIONS_SHOWN = 1000
 
 
 def list_datasets(
-    conn: Connection,
+    view: View,
     *,
     search: str | None = None,
     namespace: str | None = None,
@@ -35,20 +34,16 @@ def list_datasets(
     tag: str | None = None,
     limit: int = 100,
     after: Position | None = None,
-    veil: Veil | None = None,
 ) -> list[DatasetSummary]:
     """By name, ``after`` a name. ``search`` is a piece of a name or of an alias, upper or lower case."""
+    dataset = view.tables.dataset
     names = dataset.alias()
-    query = select(dataset).where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil))
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
+    query = select(dataset).where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables))
     if search:
         # The database folds both sides: each has its own idea of upper and lower case.
         piece = func.lower(f"%{_escaped(search)}%")
         label_of = names.c.namespace + "/" + names.c.name
         matching = select(names.c.canonical_id).where(func.lower(label_of).like(piece, escape="\\"))
-        if veil is not None:
-            matching = matching.where(veil.lets(names.c.namespace))
         query = query.where(dataset.c.id.in_(matching))
     for column, value in (("namespace", namespace), ("kind", kind), ("owner", owner)):
         if value is not None:
@@ -57,33 +52,33 @@ def list_datasets(
         query = query.where(beyond(after, dataset.c.namespace, dataset.c.name))
     query = query.order_by(dataset.c.namespace, dataset.c.name)
     # Tags are a JSON list, so with one the limit can only be counted while reading.
-    rows = conn.execute(query if tag is not None else query.limit(limit))
+    rows = view.execute(query if tag is not None else query.limit(limit))
     found = list(islice((row for row in rows if tag is None or tag in row.tags), limit))
-    others = other_names(conn, [row.id for row in found])
-    return [_summary(row, others.get(row.id, []), veil) for row in found]
+    others = other_names(view, [row.id for row in found])
+    return [_summary(view, row, others.get(row.id, [])) for row in found]
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def describe_dataset(conn: Connection, row: Row[Any], veil: Veil | None = None) -> DatasetDetail:
-    others = other_names(conn, [row.id]).get(row.id, [])
+def describe_dataset(view: View, row: Row[Any]) -> DatasetDetail:
+    others = other_names(view, [row.id]).get(row.id, [])
     facets = merged_facets(one.facets for one in [row, *others])
-    if veil is not None:
-        facets = visible_facets(facets, veil.sees)
+    if not view.is_everything:
+        facets = visible_facets(facets, view.sees)
     return DatasetDetail(
-        summary=_summary(row, others, veil),
+        summary=_summary(view, row, others),
         schema=told_fields(schema_fields(facets)),
         facets=facets,
-        versions=_versions(conn, row.id, veil),
-        partitions=tuple(sorted(latest_partitions(conn, row.id, _PARTITIONS_SHOWN, veil))),
+        versions=_versions(view, row.id),
+        partitions=tuple(sorted(latest_partitions(view, row.id, _PARTITIONS_SHOWN))),
     )
 
 
-def current_columns(conn: Connection, row: Row[Any]) -> list[str]:
+def current_columns(view: View, row: Row[Any]) -> list[str]:
     """The columns of its schema, nested ones too, by their dotted path."""
-    names = [row, *other_names(conn, [row.id]).get(row.id, [])]
+    names = [row, *other_names(view, [row.id]).get(row.id, [])]
     facets = merged_facets(one.facets for one in names)
     return list(column_paths(schema_fields(facets), ""))
 
@@ -95,16 +90,19 @@ def column_paths(fields: Any, prefix: str) -> Any:
             yield from column_paths(field.get("fields"), f"{prefix}{field['name']}.")
 
 
-def owners(conn: Connection, ids: Collection[int]) -> dict[int, str]:
+def owners(view: View, ids: Collection[int]) -> dict[int, str]:
     """Who owns each of these datasets, if anybody does."""
-    listed = id_table(is_postgresql(conn), "ids")
+    dataset = view.tables.dataset
+    listed = view.id_table("ids")
     query = select(dataset.c.id, dataset.c.owner).join(listed, listed.c.id == dataset.c.id)
-    rows = conn.execute(query.where(dataset.c.owner.is_not(None)), {"ids": id_list(conn, ids)})
+    rows = view.execute(query.where(dataset.c.owner.is_not(None)), {"ids": view.id_list(ids)})
     return {row.id: row.owner for row in rows}
 
 
-def other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
-    listed = id_table(is_postgresql(conn), "ids")
+def other_names(view: View, ids: Collection[int]) -> dict[int, list[Row[Any]]]:
+    """Rows of the other names of these datasets, hidden names among them: what was stated under any of them counts."""
+    dataset = view.tables.dataset_name
+    listed = view.id_table("ids")
     query: Select[Any] = (
         select(dataset)
         .join(listed, listed.c.id == dataset.c.canonical_id)
@@ -112,28 +110,33 @@ def other_names(conn: Connection, ids: Collection[int]) -> dict[int, list[Row[An
         .order_by(dataset.c.namespace, dataset.c.name)
     )
     others: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in conn.execute(query, {"ids": id_list(conn, ids)}):
+    for row in view.execute(query, {"ids": view.id_list(ids)}):
         others[row.canonical_id].append(row)
     return others
 
 
-def _summary(row: Row[Any], others: list[Row[Any]], veil: Veil | None) -> DatasetSummary:
-    """What is said of it counts under whatever name; of the names only those that are seen are told."""
+def _summary(view: View, row: Row[Any], others: list[Row[Any]]) -> DatasetSummary:
+    """What is stated of it counts under whatever name; of the names only visible ones are shown."""
     seen = [r for r in [row, *others] if r.first_seen is not None]
     return DatasetSummary(
         dataset=Dataset(row.namespace, row.name),
         kind=row.kind,
         owner=row.owner,
         tags=tuple(row.tags),
-        aliases=tuple(
-            Dataset(other.namespace, other.name) for other in others if veil is None or veil.sees(other.namespace)
-        ),
+        aliases=tuple(Dataset(other.namespace, other.name) for other in others if view.sees(other.namespace)),
         first_seen=min((from_micros(r.first_seen) for r in seen), default=None),
         last_seen=max((from_micros(r.last_seen) for r in seen), default=None),
     )
 
 
-def _versions(conn: Connection, dataset_id: int, veil: Veil | None) -> tuple[Version, ...]:
+def _versions(view: View, dataset_id: int) -> tuple[Version, ...]:
+    job, run, version, label, content = (
+        view.tables.job,
+        view.tables.run,
+        view.tables.version,
+        view.tables.label,
+        view.tables.content,
+    )
     query = (
         select(
             version,
@@ -151,8 +154,6 @@ def _versions(conn: Connection, dataset_id: int, veil: Veil | None) -> tuple[Ver
         .order_by(version.c.written_at.desc(), version.c.tiebreak.desc(), label.c.text, version.c.id)
         .limit(_VERSIONS_SHOWN)
     )
-    if veil is not None:
-        query = query.where(job_seen(veil, version.c.job_id))
     return tuple(
         Version(
             written_at=from_micros(row.written_at),
@@ -164,7 +165,7 @@ def _versions(conn: Connection, dataset_id: int, veil: Veil | None) -> tuple[Ver
             run_id=row.run_name,
             schema=told_fields(row.schema) if row.schema is not None else None,
         )
-        for row in conn.execute(query)
+        for row in view.execute(query)
     )
 
 

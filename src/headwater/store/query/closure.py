@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, null, select
+from sqlalchemy import Row, Select, bindparam, null, select
 
 from headwater.model.answers import Closure, Direction, Grain, Node, Via
 from headwater.model.lineage import Basis, Dependency, EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View, VisibleTables
+from headwater.store.engine.arrays import id_table
 from headwater.store.query.edge_runs import latest_run, run_of_lineage, runs_of_columns
 from headwater.store.query.traverse import Reach, Ref, Walk, ends, is_hub, reach, walk_table
-from headwater.store.schema.tables import dataset, from_micros, job, label
+from headwater.store.schema.tables import from_micros
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Question:
         return endpoint_of(self.row.namespace, self.row.name, self.row.is_job)
 
 
-def closure(conn: Connection, question: Question) -> Closure:
+def closure(view: View, question: Question) -> Closure:
     walk, start = question.walk, (question.row.id, question.part_id)
-    found = reach(conn, walk, {start}, question.max_depth)
+    found = reach(view, walk, {start}, question.max_depth)
     return Closure(
         endpoint=question.endpoint,
         part=question.part,
@@ -45,11 +46,11 @@ def closure(conn: Connection, question: Question) -> Closure:
         as_of=from_micros(walk.as_of) if walk.as_of is not None else None,
         truncated=found.truncated,
         in_cycle=found.in_cycle,
-        nodes=tuple(dress(conn, walk, found, strengths(conn, question, found)).values()),
+        nodes=tuple(dress(view, walk, found, strengths(view, question, found)).values()),
     )
 
 
-def strengths(conn: Connection, question: Question, found: Reach) -> dict[Ref, Dependency]:
+def strengths(view: View, question: Question, found: Reach) -> dict[Ref, Dependency]:
     """For columns: how strongly each is tied to the start, over all ways that lead there."""
     if question.walk.grain is not Grain.COLUMN:
         return {}
@@ -57,14 +58,14 @@ def strengths(conn: Connection, question: Question, found: Reach) -> dict[Ref, D
     start = {(question.row.id, question.part_id)}
     for weakest in (Dependency.INDIRECT, Dependency.DIRECT):
         walk = replace(question.walk, weakest=weakest)
-        tied |= dict.fromkeys(reach(conn, walk, start, question.max_depth).steps, weakest)
+        tied |= dict.fromkeys(reach(view, walk, start, question.max_depth).steps, weakest)
     return tied
 
 
-def dress(conn: Connection, walk: Walk, found: Reach, tied: Mapping[Ref, Dependency]) -> dict[Ref, Node]:
+def dress(view: View, walk: Walk, found: Reach, tied: Mapping[Ref, Dependency]) -> dict[Ref, Node]:
     """The nodes found, nearest first and then by name."""
-    parts = label_texts(conn, {ref[1] for ref in found.steps if ref[1] is not None})
-    edges = _edges(conn, walk, [*(step.edge_id for step in found.steps.values()), *found.to_hubs.values()])
+    parts = label_texts(view, {ref[1] for ref in found.steps if ref[1] is not None})
+    edges = _edges(view, walk, [*(step.edge_id for step in found.steps.values()), *found.to_hubs.values()])
     order = sorted(
         (step.depth, edges[step.edge_id][2:5], ("", parts[ref[1]]) if ref[1] is not None else (), ref)
         for ref, step in found.steps.items()
@@ -103,12 +104,13 @@ Name = tuple[str, str, int]
 """Namespace, name, and whether it is a job."""
 
 
-def endpoints(conn: Connection, ids: Collection[int]) -> dict[int, Name]:
-    listed = id_table(is_postgresql(conn), "ids")
+def endpoints(view: View, ids: Collection[int]) -> dict[int, Name]:
+    dataset = view.tables.dataset
+    listed = view.id_table("ids")
     query = select(dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.is_job).join(
         listed, listed.c.id == dataset.c.id
     )
-    rows = conn.execute(query, {"ids": id_list(conn, ids)})
+    rows = view.execute(query, {"ids": view.id_list(ids)})
     return {dataset_id: (namespace, name, is_job) for dataset_id, namespace, name, is_job in rows}
 
 
@@ -116,35 +118,38 @@ def endpoint_of(namespace: str, name: str, is_job: int) -> Endpoint:
     return Job(namespace, name) if is_job else Dataset(namespace, name)
 
 
-def label_texts(conn: Connection, ids: Collection[int]) -> dict[int, str]:
+def label_texts(view: View, ids: Collection[int]) -> dict[int, str]:
+    label = view.tables.label
     if not ids:
         return {}
-    listed = id_table(is_postgresql(conn), "ids")
+    listed = view.id_table("ids")
     query = select(label.c.id, label.c.text).join(listed, listed.c.id == label.c.id)
-    return {row.id: row.text for row in conn.execute(query, {"ids": id_list(conn, ids)})}
+    return {row.id: row.text for row in view.execute(query, {"ids": view.id_list(ids)})}
 
 
-def _edges(conn: Connection, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """By edge: the id and part it was followed from, the name of the dataset it leads to, and what is behind it."""
-    query = _edge_query(walk.grain, walk.direction, walk.as_of is not None, is_postgresql(conn))
-    parameters = {"ids": id_list(conn, ids)} | ({} if walk.as_of is None else {"as_of": walk.as_of})
-    rows = conn.execute(query, parameters).all()
+    query = _edge_query(view.tables, walk.grain, walk.direction, walk.as_of is not None, view.is_postgresql)
+    parameters = {"ids": view.id_list(ids)} | ({} if walk.as_of is None else {"as_of": walk.as_of})
+    rows = view.execute(query, parameters).all()
     if walk.grain is not Grain.COLUMN:
         return {row[0]: row[1:] for row in rows}
-    runs = runs_of_columns(conn, ids, walk.as_of)
+    runs = runs_of_columns(view, ids, walk.as_of)
     return {row[0]: (*row[1:8], runs.get(row[0]), *row[9:]) for row in rows}
 
 
-@cache
-def _edge_query(grain: Grain, direction: Direction, as_of: bool, postgresql: bool) -> Select[*tuple[Any, ...]]:
-    table = walk_table(grain)
-    near, far = ends(grain, direction)
+@lru_cache(maxsize=500)
+def _edge_query(
+    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, postgresql: bool
+) -> Select[*tuple[Any, ...]]:
+    dataset, job, table = tables.dataset, tables.job, walk_table(tables, grain)
+    near, far = ends(tables, grain, direction)
     listed = id_table(postgresql, "ids")
     run_behind: Any = null()  # for columns it takes queries of its own
     if grain is Grain.PARTITION:
-        run_behind = run_of_lineage(table)
+        run_behind = run_of_lineage(tables, table)
     elif grain is Grain.DATASET:
-        run_behind = latest_run(table, bindparam("as_of") if as_of else None)
+        run_behind = latest_run(tables, table, bindparam("as_of") if as_of else None)
     return select(
         table.c.id,
         near.id,

@@ -11,23 +11,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, ScalarSelect, Table, bindparam, func, select
+from sqlalchemy import FromClause, ScalarSelect, bindparam, func, select
 
 from headwater.model.lineage import Origin
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
-from headwater.store.schema.tables import column_edge, content, label, lineage, run, version
+from headwater.store.access.view import View, VisibleTables
 
 _Group = tuple[int, int]
 """Job and downstream dataset."""
 
 
-def run_of_lineage(table: Table) -> ScalarSelect[str]:
+def run_of_lineage(tables: VisibleTables, table: FromClause) -> ScalarSelect[str]:
     """For a walk over the lineage rows themselves: the run each of them is of."""
+    run = tables.run
     return select(run.c.run_id).where(run.c.id == table.c.run_id).scalar_subquery()
 
 
-def latest_run(table: Table, as_of: Any) -> ScalarSelect[str]:
+def latest_run(tables: VisibleTables, table: FromClause, as_of: Any) -> ScalarSelect[str]:
     """For dataset-level edges, as part of the query that reads them."""
+    lineage, run = tables.lineage, tables.run
     confirmed = (
         select(run.c.run_id)
         .join(lineage, lineage.c.run_id == run.c.id)
@@ -46,11 +47,11 @@ def latest_run(table: Table, as_of: Any) -> ScalarSelect[str]:
     return confirmed.order_by(lineage.c.consumed_at.desc(), run.c.key.desc()).limit(1).scalar_subquery()
 
 
-def runs_of_columns(conn: Connection, edge_ids: Iterable[int], as_of: int | None) -> Mapping[int, str]:
+def runs_of_columns(view: View, edge_ids: Iterable[int], as_of: int | None) -> Mapping[int, str]:
     """For column edges: run ids by the edge's id. Declared edges have none."""
-    edges = _column_edges(conn, edge_ids)
-    statements = _latest_statements(conn, {group[1] for group, _ in edges.values()}, as_of)
-    bodies = _bodies(conn, {digest for said in statements.values() for _, digest, _ in said})
+    edges = _column_edges(view, edge_ids)
+    statements = _latest_statements(view, {group[1] for group, _ in edges.values()}, as_of)
+    bodies = _bodies(view, {digest for said in statements.values() for _, digest, _ in said})
     runs: dict[int, str] = {}
     for edge_id, (group, element) in edges.items():
         latest = next((run_id for _, digest, run_id in statements[group] if element in bodies[digest]), None)
@@ -59,8 +60,9 @@ def runs_of_columns(conn: Connection, edge_ids: Iterable[int], as_of: int | None
     return runs
 
 
-def _column_edges(conn: Connection, ids: Iterable[int]) -> dict[int, tuple[_Group, tuple[Any, ...]]]:
-    listed = id_table(is_postgresql(conn), "ids")
+def _column_edges(view: View, ids: Iterable[int]) -> dict[int, tuple[_Group, tuple[Any, ...]]]:
+    column_edge, label = view.tables.column_edge, view.tables.label
+    listed = view.id_table("ids")
     upstream, downstream = label.alias(), label.alias()
     query = (
         select(
@@ -77,15 +79,16 @@ def _column_edges(conn: Connection, ids: Iterable[int]) -> dict[int, tuple[_Grou
         .outerjoin(downstream, downstream.c.id == column_edge.c.downstream_column_id)
         .where(column_edge.c.origin == Origin.RUN)
     )
-    rows = conn.execute(query, {"ids": id_list(conn, ids)})
+    rows = view.execute(query, {"ids": view.id_list(ids)})
     return {edge_id: ((job_id, target), tuple(element)) for edge_id, job_id, target, *element in rows}
 
 
 def _latest_statements(
-    conn: Connection, datasets: Iterable[int], as_of: int | None
+    view: View, datasets: Iterable[int], as_of: int | None
 ) -> Mapping[_Group, list[tuple[tuple[int, bytes], bytes, str]]]:
     """For each group, its column sets with the stamp and run that stated each last; the latest first."""
-    listed = id_table(is_postgresql(conn), "ids")
+    run, version = view.tables.run, view.tables.version
+    listed = view.id_table("ids")
     same = (version.c.job_id, version.c.dataset_id, version.c.column_digest)
     last = (
         select(*same, func.max(version.c.written_at).label("at"))
@@ -109,18 +112,14 @@ def _latest_statements(
         .where(version.c.origin == Origin.RUN)
     )
     statements: dict[_Group, list[tuple[tuple[int, bytes], bytes, str]]] = defaultdict(list)
-    for job_id, dataset_id, digest, at, key, run_id in conn.execute(query, {"ids": id_list(conn, datasets)}):
+    for job_id, dataset_id, digest, at, key, run_id in view.execute(query, {"ids": view.id_list(datasets)}):
         statements[job_id, dataset_id].append(((at, key), digest, run_id))
     for said in statements.values():
         said.sort(reverse=True)
     return statements
 
 
-def _bodies(conn: Connection, digests: Iterable[bytes]) -> Mapping[bytes, set[tuple[Any, ...]]]:
-    return {
-        digest: {tuple(element) for element in conn.execute(_BODY, {"digest": digest}).scalar_one()}
-        for digest in digests
-    }
-
-
-_BODY = select(content.c.body).where(content.c.digest == bindparam("digest"))
+def _bodies(view: View, digests: Iterable[bytes]) -> Mapping[bytes, set[tuple[Any, ...]]]:
+    content = view.tables.content
+    query = select(content.c.body).where(content.c.digest == bindparam("digest"))
+    return {digest: {tuple(element) for element in view.scalar(query, {"digest": digest})} for digest in digests}

@@ -7,51 +7,51 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy import Row, Select, func, or_, select
 
 from headwater.errors import UnknownEvent
 from headwater.formats.openlineage.visibility import visible_event
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import ReceivedEvent
 from headwater.model.runs import Problem
-from headwater.store.access.visibility import Veil, event_seen, run_whole
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.cursors import Position, beyond
-from headwater.store.schema.tables import dataset, event, from_micros, job, run, to_micros
+from headwater.store.schema.tables import from_micros, to_micros
 
 
 def list_events(
-    conn: Connection,
+    view: View,
     *,
     run_id: int | None = None,
     after: Position | None = None,
     limit: int = 100,
-    veil: Veil | None = None,
 ) -> list[ReceivedEvent]:
     """The last to arrive first."""
-    query = _events(veil, event.c.problems, event.c.received_at)
+    event = view.tables.event
+    query = _events(view.tables, event.c.problems, event.c.received_at)
     if run_id is not None:
         query = query.where(event.c.run_id == run_id)
     if after is not None:
         query = query.where(beyond(after, event.c.id.desc()))
-    return [_received(row, veil) for row in conn.execute(query.order_by(event.c.id.desc()).limit(limit))]
+    return [_received(view, row) for row in view.execute(query.order_by(event.c.id.desc()).limit(limit))]
 
 
-def _events(veil: Veil | None, *more: Any) -> Select[Any]:
+def _events(tables: VisibleTables, *more: Any) -> Select[Any]:
+    dataset, event, job, run = tables.dataset, tables.event, tables.job, tables.run
     columns = (event.c.id, event.c.digest, event.c.kind, event.c.event_type, event.c.event_time)
     names = (job.c.namespace.label("job_namespace"), job.c.name.label("job_name"))
     of_dataset = (dataset.c.namespace.label("dataset_namespace"), dataset.c.name.label("dataset_name"))
-    query = (
+    return (
         select(*columns, run.c.run_id.label("run_name"), *names, *of_dataset, *more)
         .outerjoin(run, run.c.id == event.c.run_id)
         .outerjoin(job, job.c.id == event.c.job_id)
         .outerjoin(dataset, dataset.c.id == event.c.dataset_id)
     )
-    return query if veil is None else query.where(event_seen(veil))
 
 
-def _received(row: Row[Any], veil: Veil | None) -> ReceivedEvent:
-    # Where an event is wrong is said by counting its datasets, those that are hidden too.
-    problems = row.problems if veil is None else None
+def _received(view: View, row: Row[Any]) -> ReceivedEvent:
+    # A problem is located by counting datasets of the event, hidden ones too.
+    problems = row.problems if view.is_everything else None
     return ReceivedEvent(
         number=row.id,
         digest=bytes(row.digest).hex(),
@@ -72,64 +72,66 @@ _MOST_BYTES = 8 * 2**20
 """Of bodies in memory at once: an event may have 20 MB, and hundreds are asked for. A longer one comes alone."""
 
 
-def event_body(conn: Connection, digest: str, veil: Veil | None = None) -> bytes:
-    """As it was received, byte for byte; through a veil, what is seen of it."""
+def event_body(view: View, digest: str) -> bytes:
+    """As it was received, byte for byte; where not all of it is visible, its visible part."""
+    event = view.tables.event
     try:
         key = bytes.fromhex(digest)
     except ValueError:
         raise UnknownEvent(digest) from None
-    for row in conn.execute(_bodies(veil).where(event.c.digest == key)):
-        body = _body(row, veil)
+    for row in view.execute(_bodies(view.tables).where(event.c.digest == key)):
+        body = _body(view, row)
         if body is not None:
             return body
     raise UnknownEvent(digest)
 
 
-def lines_after(conn: Connection, number: int, limit: int, veil: Veil | None = None) -> tuple[int | None, list[bytes]]:
+def lines_after(view: View, number: int, limit: int) -> tuple[int | None, list[bytes]]:
     """Events after the one of this number, each in one line: the number to go on from, None at the end."""
-    query = _sizes(veil).where(event.c.id > number).order_by(event.c.id).limit(limit)
-    sizes = conn.execute(query).all()
+    event = view.tables.event
+    query = _sizes(view.tables).where(event.c.id > number).order_by(event.c.id).limit(limit)
+    sizes = view.execute(query).all()
     first = next(iter(_portions(sizes)), [])
     # A line break in JSON is white space, or stands in a string as \\n.
-    lines = [body.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n" for body in bodies(conn, first, veil)]
+    lines = [body.replace(b"\r", b" ").replace(b"\n", b" ") + b"\n" for body in bodies(view, first)]
     return (first[-1] if len(first) < len(sizes) or len(sizes) == limit else None), lines
 
 
 def events_between(
-    conn: Connection,
+    view: View,
     *,
     since: datetime | None,
     until: datetime | None,
     newest_first: bool,
     limit: int,
     offset: int,
-    veil: Veil | None,
 ) -> tuple[int, list[list[int]]]:
     """How many there are by their own times, and the numbers of some of them, in portions that memory holds."""
+    event = view.tables.event
     when = []
     if since is not None:
         when.append(event.c.event_time >= to_micros(since))
     if until is not None:
         when.append(event.c.event_time < to_micros(until))
-    seen = [event_seen(veil)] if veil is not None else []
-    total = conn.scalar(select(func.count()).select_from(event).where(*when, *seen)) or 0
+    total = view.scalar(select(func.count()).select_from(event).where(*when)) or 0
     order = (event.c.event_time, event.c.id)
-    query = _sizes(veil).where(*when).limit(limit).offset(offset)
-    rows = conn.execute(query.order_by(*(column.desc() for column in order) if newest_first else order))
+    query = _sizes(view.tables).where(*when).limit(limit).offset(offset)
+    rows = view.execute(query.order_by(*(column.desc() for column in order) if newest_first else order))
     return total, _portions(rows)
 
 
-def bodies(conn: Connection, numbers: Sequence[int], veil: Veil | None = None) -> list[bytes]:
+def bodies(view: View, numbers: Sequence[int]) -> list[bytes]:
     """Of these events in this order, without those that nothing is seen of."""
-    rows = conn.execute(_bodies(veil).add_columns(event.c.id).where(event.c.id.in_(numbers)))
-    found = {row.id: _body(row, veil) for row in rows}
+    event = view.tables.event
+    rows = view.execute(_bodies(view.tables).add_columns(event.c.id).where(event.c.id.in_(numbers)))
+    found = {row.id: _body(view, row) for row in rows}
     return [body for number in numbers if (body := found.get(number)) is not None]
 
 
-def _sizes(veil: Veil | None) -> Select[Any]:
+def _sizes(tables: VisibleTables) -> Select[Any]:
     """Neither database reads a body to tell how long it is."""
-    query = select(event.c.id, func.length(event.c.body).label("size"))
-    return query if veil is None else query.where(event_seen(veil))
+    event = tables.event
+    return select(event.c.id, func.length(event.c.body).label("size"))
 
 
 def _portions(sizes: Iterable[Row[Any]]) -> list[list[int]]:
@@ -144,25 +146,27 @@ def _portions(sizes: Iterable[Row[Any]]) -> list[list[int]]:
     return found
 
 
-def _bodies(veil: Veil | None) -> Select[Any]:
-    if veil is None:
-        return select(event.c.body)
-    whole = or_(event.c.run_id.is_(None), run_whole(veil, event.c.run_id))
-    return select(event.c.body, whole.label("whole")).where(event_seen(veil))
+def _bodies(tables: VisibleTables) -> Select[Any]:
+    event = tables.event
+    whole = or_(event.c.run_id.is_(None), tables.run_is_whole(event.c.run_id))
+    return select(event.c.body, whole.label("whole"))
 
 
-def _body(row: Row[Any], veil: Veil | None) -> bytes | None:
-    if veil is None:
+def _body(view: View, row: Row[Any]) -> bytes | None:
+    if view.is_everything:
         return bytes(row.body)
-    document = visible_event(json.loads(bytes(row.body).decode("utf-8-sig")), veil.sees, whole=bool(row.whole))
+    document = visible_event(json.loads(bytes(row.body).decode("utf-8-sig")), view.sees, whole=bool(row.whole))
     return None if document is None else json.dumps(document, separators=(",", ":")).encode()
 
 
-def runs_after(conn: Connection, number: int, limit: int, veil: Veil | None = None) -> list[ReceivedEvent]:
+def runs_after(view: View, number: int, limit: int) -> list[ReceivedEvent]:
     """Events of runs that arrived after the one of this number, in their order: what a stream tells of."""
-    query = _events(veil, event.c.problems, event.c.received_at).where(event.c.id > number, event.c.run_id.is_not(None))
-    return [_received(row, veil) for row in conn.execute(query.order_by(event.c.id).limit(limit))]
+    event = view.tables.event
+    query = _events(view.tables, event.c.problems, event.c.received_at)
+    query = query.where(event.c.id > number, event.c.run_id.is_not(None))
+    return [_received(view, row) for row in view.execute(query.order_by(event.c.id).limit(limit))]
 
 
-def last_number(conn: Connection) -> int:
-    return int(conn.scalar(select(func.max(event.c.id))) or 0)
+def last_number(view: View) -> int:
+    event = view.tables.event
+    return int(view.scalar(select(event.c.id).order_by(event.c.id.desc()).limit(1)) or 0)

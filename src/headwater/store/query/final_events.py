@@ -10,13 +10,11 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import func, select
 
 from headwater.formats.openlineage.visibility import visible_event
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil, run_whole
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
-from headwater.store.schema.tables import event, run
+from headwater.store.access.view import View
 
 _ENDS = [str(state) for state in RunState if state.terminal]
 _LONG = 1_000_000
@@ -24,11 +22,10 @@ _LONG = 1_000_000
 _AT_ONCE = 50
 
 
-def endings(
-    conn: Connection, runs: Collection[int], word: str, veil: Veil | None = None
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def endings(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The number of each run whose last event holds ``word``, with the event as far as it may be seen."""
-    listed = id_table(is_postgresql(conn), "ids")
+    event = view.tables.event
+    listed = view.id_table("ids")
     newest_first = (event.c.event_time.desc(), event.c.digest.desc())
     ranked = (
         select(event.c.id, func.row_number().over(partition_by=event.c.run_id, order_by=newest_first).label("place"))
@@ -41,23 +38,24 @@ def endings(
         .join(ranked, ranked.c.id == event.c.id)
         .where(ranked.c.place == 1, func.length(event.c.body) <= _LONG)
     )
-    whole = whole_runs(conn, runs, veil) if veil is not None else set()
-    asked, sought = {"ids": id_list(conn, runs)}, word.encode()
-    with conn.execute(query.execution_options(yield_per=_AT_ONCE), asked) as rows:
+    whole = whole_runs(view, runs) if not view.is_everything else set()
+    asked, sought = {"ids": view.id_list(runs)}, word.encode()
+    with view.execute(query.execution_options(yield_per=_AT_ONCE), asked) as rows:
         for row in rows:
             if sought not in row.body:
                 continue
             said = json.loads(row.body)
-            shown = said if veil is None else visible_event(said, veil.sees, whole=row.run_id in whole)
+            shown = said if view.is_everything else visible_event(said, view.sees, whole=row.run_id in whole)
             if shown is not None:
                 yield row.run_id, shown
 
 
-def whole_runs(conn: Connection, runs: Collection[int], veil: Veil) -> set[int]:
-    """Those of which everything is seen."""
-    listed = id_table(is_postgresql(conn), "ids")
-    query = select(run.c.id).join(listed, listed.c.id == run.c.id).where(run_whole(veil, run.c.id))
-    return set(conn.scalars(query, {"ids": id_list(conn, runs)}))
+def whole_runs(view: View, runs: Collection[int]) -> set[int]:
+    """Those of which everything is visible."""
+    run = view.tables.run
+    listed = view.id_table("ids")
+    query = select(run.c.id).join(listed, listed.c.id == run.c.id).where(view.tables.run_is_whole(run.c.id))
+    return set(view.scalars(query, {"ids": view.id_list(runs)}))
 
 
 def run_facet(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:

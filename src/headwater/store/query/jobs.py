@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 
 from headwater.errors import UnknownJob
 from headwater.formats.openlineage.visibility import visible_job_facets
@@ -14,73 +14,75 @@ from headwater.model.answers import LatestRun
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import JobDetail, JobSummary
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.runs import list_runs
 from headwater.store.schema.name_keys import key_of
-from headwater.store.schema.tables import dataset, from_micros, job, run, run_dataset
+from headwater.store.schema.tables import from_micros
 
 _RUNS_SHOWN = 10
 _SUGGESTIONS = 5
 
 
 def list_jobs(
-    conn: Connection,
+    view: View,
     *,
     namespace: str | None = None,
     after: Position | None = None,
     limit: int = 100,
     offset: int = 0,
-    veil: Veil | None = None,
 ) -> list[JobSummary]:
     """By name."""
+    job = view.tables.job
     query = select(job).order_by(job.c.namespace, job.c.name).limit(limit).offset(offset)
     if namespace is not None:
         query = query.where(job.c.namespace == namespace)
-    if veil is not None:
-        query = query.where(veil.lets(job.c.namespace))
     if after is not None:
         query = query.where(beyond(after, job.c.namespace, job.c.name))
-    rows = conn.execute(query).all()
-    latest = _latest_runs(conn, [row.id for row in rows])
+    rows = view.execute(query).all()
+    latest = _latest_runs(view, [row.id for row in rows])
     return [_summary(row, latest.get(row.id)) for row in rows]
 
 
-def list_jobs_by_id(conn: Connection, ids: Collection[int]) -> list[JobSummary]:
+def list_jobs_by_id(view: View, ids: Collection[int]) -> list[JobSummary]:
     """By name."""
-    rows = conn.execute(select(job).where(job.c.id.in_(list(ids))).order_by(job.c.namespace, job.c.name)).all()
-    latest = _latest_runs(conn, [row.id for row in rows])
+    job = view.tables.job
+    rows = view.execute(select(job).where(job.c.id.in_(list(ids))).order_by(job.c.namespace, job.c.name)).all()
+    latest = _latest_runs(view, [row.id for row in rows])
     return [_summary(row, latest.get(row.id)) for row in rows]
 
 
-def describe_job(conn: Connection, named: Job, veil: Veil | None = None) -> JobDetail:
-    row = conn.execute(select(job).where(job.c.key == key_of(named.namespace, named.name))).first()
-    if row is None or (veil is not None and not veil.sees(row.namespace)):
-        raise UnknownJob(str(named), _closest(conn, named, veil))
-    newest = list_runs(conn, job_name=row.name, namespace=row.namespace, limit=_RUNS_SHOWN, veil=veil)
-    latest = _latest_runs(conn, [row.id]).get(row.id)
-    inputs, outputs = _uses(conn, latest.id, veil) if latest is not None else ((), ())
+def describe_job(view: View, named: Job) -> JobDetail:
+    job = view.tables.job
+    row = view.execute(select(job).where(job.c.key == key_of(named.namespace, named.name))).first()
+    if row is None or (not view.is_everything and not view.sees(row.namespace)):
+        raise UnknownJob(str(named), _closest(view, named))
+    newest = list_runs(view, job_name=row.name, namespace=row.namespace, limit=_RUNS_SHOWN)
+    latest = _latest_runs(view, [row.id]).get(row.id)
+    inputs, outputs = _uses(view, latest.id) if latest is not None else ((), ())
     facets = merged_facets([row.facets])
-    if veil is not None:
-        facets = visible_job_facets(facets, veil.sees)
+    if not view.is_everything:
+        facets = visible_job_facets(facets, view.sees)
     return JobDetail(_summary(row, latest), facets, inputs, outputs, tuple(newest))
 
 
-def latest_uses(
-    conn: Connection, named: Collection[Job], veil: Veil | None = None
-) -> dict[Job, tuple[tuple[Dataset, ...], tuple[Dataset, ...]]]:
+def latest_uses(view: View, named: Collection[Job]) -> dict[Job, tuple[tuple[Dataset, ...], tuple[Dataset, ...]]]:
     """What the latest run of each job read and wrote. One that never ran is not among them."""
+    job = view.tables.job
     keys = [key_of(one.namespace, one.name) for one in named]
-    rows = {row.id: Job(row.namespace, row.name) for row in conn.execute(select(job).where(job.c.key.in_(keys)))}
-    latest = _latest_runs(conn, rows)
-    return {rows[number]: _uses(conn, behind.id, veil) for number, behind in latest.items()}
+    rows = {row.id: Job(row.namespace, row.name) for row in view.execute(select(job).where(job.c.key.in_(keys)))}
+    latest = _latest_runs(view, rows)
+    return {rows[number]: _uses(view, behind.id) for number, behind in latest.items()}
 
 
-def _closest(conn: Connection, named: Job, veil: Veil | None) -> list[str]:
+def _closest(view: View, named: Job) -> list[str]:
+    job = view.tables.job
     query = select(job.c.namespace, job.c.name)
-    names = conn.execute(query if veil is None else query.where(veil.lets(job.c.namespace)))
-    matches = process.extract(str(named), (str(Job(*row)) for row in names), scorer=fuzz.WRatio, limit=_SUGGESTIONS)
+    names = view.execute(query)
+    matches = process.extract(
+        str(named), (str(Job(row.namespace, row.name)) for row in names), scorer=fuzz.WRatio, limit=_SUGGESTIONS
+    )
     return [name for name, _, _ in matches]
 
 
@@ -91,7 +93,8 @@ def _summary(row: Row[Any], latest: Row[Any] | None) -> JobSummary:
     return JobSummary(Job(row.namespace, row.name), row.owner, from_micros(row.last_seen), behind)
 
 
-def _latest_runs(conn: Connection, ids: Collection[int]) -> dict[int, Row[Any]]:
+def _latest_runs(view: View, ids: Collection[int]) -> dict[int, Row[Any]]:
+    run = view.tables.run
     newest = (
         select(run.c.job_id, func.max(run.c.last_event_at).label("at"))
         .where(run.c.job_id.in_(list(ids)))
@@ -103,20 +106,19 @@ def _latest_runs(conn: Connection, ids: Collection[int]) -> dict[int, Row[Any]]:
         .join(newest, (newest.c.job_id == run.c.job_id) & (newest.c.at == run.c.last_event_at))
         .order_by(run.c.run_id.desc())
     )
-    found: list[Row[Any]] = list(conn.execute(query))
+    found: list[Row[Any]] = list(view.execute(query))
     return {row.job_id: row for row in found}
 
 
-def _uses(conn: Connection, run_id: int, veil: Veil | None) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+def _uses(view: View, run_id: int) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+    dataset, run_dataset = view.tables.dataset, view.tables.run_dataset
     query = (
         select(dataset.c.namespace, dataset.c.name, run_dataset.c.direction)
         .join(run_dataset, run_dataset.c.dataset_id == dataset.c.id)
         .where(run_dataset.c.run_id == run_id)
         .order_by(dataset.c.namespace, dataset.c.name)
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    rows = conn.execute(query).all()
+    rows = view.execute(query).all()
     inputs, outputs = (
         tuple(Dataset(row.namespace, row.name) for row in rows if row.direction == direction)
         for direction in ("input", "output")

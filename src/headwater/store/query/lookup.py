@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, exists, or_, select
+from sqlalchemy import ColumnElement, Row, Select, bindparam, exists, or_, select
 
 from headwater.errors import (
     AmbiguousDataset,
@@ -18,29 +18,26 @@ from headwater.errors import (
     UnknownRun,
 )
 from headwater.model.names import Dataset, Endpoint, Job
-from headwater.store.access.visibility import Veil, edge_seen, job_seen, run_whole
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.schema.name_keys import endpoint_key, key_of
-from headwater.store.schema.tables import column_edge, dataset, label, lineage, run, symlink, version
 
 _SUGGESTIONS = 5
 _MOST_SPLITS = 400
 
 
-def is_known(veil: Veil | None = None) -> ColumnElement[bool]:
-    """Of a dataset: an event had it among its datasets, or lineage that counts leads to it or from it.
+def is_known(tables: VisibleTables) -> ColumnElement[bool]:
+    """Of rows of ``tables.dataset``: an event had it among its datasets, or lineage that counts leads to it or from it.
 
     A name that only a withdrawn statement mentioned is not known: its row is there, but nothing speaks for it.
     """
-    written = exists().where(version.c.dataset_id == dataset.c.id)
-    read = exists().where(lineage.c.upstream_id == dataset.c.id)
-    claims = exists().where(symlink.c.dataset_id == dataset.c.id)
-    if veil is not None:
-        written = written.where(job_seen(veil, version.c.job_id))
-        read = read.where(edge_seen(veil, lineage))
+    dataset = tables.dataset
+    written = exists().where(tables.version.c.dataset_id == dataset.c.id)
+    read = exists().where(tables.lineage.c.upstream_id == dataset.c.id)
+    claims = exists().where(tables.symlink.c.dataset_id == dataset.c.id)
     return or_(dataset.c.first_seen.is_not(None), written, read, claims)
 
 
-def find_dataset(conn: Connection, asked: str | Endpoint, veil: Veil | None = None) -> Row[Any]:
+def find_dataset(view: View, asked: str | Endpoint) -> Row[Any]:
     """The dataset called ``asked``, under its canonical name.
 
     A string is a name, if only one namespace has it, or `namespace/name`. An alias finds what it stands for.
@@ -49,30 +46,27 @@ def find_dataset(conn: Connection, asked: str | Endpoint, veil: Veil | None = No
         keys = [endpoint_key(asked)]
     else:
         keys = [endpoint_key(Dataset(*split)) for split in _splits(asked)]
-    by_key, by_name, known = _lookups(veil)
-    found = set(conn.scalars(by_key, {"keys": keys}))
+    by_key, by_name, known = _lookups(view.tables)
+    found = set(view.scalars(by_key, {"keys": keys}))
     if not found and isinstance(asked, str):
-        found = set(conn.scalars(by_name, {"named": key_of(asked)}))
-    canonical = list(conn.execute(known, {"found": list(found)}))
+        found = set(view.scalars(by_name, {"named": key_of(asked)}))
+    canonical = list(view.execute(known, {"found": list(found)}))
     if not canonical:
-        raise UnknownDataset(str(asked), _closest(str(asked), _names(conn, veil)))
+        raise UnknownDataset(str(asked), _closest(str(asked), _names(view)))
     if len(canonical) > 1:
         raise AmbiguousDataset(str(asked), sorted(f"{row.namespace}/{row.name}" for row in canonical))
     return canonical[0]
 
 
-@lru_cache(maxsize=500)  # there is no end of veils
-def _lookups(veil: Veil | None) -> tuple[Select[Any], Select[Any], Select[Any]]:
+@lru_cache(maxsize=500)  # as many as there are of VisibleTables
+def _lookups(tables: VisibleTables) -> tuple[Select[Any], Select[Any], Select[Any]]:
     """Ids by keys, by a bare name, and what is known of them. To put these together takes longer than to ask."""
-    seen = () if veil is None else (veil.lets(dataset.c.namespace),)
+    dataset = tables.dataset
     ids = select(dataset.c.canonical_id)
-    by_key = ids.where(dataset.c.key.in_(bindparam("keys", expanding=True)), *seen)
-    by_name = ids.where(dataset.c.name_key == bindparam("named"), dataset.c.is_job == 0, *seen)
-    return (
-        by_key,
-        by_name,
-        select(dataset).where(dataset.c.id.in_(bindparam("found", expanding=True)), is_known(veil), *seen),
-    )
+    by_key = ids.where(dataset.c.key.in_(bindparam("keys", expanding=True)))
+    by_name = ids.where(dataset.c.name_key == bindparam("named"), dataset.c.is_job == 0)
+    known = select(dataset).where(dataset.c.id.in_(bindparam("found", expanding=True)), is_known(tables))
+    return by_key, by_name, known
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
@@ -85,13 +79,12 @@ def _splits(text: str) -> Iterator[tuple[str, str]]:
         position = text.find("/", position + 1)
 
 
-def _names(conn: Connection, veil: Veil | None) -> Iterator[str]:
+def _names(view: View) -> Iterator[str]:
+    dataset = view.tables.dataset
     query = select(dataset.c.namespace, dataset.c.name).where(
-        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil)
+        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables)
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    return (f"{row.namespace}/{row.name}" for row in conn.execute(query.execution_options(yield_per=5_000)))
+    return (f"{row.namespace}/{row.name}" for row in view.execute(query.execution_options(yield_per=5_000)))
 
 
 def _closest(asked: str, names: Iterable[str]) -> list[str]:
@@ -99,86 +92,76 @@ def _closest(asked: str, names: Iterable[str]) -> list[str]:
     return [name for name, _, _ in matches]
 
 
-def find_column(conn: Connection, owner: Row[Any], name: str, known: Iterable[str], veil: Veil | None = None) -> int:
+def find_column(view: View, owner: Row[Any], name: str, known: Iterable[str]) -> int:
     """The label of a column that the dataset has, by its schema or in any column edge."""
-    row = conn.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
+    column_edge, label = view.tables.column_edge, view.tables.label
+    row = view.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
     if row is not None:
         for side in ("upstream", "downstream"):
             mine = column_edge.c[f"{side}_id"] == owner.id
             used = select(column_edge.c.id).where(mine, column_edge.c[f"{side}_column_id"] == row.id)
-            if conn.execute(_seen(used, column_edge, veil).limit(1)).first():
+            if view.execute(used.limit(1)).first():
                 return int(row.id)
-    columns = sorted(set(known) | set(_columns(conn, owner, veil)))
+    columns = sorted(set(known) | set(_columns(view, owner)))
     if name in columns:
         # In its schema, but in no column edge: a part that no edge can match.
         return int(row.id) if row is not None else -1
     raise UnknownColumn(name, f"{owner.namespace}/{owner.name}", columns)
 
 
-def _columns(conn: Connection, owner: Row[Any], veil: Veil | None) -> Iterator[str]:
+def _columns(view: View, owner: Row[Any]) -> Iterator[str]:
+    column_edge, label = view.tables.column_edge, view.tables.label
     for side in ("upstream", "downstream"):
         part = column_edge.c[f"{side}_column_id"]
         used = select(label.c.text).join(column_edge, part == label.c.id).where(column_edge.c[f"{side}_id"] == owner.id)
-        yield from conn.scalars(_seen(used, column_edge, veil))
+        yield from view.scalars(used)
 
 
-def find_partition(conn: Connection, owner: Row[Any], name: str, veil: Veil | None = None) -> int:
-    row = conn.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
+def find_partition(view: View, owner: Row[Any], name: str) -> int:
+    lineage, version, label = view.tables.lineage, view.tables.version, view.tables.label
+    row = view.execute(select(label.c.id).where(label.c.key == key_of(name))).first()
     if row is not None:
         written = select(version.c.id).where(version.c.dataset_id == owner.id, version.c.partition_id == row.id)
         read = select(lineage.c.id).where(lineage.c.upstream_id == owner.id, lineage.c.upstream_partition_id == row.id)
-        for used in (_seen(written, version, veil), _seen(read, lineage, veil)):
-            if conn.execute(used.limit(1)).first():
+        for used in (written, read):
+            if view.execute(used.limit(1)).first():
                 return int(row.id)
-    raise UnknownPartition(name, f"{owner.namespace}/{owner.name}", latest_partitions(conn, owner.id, 10, veil))
+    raise UnknownPartition(name, f"{owner.namespace}/{owner.name}", latest_partitions(view, owner.id, 10))
 
 
-def latest_partitions(conn: Connection, dataset_id: int, limit: int, veil: Veil | None = None) -> list[str]:
+def latest_partitions(view: View, dataset_id: int, limit: int) -> list[str]:
     """Partitions that were written or read, the most recently touched first."""
+    lineage, version, label = view.tables.lineage, view.tables.version, view.tables.label
     written = select(label.c.text, version.c.written_at.label("at")).join(version, version.c.partition_id == label.c.id)
     read = select(label.c.text, lineage.c.consumed_at.label("at")).join(
         lineage, lineage.c.upstream_partition_id == label.c.id
     )
     newest: dict[str, int] = {}
     for query in (
-        _seen(written, version, veil)
-        .where(version.c.dataset_id == dataset_id)
-        .order_by(version.c.written_at.desc())
-        .limit(10 * limit),
-        _seen(read, lineage, veil)
-        .where(lineage.c.upstream_id == dataset_id)
-        .order_by(lineage.c.consumed_at.desc())
-        .limit(10 * limit),
+        written.where(version.c.dataset_id == dataset_id).order_by(version.c.written_at.desc()).limit(10 * limit),
+        read.where(lineage.c.upstream_id == dataset_id).order_by(lineage.c.consumed_at.desc()).limit(10 * limit),
     ):
-        for row in conn.execute(query):
+        for row in view.execute(query):
             newest[row.text] = max(row.at, newest.get(row.text, row.at))
     return sorted(newest, key=lambda text: (-newest[text], text))[:limit]
 
 
-def _seen(query: Select[Any], table: Table, veil: Veil | None) -> Select[Any]:
-    """Only of what is said by somebody who is seen; where ``table`` has edges, between datasets that are."""
-    if veil is None:
-        return query
-    return query.where(job_seen(veil, version.c.job_id) if table is version else edge_seen(veil, table))
-
-
-def find_run(conn: Connection, run_id: str, veil: Veil | None = None) -> Row[Any]:
-    query, recent = select(run).where(run.c.key == key_of(run_id)), select(run.c.run_id)
-    if veil is not None:
-        query, recent = (one.where(job_seen(veil, run.c.job_id)) for one in (query, recent))
-    row = conn.execute(query).first()
+def find_run(view: View, run_id: str) -> Row[Any]:
+    run = view.tables.run
+    row = view.execute(select(run).where(run.c.key == key_of(run_id))).first()
     if row is None:
-        newest = conn.scalars(recent.order_by(run.c.last_event_at.desc()).limit(50_000))
+        newest = view.scalars(select(run.c.run_id).order_by(run.c.last_event_at.desc()).limit(50_000))
         raise UnknownRun(run_id, _closest(run_id, newest))
     return row
 
 
-def find_whole_run(conn: Connection, run_id: str, veil: Veil | None) -> Row[Any]:
-    """A run of which everything is seen: what is to be proven cannot be told in parts."""
-    found = find_run(conn, run_id, veil)
+def find_whole_run(view: View, run_id: str) -> Row[Any]:
+    """A run of which everything is visible: evidence cannot be shown in parts."""
+    run = view.tables.run
+    found = find_run(view, run_id)
     if (
-        veil is not None
-        and conn.scalar(select(run.c.id).where(run.c.id == found.id, run_whole(veil, run.c.id))) is None
+        not view.is_everything
+        and view.scalar(select(run.c.id).where(run.c.id == found.id, view.tables.run_is_whole(run.c.id))) is None
     ):
         raise NoEvidence(run_id)
     return found

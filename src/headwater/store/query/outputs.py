@@ -5,27 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import OutputFacet, RunState
-from headwater.store.access.visibility import Veil, run_whole
+from headwater.store.access.view import View
 from headwater.store.query.lookup import find_run
-from headwater.store.schema.tables import dataset, event, from_micros, job, run, run_dataset
+from headwater.store.schema.tables import from_micros
 
 _AT_ONCE = 50
 
 
 def output_facets(
-    conn: Connection,
+    view: View,
     facet: str,
     *,
     dataset_id: int | None = None,
     run_id: str | None = None,
-    veil: Veil | None = None,
 ) -> Generator[OutputFacet]:
     """The newest first. The names under which a dataset is known are one. A run may tell of its writes before it ends,
     and again when it does: each is one."""
+    dataset, job, run, event, run_dataset = (
+        view.tables.dataset,
+        view.tables.job,
+        view.tables.run,
+        view.tables.event,
+        view.tables.run_dataset,
+    )
     query = (
         select(
             event.c.body,
@@ -36,24 +42,22 @@ def output_facets(
         )
         .join(run, run.c.id == event.c.run_id)
         .join(job, job.c.id == run.c.job_id)
-        .where(run.c.state == RunState.COMPLETE)
+        .where(run.c.state == RunState.COMPLETE, view.tables.run_is_whole(run.c.id))
         .order_by(event.c.event_time.desc(), event.c.id.desc())
     )
     names: set[tuple[str, str]] | None = None
     if dataset_id is not None:
         known = select(dataset.c.id, dataset.c.namespace, dataset.c.name).where(dataset.c.canonical_id == dataset_id)
-        named = list(conn.execute(known))
+        named = list(view.execute(known))
         names = {(row.namespace, row.name) for row in named}
         wrote = select(run_dataset.c.run_id).where(
             run_dataset.c.dataset_id.in_([row.id for row in named]), run_dataset.c.direction == "output"
         )
         query = query.where(event.c.run_id.in_(wrote))
     if run_id is not None:
-        query = query.where(event.c.run_id == find_run(conn, run_id, veil).id)
-    if veil is not None:
-        query = query.where(run_whole(veil, run.c.id))
+        query = query.where(event.c.run_id == find_run(view, run_id).id)
     seen: tuple[str, list[object]] = ("", [])
-    with conn.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:  # closed also if nobody asks for the rest
+    with view.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:  # closed also if nobody asks for the rest
         for row in rows:
             if row.run_id != seen[0]:
                 seen = (row.run_id, [])

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 
 from headwater.formats.openlineage.fidelity import LEDGER
 from headwater.model.overview import FailedRun, Overview, Totals
 from headwater.model.pages import Coverage
 from headwater.model.runs import Run, RunState
-from headwater.store.access.visibility import Veil, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View
 from headwater.store.query.counts import coverage_of, namespaces
 from headwater.store.query.final_events import endings, run_facet
 from headwater.store.query.runs import run_of, select_runs
-from headwater.store.schema.tables import dataset, job, run, run_dataset, to_micros
+from headwater.store.schema.tables import to_micros
 
 _SHOWN = 10
 _LOOKED_AT = 300
@@ -32,39 +31,38 @@ _BEGINNING = 300
 _ERROR = "errorMessage"
 
 
-def overview(conn: Connection, now: datetime, veil: Veil | None = None) -> Overview:
-    newest: Sequence[Row[Any]] = conn.execute(_newest_first(select_runs(veil)).limit(_LOOKED_AT)).all()
+def overview(view: View, now: datetime) -> Overview:
+    newest: Sequence[Row[Any]] = view.execute(_newest_first(view, select_runs(view.tables)).limit(_LOOKED_AT)).all()
     return Overview(
-        counts=_totals(conn, now, veil),
-        failures=_failures(conn, veil),
-        unbalanced=_unbalanced(conn, newest, veil),
-        uncovered=_uncovered(conn, newest, veil),
+        counts=_totals(view, now),
+        failures=_failures(view),
+        unbalanced=_unbalanced(view, newest),
+        uncovered=_uncovered(view, newest),
         recent=tuple(run_of(row) for row in newest[:_SHOWN]),
     )
 
 
-def _newest_first(query: Any) -> Any:
+def _newest_first(view: View, query: Any) -> Any:
+    run = view.tables.run
     return query.order_by(run.c.last_event_at.desc(), run.c.run_id)
 
 
-def _totals(conn: Connection, now: datetime, veil: Veil | None) -> Totals:
-    named = namespaces(conn, veil)
+def _totals(view: View, now: datetime) -> Totals:
+    run = view.tables.run
+    named = namespaces(view)
     every = select(func.count()).select_from(run)
-    if veil is not None:
-        every = every.join(job, job.c.id == run.c.job_id).where(veil.lets(job.c.namespace))
     failed = every.where(run.c.state == RunState.FAIL, run.c.last_event_at >= to_micros(now - _LATELY))
     return Totals(
         datasets=sum(one.datasets for one in named),
         jobs=sum(one.jobs for one in named),
-        runs=conn.scalar(every) or 0,
-        failed=conn.scalar(failed) or 0,
+        runs=view.scalar(every) or 0,
+        failed=view.scalar(failed) or 0,
     )
 
 
-def _failures(conn: Connection, veil: Veil | None) -> tuple[FailedRun, ...]:
-    looked_at = _newest_first(select(run.c.id, run.c.state, run.c.last_event_at, run.c.run_id))
-    if veil is not None:
-        looked_at = looked_at.where(job_seen(veil, run.c.job_id))
+def _failures(view: View) -> tuple[FailedRun, ...]:
+    run = view.tables.run
+    looked_at = _newest_first(view, select(run.c.id, run.c.state, run.c.last_event_at, run.c.run_id))
     newest = looked_at.limit(_LOOKED_AT_FOR_FAILURES).subquery()
     failed = (
         select(newest.c.id)
@@ -72,9 +70,9 @@ def _failures(conn: Connection, veil: Veil | None) -> tuple[FailedRun, ...]:
         .order_by(newest.c.last_event_at.desc(), newest.c.run_id)
         .limit(_SHOWN)
     )
-    numbers = list(conn.scalars(failed))
-    messages = {number: run_facet(said, _ERROR).get("message") for number, said in endings(conn, numbers, _ERROR, veil)}
-    rows = conn.execute(_newest_first(select_runs(veil).where(run.c.id.in_(numbers))))
+    numbers = list(view.scalars(failed))
+    messages = {number: run_facet(said, _ERROR).get("message") for number, said in endings(view, numbers, _ERROR)}
+    rows = view.execute(_newest_first(view, select_runs(view.tables).where(run.c.id.in_(numbers))))
     return tuple(FailedRun(run_of(row), _beginning(messages.get(row.id))) for row in rows)
 
 
@@ -82,27 +80,27 @@ def _beginning(message: Any) -> str | None:
     return message[:_BEGINNING] if isinstance(message, str) else None
 
 
-def _unbalanced(conn: Connection, newest: Sequence[Row[Any]], veil: Veil | None) -> tuple[Run, ...]:
-    said = endings(conn, [row.id for row in newest], LEDGER, veil)
+def _unbalanced(view: View, newest: Sequence[Row[Any]]) -> tuple[Run, ...]:
+    said = endings(view, [row.id for row in newest], LEDGER)
     open_ledgers = {number for number, event in said if run_facet(event, LEDGER).get("balanced") is False}
     return tuple(run_of(row) for row in newest if row.id in open_ledgers)[:_SHOWN]
 
 
-def _uncovered(conn: Connection, newest: Sequence[Row[Any]], veil: Veil | None) -> tuple[Coverage, ...]:
-    written = _written(conn, newest, veil)
-    listed = id_table(is_postgresql(conn), "ids")
+def _uncovered(view: View, newest: Sequence[Row[Any]]) -> tuple[Coverage, ...]:
+    dataset = view.tables.dataset
+    written = _written(view, newest)
+    listed = view.id_table("ids")
     query = select(dataset).join(listed, listed.c.id == dataset.c.id).where(dataset.c.is_job == 0)
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    rows = {row.id: row for row in conn.execute(query, {"ids": id_list(conn, written)})}
-    covered = coverage_of(conn, [rows[number] for number in written if number in rows], veil)
+    rows = {row.id: row for row in view.execute(query, {"ids": view.id_list(written)})}
+    covered = coverage_of(view, [rows[number] for number in written if number in rows])
     return tuple(one for one in covered if one.unknown or one.gaps or one.complete is False)[:_SHOWN]
 
 
-def _written(conn: Connection, newest: Sequence[Row[Any]], veil: Veil | None) -> list[int]:
+def _written(view: View, newest: Sequence[Row[Any]]) -> list[int]:
     """The datasets that these runs wrote, the last written first and then by name."""
+    dataset, run_dataset = view.tables.dataset, view.tables.run_dataset
     place = {row.id: number for number, row in enumerate(newest)}
-    listed = id_table(is_postgresql(conn), "ids")
+    listed = view.id_table("ids")
     query = (
         select(run_dataset.c.run_id, dataset.c.canonical_id)
         .join(listed, listed.c.id == run_dataset.c.run_id)
@@ -110,7 +108,5 @@ def _written(conn: Connection, newest: Sequence[Row[Any]], veil: Veil | None) ->
         .where(run_dataset.c.direction == "output")
         .order_by(dataset.c.namespace, dataset.c.name)
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    rows = list(conn.execute(query, {"ids": id_list(conn, place)}))
+    rows = list(view.execute(query, {"ids": view.id_list(place)}))
     return list(dict.fromkeys(row.canonical_id for row in sorted(rows, key=lambda row: place[row.run_id])))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from headwater.errors import QueryError
@@ -26,7 +27,8 @@ from headwater.model.picture import ColumnLink, EstateMap, Neighbourhood
 from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.model.runs import Facets, Run, RunState
 from headwater.model.versions import RunVersions
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
+from headwater.store.access.visibility import Visibility
 from headwater.store.engine.database import Database
 from headwater.store.query import catalog, counts, events, jobs, overview, runs, versions
 from headwater.store.query.cursors import decode, page
@@ -38,9 +40,14 @@ from headwater.store.schema.tables import to_micros
 
 
 class Pages:
-    def __init__(self, database: Database, veil: Veil | None) -> None:
+    def __init__(self, database: Database, visibility: Visibility) -> None:
         self._database = database
-        self._veil = veil
+        self._visibility = visibility
+
+    @contextmanager
+    def _view(self) -> Iterator[View]:
+        with self._database.read() as conn:
+            yield View(conn, self._visibility)
 
     def datasets(
         self, search: str | None = None, *, cursor: str | None = None, limit: int = 100,
@@ -49,8 +56,8 @@ class Pages:
         """``filters``: namespace, kind, owner, tag."""
         _askable(search, *filters.values())
         after = decode(cursor, str, str)
-        with self._database.read() as conn:
-            found = catalog.list_datasets(conn, search=search, after=after, limit=limit + 1, veil=self._veil, **filters)
+        with self._view() as view:
+            found = catalog.list_datasets(view, search=search, after=after, limit=limit + 1, **filters)
         return page(found, limit, lambda one: (one.dataset.namespace, one.dataset.name))
 
     def jobs(
@@ -58,29 +65,27 @@ class Pages:
     ) -> Page[JobSummary]:  # fmt: skip
         _askable(namespace)
         after = decode(cursor, str, str)
-        with self._database.read() as conn:
-            found = jobs.list_jobs(
-                conn, namespace=namespace, after=after, limit=limit + 1, offset=offset, veil=self._veil
-            )
+        with self._view() as view:
+            found = jobs.list_jobs(view, namespace=namespace, after=after, limit=limit + 1, offset=offset)
         return page(found, limit, lambda one: (one.job.namespace, one.job.name))
 
     def job_uses(self, named: Sequence[Job]) -> dict[Job, tuple[tuple[Dataset, ...], tuple[Dataset, ...]]]:
         """Inputs and outputs of each job's latest run."""
-        with self._database.read() as conn:
-            return jobs.latest_uses(conn, named, self._veil)
+        with self._view() as view:
+            return jobs.latest_uses(view, named)
 
     def run_versions(self, run_ids: Sequence[str]) -> dict[str, RunVersions]:
-        with self._database.read() as conn:
-            return versions.versions_of_runs(conn, run_ids, self._veil)
+        with self._view() as view:
+            return versions.versions_of_runs(view, run_ids)
 
     def version_facets(self, of: Dataset, listed: Sequence[Version]) -> list[Facets]:
         """What was said of each when it was written."""
-        with self._database.read() as conn:
-            return versions.told_of_versions(conn, of, listed, self._veil)
+        with self._view() as view:
+            return versions.told_of_versions(view, of, listed)
 
     def job(self, job: Job) -> JobDetail:
-        with self._database.read() as conn:
-            return jobs.describe_job(conn, job, self._veil)
+        with self._view() as view:
+            return jobs.describe_job(view, job)
 
     def runs(
         self, *, job: str | None = None, namespace: str | None = None, state: RunState | None = None,
@@ -90,18 +95,17 @@ class Pages:
         """The newest first. One that is heard of again while they are looked through comes to the front."""
         _askable(job, namespace)
         after = decode(cursor, int, str)
-        with self._database.read() as conn:
+        with self._view() as view:
             found = runs.list_runs(
-                conn,
+                view,
                 job_name=job,
                 namespace=namespace,
                 state=state,
-                dataset_id=find_dataset(conn, dataset, self._veil).id if dataset is not None else None,
+                dataset_id=find_dataset(view, dataset).id if dataset is not None else None,
                 since=as_utc(since) if since else None,
                 until=as_utc(until) if until else None,
                 after=after,
                 limit=limit + 1,
-                veil=self._veil,
             )
         return page(found, limit, lambda one: (to_micros(one.last_event_at), one.run_id))
 
@@ -111,16 +115,15 @@ class Pages:
     ) -> Page[Provenance]:  # fmt: skip
         """Who created, modified, accessed or deleted a dataset, the newest first; what has no time is last."""
         after = decode(cursor, *provenance.KINDS)
-        with self._database.read() as conn:
+        with self._view() as view:
             found = provenance.list_provenance(
-                conn,
-                find_dataset(conn, dataset, self._veil),
+                view,
+                find_dataset(view, dataset),
                 event=event,
                 since=_moment(since),
                 until=_moment(until),
                 after=after,
                 limit=limit + 1,
-                veil=self._veil,
             )
         shown = page(found, limit, lambda one: one.position)
         return Page(tuple(one.provenance for one in shown.items), shown.next)
@@ -128,47 +131,46 @@ class Pages:
     def events(self, run_id: str | None = None, *, cursor: str | None = None, limit: int = 100) -> Page[ReceivedEvent]:
         """The last to arrive first."""
         after = decode(cursor, int)
-        with self._database.read() as conn:
-            number = find_run(conn, run_id, self._veil).id if run_id is not None else None
-            found = events.list_events(conn, run_id=number, after=after, limit=limit + 1, veil=self._veil)
+        with self._view() as view:
+            number = find_run(view, run_id).id if run_id is not None else None
+            found = events.list_events(view, run_id=number, after=after, limit=limit + 1)
         return page(found, limit, lambda one: (one.number,))
 
     def event_body(self, digest: str) -> bytes:
-        with self._database.read() as conn:
-            return events.event_body(conn, digest, self._veil)
+        with self._view() as view:
+            return events.event_body(view, digest)
 
     def lines_after(self, number: int, limit: int) -> tuple[int | None, list[bytes]]:
         """Events one a line, in the order in which they arrived."""
-        with self._database.read() as conn:
-            return events.lines_after(conn, number, limit, self._veil)
+        with self._view() as view:
+            return events.lines_after(view, number, limit)
 
     def events_between(
         self, since: datetime | None, until: datetime | None, *, newest_first: bool = True, limit: int = 100,
         offset: int = 0,
     ) -> tuple[int, list[list[int]]]:  # fmt: skip
         """How many, and the numbers of some of them: their bodies are asked for portion by portion."""
-        with self._database.read() as conn:
+        with self._view() as view:
             return events.events_between(
-                conn,
+                view,
                 since=as_utc(since) if since else None,
                 until=as_utc(until) if until else None,
                 newest_first=newest_first,
                 limit=limit,
                 offset=offset,
-                veil=self._veil,
             )
 
     def event_bodies(self, numbers: Sequence[int]) -> list[bytes]:
-        with self._database.read() as conn:
-            return events.bodies(conn, numbers, self._veil)
+        with self._view() as view:
+            return events.bodies(view, numbers)
 
     def last_number(self) -> int:
-        with self._database.read() as conn:
-            return events.last_number(conn)
+        with self._view() as view:
+            return events.last_number(view)
 
     def runs_after(self, number: int, *, limit: int = 500) -> list[ReceivedEvent]:
-        with self._database.read() as conn:
-            return events.runs_after(conn, number, limit, self._veil)
+        with self._view() as view:
+            return events.runs_after(view, number, limit)
 
     def find(
         self, text: str, *, kind: str | None = None, cursor: str | None = None, limit: int = 20,
@@ -177,27 +179,27 @@ class Pages:
         `job`, `column`, `run`, or `any` of these."""
         _askable(text)
         after = decode(cursor, *search.RANK)
-        with self._database.read() as conn:
-            hits = search.find(conn, text, kind=kind, limit=_MOST_HITS, veil=self._veil)
+        with self._view() as view:
+            hits = search.find(view, text, kind=kind, limit=_MOST_HITS)
         beyond = [hit for hit in hits if after is None or search.rank(hit) > after]
         return page(beyond[: limit + 1], limit, search.rank)
 
     def namespaces(self) -> list[NamespaceSummary]:
-        with self._database.read() as conn:
-            return counts.namespaces(conn, self._veil)
+        with self._view() as view:
+            return counts.namespaces(view)
 
     def around(self, kind: str, named: str, depth: int) -> Surroundings:
         """All edges within so many hops of a `dataset` or a `job`, named `namespace:name`."""
         _askable(named)
         look = subgraph.around_job if kind == "job" else subgraph.around_dataset
-        with self._database.read() as conn:
-            return look(conn, named, depth, self._veil)
+        with self._view() as view:
+            return look(view, named, depth)
 
     def around_columns(self, kind: str, named: str, depth: int, *, downstream: bool = False) -> Surroundings:
         """The same for columns, upstream unless told; also of one column: `datasetField`, `namespace:name:column`."""
         _askable(named)
-        with self._database.read() as conn:
-            return subgraph.around_columns(conn, kind, named, depth, downstream, self._veil)
+        with self._view() as view:
+            return subgraph.around_columns(view, kind, named, depth, downstream)
 
     def neighbourhood(
         self, dataset: str | Endpoint, *, upstream: int = 1, downstream: int = 1, as_of: datetime | None = None,
@@ -205,17 +207,16 @@ class Pages:
     ) -> Neighbourhood:  # fmt: skip
         """What lies so many hops each way, of each node so many neighbours on each side, and every edge between;
         with ``columns``, also the edges between the columns of all these."""
-        with self._database.read() as conn:
-            start = find_dataset(conn, dataset, self._veil).id
+        with self._view() as view:
+            start = find_dataset(view, dataset).id
             return neighbourhood.neighbourhood(
-                conn,
+                view,
                 start,
                 upstream=upstream,
                 downstream=downstream,
                 limit=limit,
                 columns=columns,
                 as_of=_moment(as_of),
-                veil=self._veil,
             )
 
     def column_links(
@@ -223,35 +224,33 @@ class Pages:
     ) -> Page[ColumnLink]:  # fmt: skip
         """The column edges into a dataset and out of it."""
         after = decode(cursor, *column_links.KINDS)
-        with self._database.read() as conn:
-            owner = find_dataset(conn, dataset, self._veil)
-            found = column_links.column_links(
-                conn, owner, as_of=_moment(as_of), after=after, limit=limit + 1, veil=self._veil
-            )
+        with self._view() as view:
+            owner = find_dataset(view, dataset)
+            found = column_links.column_links(view, owner, as_of=_moment(as_of), after=after, limit=limit + 1)
         shown = page(found, limit, lambda one: one.position)
         return Page(tuple(one.link for one in shown.items), shown.next)
 
     def map(self, namespace: str | None = None, *, as_of: datetime | None = None) -> EstateMap:
         """Every dataset and every edge, or of one namespace those between its own; only as much as draws them."""
         _askable(namespace)
-        with self._database.read() as conn:
-            return estate_map.estate_map(conn, namespace=namespace, as_of=_moment(as_of), veil=self._veil)
+        with self._view() as view:
+            return estate_map.estate_map(view, namespace=namespace, as_of=_moment(as_of))
 
     def overview(self, now: datetime | None = None) -> Overview:
         """What somebody should look at first."""
-        with self._database.read() as conn:
-            return overview.overview(conn, as_utc(now) if now else datetime.now(UTC), self._veil)
+        with self._view() as view:
+            return overview.overview(view, as_utc(now) if now else datetime.now(UTC))
 
     def coverage(self, namespace: str | None = None, *, cursor: str | None = None, limit: int = 100) -> Page[Coverage]:
         _askable(namespace)
         after = decode(cursor, str, str)
-        with self._database.read() as conn:
-            found = counts.coverage(conn, namespace=namespace, after=after, limit=limit + 1, veil=self._veil)
+        with self._view() as view:
+            found = counts.coverage(view, namespace=namespace, after=after, limit=limit + 1)
         return page(found, limit, lambda one: (one.dataset.namespace, one.dataset.name))
 
     def counts(self) -> Counts:
-        with self._database.read() as conn:
-            return counts.counts(conn)
+        with self._view() as view:
+            return counts.counts(view)
 
 
 _MOST_HITS = 1_000

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Text, select, type_coerce
+from sqlalchemy import Text, select, type_coerce
 
 from headwater.formats.wia.events import kept_of
 from headwater.formats.wia.ids import Mint
@@ -20,21 +20,9 @@ from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityBasis, QualityStatement
 from headwater.model.runs import RunState
 from headwater.model.versions import VersionOf
-from headwater.store.access.visibility import Veil, job_seen, run_whole
-from headwater.store.engine.arrays import one_of
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_document
-from headwater.store.schema.tables import (
-    dataset,
-    event,
-    exchange_secret,
-    from_micros,
-    job,
-    label,
-    run,
-    run_dataset,
-    to_micros,
-    version,
-)
+from headwater.store.schema.tables import from_micros, to_micros
 
 _AT_ONCE = 50
 _CHECKS_QUALITY = f'"{FACET}":'  # among the facets of a job, as they are written down: see tables.Json
@@ -49,35 +37,35 @@ class Told:
     statement: QualityStatement
 
 
-def quality(conn: Connection, dataset_id: int, limit: int, veil: Veil | None = None) -> list[QualityStatement]:
+def quality(view: View, dataset_id: int, limit: int) -> list[QualityStatement]:
     """The newest first, by when it was measured."""
-    told = [*told_quality(conn, [dataset_id], veil), *_imported(conn, dataset_id, veil)]
+    told = [*told_quality(view, [dataset_id]), *_imported(view, dataset_id)]
     first: dict[str, Told] = {}
     for one in told:  # an import may bring back what was measured here
         first.setdefault(one.statement.quality_id, one)
     newest = sorted(first.values(), key=lambda one: (one.statement.at, one.statement.quality_id), reverse=True)
-    return [replace(one.statement, version=version_at(conn, one.dataset_id, one.at, veil)) for one in newest[:limit]]
+    return [replace(one.statement, version=version_at(view, one.dataset_id, one.at)) for one in newest[:limit]]
 
 
-def told_quality(conn: Connection, dataset_ids: Collection[int], veil: Veil | None = None) -> Iterator[Told]:
+def told_quality(view: View, dataset_ids: Collection[int]) -> Iterator[Told]:
     """Of datasets by their canonical numbers: what was measured, and what was stated. The names under which a dataset
     is known are one."""
+    dataset = view.tables.dataset
     query = select(dataset.c.id, dataset.c.canonical_id, dataset.c.namespace, dataset.c.name)
-    query = query.where(one_of(conn, dataset.c.canonical_id, dataset_ids))
-    rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
+    query = query.where(view.one_of(dataset.c.canonical_id, dataset_ids))
+    rows = view.execute(query).all()
     names = {Dataset(row.namespace, row.name): row.canonical_id for row in rows}
     ids = [row.id for row in rows]
-    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
-    yield from _measured(conn, ids, names, mint, veil)
-    yield from _stated(conn, ids, names, mint)
+    mint = Mint(view.exchange_secret())
+    yield from _measured(view, ids, names, mint)
+    yield from _stated(view, ids, names, mint)
 
 
-def _measured(
-    conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint, veil: Veil | None
-) -> Iterator[Told]:
+def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+    job, run, event, run_dataset = view.tables.job, view.tables.run, view.tables.event, view.tables.run_dataset
     checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
     read = select(run_dataset.c.run_id).where(
-        one_of(conn, run_dataset.c.dataset_id, ids), run_dataset.c.direction == "input"
+        view.one_of(run_dataset.c.dataset_id, ids), run_dataset.c.direction == "input"
     )
     query = (
         select(event.c.body, event.c.event_time, run.c.run_id, run.c.started_at, run.c.first_event_at)
@@ -85,12 +73,11 @@ def _measured(
         .join(run, run.c.id == event.c.run_id)
         .join(job, job.c.id == run.c.job_id)
         .where(run.c.job_id.in_(checking), run.c.state == RunState.COMPLETE, run.c.id.in_(read))
+        .where(view.tables.run_is_whole(run.c.id))
         .order_by(event.c.event_time.desc(), event.c.digest)
     )
-    if veil is not None:
-        query = query.where(run_whole(veil, run.c.id))
     seen: set[tuple[str, int]] = set()
-    with conn.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
+    with view.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
             for named, facets in _inputs(row.body):
                 found, dataset_id = read_quality(facets.get(FACET)), names.get(named)
@@ -118,9 +105,10 @@ def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
             yield Dataset(used["namespace"], used["name"]), facets
 
 
-def _stated(conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
-    query = select(event.c.body, event.c.event_time, event.c.digest).where(one_of(conn, event.c.dataset_id, ids))
-    with conn.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
+def _stated(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+    event = view.tables.event
+    query = select(event.c.body, event.c.event_time, event.c.digest).where(view.one_of(event.c.dataset_id, ids))
+    with view.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
             if FACET.encode() not in row.body:
                 continue
@@ -136,11 +124,12 @@ def _stated(conn: Connection, ids: Collection[int], names: Mapping[Dataset, int]
                 yield Told(names[named], to_micros(statement.at), statement)
 
 
-def _imported(conn: Connection, dataset_id: int, veil: Veil | None) -> Iterator[Told]:
+def _imported(view: View, dataset_id: int) -> Iterator[Told]:
     """As an export gives them back: those of the last import."""
+    dataset = view.tables.dataset
     query = select(dataset.c.namespace, dataset.c.name, dataset.c.facets).where(dataset.c.canonical_id == dataset_id)
     query = query.order_by(dataset.c.id != dataset_id, dataset.c.namespace, dataset.c.name)
-    rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
+    rows = view.execute(query).all()
     kept = kept_of(merged_document([row.facets for row in rows]))
     for document in kept.quality:
         found = read_quality(document)
@@ -150,8 +139,9 @@ def _imported(conn: Connection, dataset_id: int, veil: Veil | None) -> Iterator[
             yield Told(dataset_id, to_micros(statement.at), statement)
 
 
-def version_at(conn: Connection, dataset_id: int, at: int, veil: Veil | None) -> VersionOf | None:
+def version_at(view: View, dataset_id: int, at: int) -> VersionOf | None:
     """The version that a dataset had at a moment."""
+    dataset, run, version, label = view.tables.dataset, view.tables.run, view.tables.version, view.tables.label
     query = (
         select(dataset.c.namespace, dataset.c.name, version.c.written_at)
         .add_columns(run.c.run_id, label.c.text.label("partition"))
@@ -161,9 +151,7 @@ def version_at(conn: Connection, dataset_id: int, at: int, veil: Veil | None) ->
         .where(version.c.dataset_id == dataset_id, version.c.written_at <= at)
         .order_by(version.c.written_at.desc(), version.c.tiebreak.desc())
     )
-    if veil is not None:
-        query = query.where(job_seen(veil, version.c.job_id))
-    row = conn.execute(query.limit(1)).first()
+    row = view.execute(query.limit(1)).first()
     if row is None:
         return None
     return VersionOf(Dataset(row.namespace, row.name), from_micros(row.written_at), row.partition, row.run_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
 from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.event import as_utc
@@ -13,7 +13,7 @@ from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.answers import Direction, Grain
 from headwater.model.provenance import ProvenanceEvent
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
 from headwater.store.query.catalog import current_columns
 from headwater.store.query.closure import Question
 from headwater.store.query.lookup import find_column, find_partition
@@ -22,10 +22,9 @@ from headwater.store.schema.tables import to_micros
 
 
 def question(
-    conn: Connection,
+    view: View,
     row: Row[Any],
     direction: Direction,
-    veil: Veil | None,
     column: str | None,
     partition: str | None,
     depth: int | None,
@@ -38,12 +37,12 @@ def question(
         raise QueryError(f"The depth must be 1 or more, not {depth}.")
     grain, part_id = Grain.DATASET, None
     if column is not None:
-        grain, part_id = Grain.COLUMN, find_column(conn, row, column, current_columns(conn, row), veil)
+        grain, part_id = Grain.COLUMN, find_column(view, row, column, current_columns(view, row))
     elif partition is not None:
-        grain, part_id = Grain.PARTITION, find_partition(conn, row, partition, veil)
+        grain, part_id = Grain.PARTITION, find_partition(view, row, partition)
     moment = to_micros(as_utc(as_of)) if as_of is not None else None
     part = column if column is not None else partition
-    return Question(row, part_id, part, Walk(grain, direction, moment, veil=veil), min(depth or UNLIMITED, UNLIMITED))
+    return Question(row, part_id, part, Walk(grain, direction, moment), min(depth or UNLIMITED, UNLIMITED))
 
 
 def refuse_unaskable(*values: str | int | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, exists, literal, select
 
 from headwater.formats.openlineage.accumulate import RunAccount, accumulate
 from headwater.formats.openlineage.describe import schema_fields
@@ -17,29 +17,18 @@ from headwater.model.answers import Change, RunDetail, RunDiff
 from headwater.model.lineage import Basis, ColumnEdge, Edge, EdgeType, Origin
 from headwater.model.names import Job
 from headwater.model.runs import DatasetUse, Run, RunState
-from headwater.store.access.visibility import Veil, edge_seen, parent_seen, run_whole
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.log.certificates import certificates
 from headwater.store.query.closure import endpoint_of, endpoints
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import find_run
 from headwater.store.query.traverse import is_hub
 from headwater.store.schema.name_keys import key_of
-from headwater.store.schema.tables import (
-    dataset,
-    event,
-    from_end,
-    from_micros,
-    job,
-    label,
-    lineage,
-    run,
-    run_dataset,
-    to_micros,
-)
+from headwater.store.schema.tables import from_end, from_micros, to_micros
 
 
 def list_runs(
-    conn: Connection,
+    view: View,
     *,
     job_name: str | None = None,
     namespace: str | None = None,
@@ -50,10 +39,10 @@ def list_runs(
     until: datetime | None = None,
     limit: int = 100,
     after: Position | None = None,
-    veil: Veil | None = None,
 ) -> list[Run]:
     """The newest first, ``after`` a time and an id."""
-    query = select_runs(veil)
+    dataset, job, run, run_dataset = view.tables.dataset, view.tables.job, view.tables.run, view.tables.run_dataset
+    query = select_runs(view.tables)
     for column, value in ((job.c.name, job_name), (job.c.namespace, namespace), (run.c.state, state)):
         if value is not None:
             query = query.where(column == value)
@@ -61,8 +50,6 @@ def list_runs(
         query = query.where(run.c.parent_key == key_of(parent_run_id))
     if dataset_id is not None:
         named = select(dataset.c.id).where(dataset.c.canonical_id == dataset_id)
-        if veil is not None:
-            named = named.where(veil.lets(dataset.c.namespace))
         used = select(run_dataset.c.run_id).where(run_dataset.c.dataset_id.in_(named))
         query = query.where(run.c.id.in_(used))
     if since is not None:
@@ -72,17 +59,19 @@ def list_runs(
     if after is not None:
         query = query.where(beyond(after, run.c.last_event_at.desc(), run.c.run_id))
     query = query.order_by(run.c.last_event_at.desc(), run.c.run_id).limit(limit)
-    return [run_of(row) for row in conn.execute(query)]
+    return [run_of(row) for row in view.execute(query)]
 
 
-def select_runs(veil: Veil | None) -> Any:
-    query = select(
+def select_runs(tables: VisibleTables) -> Any:
+    run, job, parent = tables.run, tables.job, tables.run.alias()
+    # With all visible, a run names its parent whether or not that was ever heard of.
+    shown = literal(True) if tables.visibility.is_everything else exists().where(parent.c.key == run.c.parent_key)
+    return select(
         run,
         job.c.namespace.label("job_namespace"),
         job.c.name.label("job_name"),
-        *(() if veil is None else (parent_seen(veil, run.c.parent_key).label("parent_seen"),)),
+        shown.label("parent_visible"),
     ).join(job, job.c.id == run.c.job_id)
-    return query if veil is None else query.where(veil.lets(job.c.namespace))
 
 
 def run_of(row: Row[Any]) -> Run:
@@ -95,7 +84,7 @@ def run_of(row: Row[Any]) -> Run:
         last_event_at=from_micros(row.last_event_at),
         nominal_start=_moment(row.nominal_start),
         nominal_end=_moment(row.nominal_end),
-        parent_run_id=row.parent_run_id if getattr(row, "parent_seen", True) else None,
+        parent_run_id=row.parent_run_id if row.parent_visible else None,
     )
 
 
@@ -103,35 +92,39 @@ def _moment(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-def describe_run(conn: Connection, run_id: str, veil: Veil | None = None) -> RunDetail:
-    row, account = _account(conn, run_id, veil)
+def describe_run(view: View, run_id: str) -> RunDetail:
+    row, account = _account(view, run_id)
     return RunDetail(
         run=row,
         run_facets=account.run_facets,
         job_facets=account.job_facets,
         inputs=account.inputs,
         outputs=account.outputs,
-        edges=_edges(conn, run_id, veil),
+        edges=_edges(view, run_id),
         column_edges=_column_edges(account),
-        children=tuple(list_runs(conn, parent_run_id=run_id, limit=1000, veil=veil)),
+        children=tuple(list_runs(view, parent_run_id=run_id, limit=1000)),
         problems=account.problems,
         event_count=account.event_count,
-        certificates=tuple(certificates(conn, run_id=run_id, limit=100, veil=veil)),
+        certificates=tuple(certificates(view, run_id=run_id, limit=100)),
     )
 
 
-def _account(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Run, RunAccount]:
-    found = find_run(conn, run_id, veil)
-    row = conn.execute(select_runs(veil).where(run.c.id == found.id)).one()
-    events = conn.execute(select(event.c.body, event.c.digest, event.c.problems).where(event.c.run_id == found.id))
+def _account(view: View, run_id: str) -> tuple[Run, RunAccount]:
+    run, event = view.tables.run, view.tables.event
+    found = find_run(view, run_id)
+    row = view.execute(select_runs(view.tables).where(run.c.id == found.id)).one()
+    events = view.execute(select(event.c.body, event.c.digest, event.c.problems).where(event.c.run_id == found.id))
     account = accumulate(reread_event(e.body, e.digest, e.problems or ()) for e in events)
-    if veil is not None:
-        whole = conn.scalar(select(run.c.id).where(run.c.id == found.id, run_whole(veil, run.c.id))) is not None
-        account = visible_account(account, veil.sees, whole=whole)
+    if not view.is_everything:
+        whole = (
+            view.scalar(select(run.c.id).where(run.c.id == found.id, view.tables.run_is_whole(run.c.id))) is not None
+        )
+        account = visible_account(account, view.sees, whole=whole)
     return run_of(row), account
 
 
-def _edges(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Edge, ...]:
+def _edges(view: View, run_id: str) -> tuple[Edge, ...]:
+    job, lineage, label = view.tables.job, view.tables.lineage, view.tables.label
     part, upstream_part = label.alias(), label.alias()
     query = (
         select(
@@ -144,12 +137,10 @@ def _edges(conn: Connection, run_id: str, veil: Veil | None) -> tuple[Edge, ...]
         .outerjoin(part, part.c.id == lineage.c.partition_id)
         .outerjoin(upstream_part, upstream_part.c.id == lineage.c.upstream_partition_id)
         .outerjoin(job, job.c.id == lineage.c.job_id)
-        .where(lineage.c.run_id == find_run(conn, run_id).id)
+        .where(lineage.c.run_id == find_run(view, run_id).id)
     )
-    if veil is not None:
-        query = query.where(edge_seen(veil, lineage))
-    rows = conn.execute(query).all()
-    named = endpoints(conn, {row.upstream_id for row in rows} | {row.downstream_id for row in rows})
+    rows = view.execute(query).all()
+    named = endpoints(view, {row.upstream_id for row in rows} | {row.downstream_id for row in rows})
     names = {dataset_id: endpoint_of(*name) for dataset_id, name in named.items()}
     edges = [
         Edge(
@@ -189,9 +180,9 @@ def _column_order(edge: ColumnEdge) -> tuple[str, ...]:
 # -- differences ---------------------------------------------------------------------------------
 
 
-def diff_runs(conn: Connection, run_a: str, run_b: str, veil: Veil | None = None) -> RunDiff:
+def diff_runs(view: View, run_a: str, run_b: str) -> RunDiff:
     """What ``run_b`` did otherwise than ``run_a``."""
-    (a, before), (b, after) = _account(conn, run_a, veil), _account(conn, run_b, veil)
+    (a, before), (b, after) = _account(view, run_a), _account(view, run_b)
     return RunDiff(
         run_a=a,
         run_b=b,

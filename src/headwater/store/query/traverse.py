@@ -16,25 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    Table,
-    and_,
-    bindparam,
-    func,
-    null,
-    select,
-    union_all,
-)
+from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, bindparam, func, null, select, union_all
 
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
-from headwater.store.access.visibility import Veil, dataset_seen, edge_seen, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql, pair_table
-from headwater.store.schema.tables import OPEN, column_edge, edge, lineage
+from headwater.store.access.view import View, VisibleTables
+from headwater.store.engine.arrays import id_table, pair_table
+from headwater.store.schema.tables import OPEN
 
 UNLIMITED = 100
 """How deep an unlimited question goes. An answer that this cuts says so."""
@@ -52,8 +40,6 @@ class Walk:
     as_of: int | None = None
     weakest: Dependency = Dependency.UNKNOWN
     """For columns: edges weaker than this are not followed."""
-    veil: Veil | None = None
-    """What it hides is not walked to, and so not through."""
 
 
 class Step(NamedTuple):
@@ -72,11 +58,6 @@ class Reach:
     """For each hub that lies within a hop: the edge that leads to it."""
 
 
-_TABLES: Mapping[Grain, Table] = {
-    Grain.DATASET: edge,
-    Grain.COLUMN: column_edge,
-    Grain.PARTITION: lineage,
-}
 _PARTS = {
     Grain.DATASET: ("upstream_id", "downstream_id"),
     Grain.COLUMN: ("upstream_column_id", "downstream_column_id"),
@@ -84,11 +65,13 @@ _PARTS = {
 }
 
 
-def walk_table(grain: Grain) -> Table:
-    return _TABLES[grain]
+def walk_table(tables: VisibleTables, grain: Grain) -> FromClause:
+    if grain is Grain.DATASET:
+        return tables.edge
+    return tables.column_edge if grain is Grain.COLUMN else tables.lineage
 
 
-def reach(conn: Connection, walk: Walk, start: Collection[Ref], max_depth: int) -> Reach:
+def reach(view: View, walk: Walk, start: Collection[Ref], max_depth: int) -> Reach:
     """Every node within ``max_depth`` hops of ``start``, which is not part of the answer."""
     steps: dict[Ref, Step] = {}
     to_hubs: dict[Ref, int] = {}
@@ -97,7 +80,7 @@ def reach(conn: Connection, walk: Walk, start: Collection[Ref], max_depth: int) 
     # One level more than asked for, to know whether anything was cut.
     for depth in range(1, max_depth + 2):
         found: dict[Ref, Step] = {}
-        for far, part, edge_id in _beyond_hubs(conn, walk, _neighbours(conn, walk, frontier), to_hubs):
+        for far, part, edge_id in _beyond_hubs(view, walk, _neighbours(view, walk, frontier), to_hubs):
             ref = (far, part)
             if ref in steps:
                 continue
@@ -120,7 +103,7 @@ def is_hub(dataset_id: int) -> bool:
 
 
 def _beyond_hubs(
-    conn: Connection, walk: Walk, neighbours: Iterable[Row[int, int | None, int]], to_hubs: dict[Ref, int]
+    view: View, walk: Walk, neighbours: Iterable[Row[int, int | None, int]], to_hubs: dict[Ref, int]
 ) -> Iterator[Row[int, int | None, int]]:
     """The neighbours; instead of hubs those behind them. Behind one that was passed before, all is known already."""
     new: dict[Ref, int] = {}
@@ -132,62 +115,55 @@ def _beyond_hubs(
             new[far, part] = edge_id
     if new:
         to_hubs |= new
-        yield from _neighbours(conn, walk, new.keys())
+        yield from _neighbours(view, walk, new.keys())
 
 
-def hubs_between(
-    conn: Connection, ids: Collection[int], as_of: int | None, veil: Veil | None
-) -> dict[int, tuple[set[int], set[int]]]:
+def hubs_between(view: View, ids: Collection[int], as_of: int | None) -> dict[int, tuple[set[int], set[int]]]:
     """Hubs that lead from one of these datasets to one of them, with which: those on the way in, and on the way out."""
-    ways = {direction: _hub_ends(conn, ids, direction, as_of, veil) for direction in Direction}
+    ways = {direction: _hub_ends(view, ids, direction, as_of) for direction in Direction}
     into, out = ways[Direction.DOWNSTREAM], ways[Direction.UPSTREAM]
     return {hub: (into[hub], out[hub]) for hub in into.keys() & out.keys()}
 
 
-def _hub_ends(
-    conn: Connection, ids: Collection[int], direction: Direction, as_of: int | None, veil: Veil | None
-) -> dict[int, set[int]]:
-    near, far = ends(Grain.DATASET, direction)
-    listed = id_table(is_postgresql(conn), "ids")
+def _hub_ends(view: View, ids: Collection[int], direction: Direction, as_of: int | None) -> dict[int, set[int]]:
+    edge = view.tables.edge
+    near, far = ends(view.tables, Grain.DATASET, direction)
+    listed = view.id_table("ids")
     query = (
         select(far.id, near.id).join(listed, listed.c.id == near.id).where(far.id < 0, holding(edge, as_of)).distinct()
     )
-    if veil is not None:
-        query = query.where(edge_seen(veil, edge))
     found: dict[int, set[int]] = defaultdict(set)
-    for hub, dataset_id in conn.execute(query, {"ids": id_list(conn, ids)}):
+    for hub, dataset_id in view.execute(query, {"ids": view.id_list(ids)}):
         found[hub].add(dataset_id)
     return found
 
 
-def _neighbours(conn: Connection, walk: Walk, frontier: Collection[Ref]) -> Iterable[Row[int, int | None, int]]:
+def _neighbours(view: View, walk: Walk, frontier: Collection[Ref]) -> Iterable[Row[int, int | None, int]]:
     """Each neighbour of the frontier once, with the newest edge that leads there."""
-    query = _level(walk.grain, walk.direction, walk.as_of is not None, walk.weakest, is_postgresql(conn), walk.veil)
+    query = _level(view.tables, walk.grain, walk.direction, walk.as_of is not None, walk.weakest, view.is_postgresql)
     parted = [(i, part) for i, part in frontier if part is not None]
-    parameters = {"whole": id_list(conn, [i for i, part in frontier if part is None])}
+    parameters = {"whole": view.id_list([i for i, part in frontier if part is None])}
     if walk.grain is not Grain.DATASET:
         parameters |= {
-            "parted": id_list(conn, [i for i, _ in parted]),
-            "parted_part": id_list(conn, [part for _, part in parted]),
-            "parents": id_list(conn, {i for i, _ in parted}),
+            "parted": view.id_list([i for i, _ in parted]),
+            "parted_part": view.id_list([part for _, part in parted]),
+            "parents": view.id_list({i for i, _ in parted}),
         }
     if walk.as_of is not None:
         parameters["as_of"] = walk.as_of
-    return conn.execute(query, parameters).all()
+    return view.execute(query, parameters).all()
 
 
-@lru_cache(maxsize=500)  # there is no end of veils
+@lru_cache(maxsize=500)
 def _level(
-    grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, postgresql: bool, veil: Veil | None
+    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, postgresql: bool
 ) -> Select[*tuple[Any, ...]]:
-    table = walk_table(grain)
-    near, far = ends(grain, direction)
+    table = walk_table(tables, grain)
+    near, far = ends(tables, grain, direction)
     holds = holding(table, bindparam("as_of") if as_of else None)
     if weakest is not Dependency.UNKNOWN:
         strong_enough = list(Dependency)[: list(Dependency).index(weakest) + 1]
         holds = and_(holds, table.c.dependency.in_(strong_enough))
-    if veil is not None:
-        holds = and_(holds, dataset_seen(veil, far.id), job_seen(veil, table.c.job_id))
     whole = id_table(postgresql, "whole")
     if grain is Grain.DATASET:
         joined = whole.join(table, near.id == whole.c.id)
@@ -221,18 +197,18 @@ class End:
     part: ColumnElement[int]
 
 
-def ends(grain: Grain, direction: Direction) -> tuple[End, End]:
+def ends(tables: VisibleTables, grain: Grain, direction: Direction) -> tuple[End, End]:
     """The near and the far end of an edge, seen in the direction of the walk."""
-    table = walk_table(grain)
+    table = walk_table(tables, grain)
     upstream_part, downstream_part = _PARTS[grain]
     upstream = End(table.c.upstream_id, table.c[upstream_part])
     downstream = End(table.c.downstream_id, table.c[downstream_part])
     return (downstream, upstream) if direction is Direction.UPSTREAM else (upstream, downstream)
 
 
-def holding(table: Table, as_of: Any) -> ColumnElement[bool]:
+def holding(table: FromClause, as_of: Any) -> ColumnElement[bool]:
     """The rows that hold now, or held at ``as_of``."""
     if as_of is None:
         return table.c.valid_to == OPEN
-    start = table.c.consumed_at if table is lineage else table.c.valid_from
+    start = table.c.consumed_at if "consumed_at" in table.c else table.c.valid_from
     return and_(start <= as_of, table.c.valid_to > as_of)

@@ -7,24 +7,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select
 
 from headwater.model.answers import Version
 from headwater.model.names import Dataset
 from headwater.model.runs import Facets
 from headwater.model.versions import RunVersions, VersionOf
-from headwater.store.access.visibility import Veil, job_seen
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.events import bodies
 from headwater.store.query.lookup import find_dataset
-from headwater.store.schema.tables import dataset, event, from_micros, label, run, run_dataset, to_micros, version
+from headwater.store.schema.tables import from_micros, to_micros
 
 
-def told_of_versions(
-    conn: Connection, named: Dataset, versions: Sequence[Version], veil: Veil | None = None
-) -> list[Facets]:
+def told_of_versions(view: View, named: Dataset, versions: Sequence[Version]) -> list[Facets]:
     """For each of these versions of a dataset the facets that its run, or the event that declared it, said of it: not
     those that hold today."""
-    found = find_dataset(conn, named, veil)
+    run, version, label = view.tables.run, view.tables.version, view.tables.label
+    found = find_dataset(view, named)
     query = (
         select(version.c.written_at, version.c.run_id, version.c.event_id, label.c.text.label("partition"))
         .add_columns(run.c.run_id.label("run_name"))
@@ -33,27 +32,27 @@ def told_of_versions(
         .where(version.c.dataset_id == found.id)
         .where(version.c.written_at.in_({to_micros(one.written_at) for one in versions}))
     )
-    rows = {(row.written_at, row.partition, row.run_name): row for row in conn.execute(query)}
-    names = _names(conn, found.id, veil)
-    return [
-        _said(conn, rows.get((to_micros(one.written_at), one.partition, one.run_id)), names, veil) for one in versions
-    ]
+    rows = {(row.written_at, row.partition, row.run_name): row for row in view.execute(query)}
+    names = _names(view, found.id)
+    return [_said(view, rows.get((to_micros(one.written_at), one.partition, one.run_id)), names) for one in versions]
 
 
-def _names(conn: Connection, canonical: int, veil: Veil | None) -> frozenset[Dataset]:
+def _names(view: View, canonical: int) -> frozenset[Dataset]:
+    dataset = view.tables.dataset
     query = select(dataset.c.namespace, dataset.c.name).where(dataset.c.canonical_id == canonical)
-    rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace)))
+    rows = view.execute(query)
     return frozenset(Dataset(row.namespace, row.name) for row in rows)
 
 
-def _said(conn: Connection, row: Row[Any] | None, names: Collection[Dataset], veil: Veil | None) -> Facets:
+def _said(view: View, row: Row[Any] | None, names: Collection[Dataset]) -> Facets:
+    event = view.tables.event
     if row is None:
         return {}
     of_run = event.c.run_id == row.run_id if row.run_id is not None else event.c.id == row.event_id
     query = select(event.c.id).where(of_run).order_by(event.c.event_time, event.c.digest)
     said: dict[str, Any] = {}
-    for number in conn.scalars(query).all():  # one after another: each may have many megabytes
-        for body in bodies(conn, [number], veil):
+    for number in view.scalars(query).all():  # one after another: each may have many megabytes
+        for body in bodies(view, [number]):
             for facets in _written(json.loads(body.decode("utf-8-sig")), names):
                 said |= facets
     return {name: facet for name, facet in said.items() if not _is_deleted(facet)}
@@ -76,30 +75,32 @@ def _is_deleted(facet: Any) -> bool:
 # -- of runs ----------------------------------------------------------------------------------------
 
 
-def versions_of_runs(conn: Connection, run_ids: Collection[str], veil: Veil | None = None) -> dict[str, RunVersions]:
+def versions_of_runs(view: View, run_ids: Collection[str]) -> dict[str, RunVersions]:
     """What each wrote, and the version that each input had when the run began; none where nobody is known to have
     written it before."""
     found: dict[str, RunVersions] = defaultdict(RunVersions)
-    for row in conn.execute(_wrote(run_ids, veil)):
+    for row in view.execute(_wrote(view.tables, run_ids)):
         found[row.by].outputs.append(_version(row))
-    for row in conn.execute(_read(run_ids, veil)):
+    for row in view.execute(_read(view.tables, run_ids)):
         found[row.by].inputs.append(_version(row))
     return found
 
 
-def _wrote(run_ids: Collection[str], veil: Veil | None) -> Any:
-    query = (
-        select(*_COLUMNS, run.c.run_id.label("by"), run.c.run_id.label("writer"))
+def _wrote(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
+    dataset, label, run, version = tables.dataset, tables.label, tables.run, tables.version
+    return (
+        select(*_columns(tables), run.c.run_id.label("by"), run.c.run_id.label("writer"))
         .join(run, run.c.id == version.c.run_id)
         .join(dataset, dataset.c.id == version.c.dataset_id)
         .outerjoin(label, label.c.id == version.c.partition_id)
         .where(run.c.run_id.in_(run_ids))
         .order_by(dataset.c.namespace, dataset.c.name, label.c.text, version.c.written_at)
     )
-    return _seen(query, veil)
 
 
-def _read(run_ids: Collection[str], veil: Veil | None) -> Any:
+def _read(tables: VisibleTables, run_ids: Collection[str]) -> Select[Any]:
+    dataset, label, run, version = tables.dataset, tables.label, tables.run, tables.version
+    run_dataset = tables.run_dataset
     used, writer, before = dataset.alias(), run.alias(), version.alias()
     earlier = (
         select(before.c.id)
@@ -109,10 +110,8 @@ def _read(run_ids: Collection[str], veil: Veil | None) -> Any:
         .order_by(before.c.written_at.desc(), before.c.tiebreak.desc())
         .limit(1)
     )
-    if veil is not None:
-        earlier = earlier.where(job_seen(veil, before.c.job_id))
-    query = (
-        select(*_COLUMNS, run.c.run_id.label("by"), writer.c.run_id.label("writer"))
+    return (
+        select(*_columns(tables), run.c.run_id.label("by"), writer.c.run_id.label("writer"))
         .select_from(run)
         .join(run_dataset, (run_dataset.c.run_id == run.c.id) & (run_dataset.c.direction == "input"))
         .join(used, used.c.id == run_dataset.c.dataset_id)
@@ -124,17 +123,11 @@ def _read(run_ids: Collection[str], veil: Veil | None) -> Any:
         .order_by(dataset.c.namespace, dataset.c.name)
         .distinct()
     )
-    return _seen(query, veil)
 
 
-_COLUMNS = (dataset.c.namespace, dataset.c.name, label.c.text.label("partition"), version.c.written_at)
-
-
-def _seen(query: Any, veil: Veil | None) -> Any:
-    """Both the dataset and whoever wrote it."""
-    if veil is None:
-        return query
-    return query.where(veil.lets(dataset.c.namespace), job_seen(veil, version.c.job_id))
+def _columns(tables: VisibleTables) -> tuple[ColumnElement[Any], ...]:
+    dataset = tables.dataset
+    return dataset.c.namespace, dataset.c.name, tables.label.c.text.label("partition"), tables.version.c.written_at
 
 
 def _version(row: Row[Any]) -> VersionOf:

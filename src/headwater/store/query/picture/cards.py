@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.visibility import visible_facets
@@ -13,14 +13,13 @@ from headwater.model.answers import LatestRun
 from headwater.model.lineage import Origin
 from headwater.model.picture import Card
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.catalog import other_names, told_fields
 from headwater.store.query.closure import endpoint_of
 from headwater.store.query.counts import stated_complete
 from headwater.store.query.final_events import endings
-from headwater.store.schema.tables import dataset, from_micros, run, run_dataset, version
+from headwater.store.schema.tables import from_micros
 
 MOST_FIELDS = 20_000
 """Of all cards together: a card has its schema if this, shared out evenly, has room for it."""
@@ -32,21 +31,20 @@ Degrees = Mapping[int, int]
 
 
 def cards(
-    conn: Connection,
+    view: View,
     upstreams: Degrees,
     downstreams: Degrees,
     *,
     with_schema: bool = False,
     as_of: int | None,
-    veil: Veil | None,
 ) -> dict[int, Card]:
     """Of the datasets that both say how many neighbours they have."""
-    names = _names(conn, upstreams.keys())
-    latest = _latest_runs(conn, names, as_of, veil)
-    rows = _rows_written(conn, names, as_of, veil)
+    names = _names(view, upstreams.keys())
+    latest = _latest_runs(view, names, as_of)
+    rows = _rows_written(view, names, as_of)
     room = max(LEAST_FIELDS, MOST_FIELDS // len(names)) if with_schema and names else 0
     return {
-        number: _card(same, veil, room, upstreams[number], downstreams[number], latest.get(number), rows.get(number))
+        number: _card(view, same, room, upstreams[number], downstreams[number], latest.get(number), rows.get(number))
         for number, same in names.items()
     }
 
@@ -55,16 +53,17 @@ Names = Mapping[int, list[Row[Any]]]
 """By the dataset: its rows, one for each name, its own first."""
 
 
-def _names(conn: Connection, ids: Collection[int]) -> Names:
-    listed = id_table(is_postgresql(conn), "ids")
-    own = conn.execute(select(dataset).join(listed, listed.c.id == dataset.c.id), {"ids": id_list(conn, ids)}).all()
-    others = other_names(conn, ids)
+def _names(view: View, ids: Collection[int]) -> Names:
+    dataset = view.tables.dataset
+    listed = view.id_table("ids")
+    own = view.execute(select(dataset).join(listed, listed.c.id == dataset.c.id), {"ids": view.id_list(ids)}).all()
+    others = other_names(view, ids)
     return {row.id: [row, *others.get(row.id, [])] for row in own}
 
 
 def _card(
+    view: View,
     same: list[Row[Any]],
-    veil: Veil | None,
     room: int,
     upstreams: int,
     downstreams: int,
@@ -73,7 +72,7 @@ def _card(
 ) -> Card:
     own = same[0]
     facets = merged_facets({name: one.facets[name] for name in ("schema",) if name in one.facets} for one in same)
-    fields = schema_fields(facets if veil is None else visible_facets(facets, veil.sees))
+    fields = schema_fields(facets if view.is_everything else visible_facets(facets, view.sees))
     return Card(
         endpoint=endpoint_of(own.namespace, own.name, own.is_job),
         kind="job" if own.is_job else own.kind,
@@ -90,14 +89,15 @@ def _card(
     )
 
 
-def _seen(same: Iterable[Row[Any]], veil: Veil | None) -> list[Row[Any]]:
-    return [one for one in same if veil is None or veil.sees(one.namespace)]
+def _visible_names(view: View, same: Iterable[Row[Any]]) -> list[Row[Any]]:
+    return [one for one in same if view.sees(one.namespace)]
 
 
-def _latest_runs(conn: Connection, names: Names, as_of: int | None, veil: Veil | None) -> dict[int, LatestRun]:
+def _latest_runs(view: View, names: Names, as_of: int | None) -> dict[int, LatestRun]:
     """The last run that wrote each, under whichever name, whatever became of it."""
-    of_name = {one.id: number for number, same in names.items() for one in _seen(same, veil)}
-    listed = id_table(is_postgresql(conn), "ids")
+    run, run_dataset = view.tables.run, view.tables.run_dataset
+    of_name = {one.id: number for number, same in names.items() for one in _visible_names(view, same)}
+    listed = view.id_table("ids")
     wrote = (
         select(run.c.id)
         .join(run_dataset, run_dataset.c.run_id == run.c.id)
@@ -108,8 +108,6 @@ def _latest_runs(conn: Connection, names: Names, as_of: int | None, veil: Veil |
     )
     if as_of is not None:
         wrote = wrote.where(run.c.last_event_at <= as_of)
-    if veil is not None:
-        wrote = wrote.where(job_seen(veil, run.c.job_id))
     newest = select(listed.c.id, wrote.correlate(listed).scalar_subquery().label("run")).subquery()
     query = (
         select(newest.c.id, run.c.run_id, run.c.state, run.c.last_event_at)
@@ -118,29 +116,30 @@ def _latest_runs(conn: Connection, names: Names, as_of: int | None, veil: Veil |
     )
     return {
         of_name[row.id]: LatestRun(row.run_id, RunState(row.state), from_micros(row.last_event_at))
-        for row in conn.execute(query, {"ids": id_list(conn, of_name)})
+        for row in view.execute(query, {"ids": view.id_list(of_name)})
     }
 
 
-def _rows_written(conn: Connection, names: Names, as_of: int | None, veil: Veil | None) -> dict[int, int]:
+def _rows_written(view: View, names: Names, as_of: int | None) -> dict[int, int]:
     """As the run said that wrote each last, and completed."""
-    wrote = _last_writers(conn, names.keys(), as_of, veil)
+    wrote = _last_writers(view, names.keys(), as_of)
     written = {
         (number, output["namespace"], output["name"]): output
-        for number, said in endings(conn, set(wrote.values()), _STATISTICS, veil)
+        for number, said in endings(view, set(wrote.values()), _STATISTICS)
         for output in said.get("outputs") or ()
     }
     found: dict[int, int] = {}
     for number, writer in wrote.items():
-        for one in _seen(names[number], veil):
+        for one in _visible_names(view, names[number]):
             rows = _row_count(written.get((writer, one.namespace, one.name), {}))
             if rows is not None:
                 found.setdefault(number, rows)
     return found
 
 
-def _last_writers(conn: Connection, ids: Collection[int], as_of: int | None, veil: Veil | None) -> dict[int, int]:
-    listed = id_table(is_postgresql(conn), "ids")
+def _last_writers(view: View, ids: Collection[int], as_of: int | None) -> dict[int, int]:
+    version = view.tables.version
+    listed = view.id_table("ids")
     wrote = (
         select(version.c.run_id)
         .where(version.c.dataset_id == listed.c.id, version.c.origin == Origin.RUN)
@@ -149,10 +148,8 @@ def _last_writers(conn: Connection, ids: Collection[int], as_of: int | None, vei
     )
     if as_of is not None:
         wrote = wrote.where(version.c.written_at <= as_of)
-    if veil is not None:
-        wrote = wrote.where(job_seen(veil, version.c.job_id))
     query = select(listed.c.id, wrote.correlate(listed).scalar_subquery().label("run"))
-    rows = conn.execute(query, {"ids": id_list(conn, ids)})
+    rows = view.execute(query, {"ids": view.id_list(ids)})
     return {row.id: row.run for row in rows if row.run is not None}
 
 

@@ -6,20 +6,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 
 from headwater.formats.openlineage.flows import edge_type
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
 from headwater.model.names import Endpoint, Job
 from headwater.model.picture import ColumnLink
-from headwater.store.access.visibility import Veil, edge_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View
 from headwater.store.query.closure import endpoint_of
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.picture.subgraph import names_of
 from headwater.store.query.traverse import ends, holding
-from headwater.store.schema.tables import column_edge, dataset, job, label
 
 KINDS = (int, str, str, str, str, str, str, str, str, int)
 """Of what a position is made: into or out of, the dataset's own column, the other's name and column, the job, how, and
@@ -35,9 +33,7 @@ class Placed(NamedTuple):
     position: Position
 
 
-def column_links(
-    conn: Connection, owner: Row[Any], *, as_of: int | None, after: Position | None, limit: int, veil: Veil | None
-) -> list[Placed]:
+def column_links(view: View, owner: Row[Any], *, as_of: int | None, after: Position | None, limit: int) -> list[Placed]:
     found: list[Placed] = []
     for side, direction in enumerate(_SIDES):
         if after is not None and side < after[0]:
@@ -45,21 +41,21 @@ def column_links(
         passed = after[1:] if after is not None and side == after[0] else None
         left = limit - len(found)
         if left > 0:
-            rows = _rows(conn, owner.id, direction, as_of, passed, left, veil)
+            rows = _rows(view, owner.id, direction, as_of, passed, left)
             found += [Placed(_link(row, owner, direction), (side, *row[: len(KINDS) - 1])) for row in rows]
     return found
 
 
 def _rows(
-    conn: Connection,
+    view: View,
     owner: int,
     direction: Direction,
     as_of: int | None,
     passed: Position | None,
     limit: int,
-    veil: Veil | None,
 ) -> list[Row[Any]]:
-    near, far = ends(Grain.COLUMN, direction)
+    dataset, job, column_edge, label = view.tables.dataset, view.tables.job, view.tables.column_edge, view.tables.label
+    near, far = ends(view.tables, Grain.COLUMN, direction)
     mine, theirs = label.alias(), label.alias()
     told = [column_edge.c[name] for name in _SAME]
     # One job may say the same both by a run and by a declaration: that is one link.
@@ -95,19 +91,16 @@ def _rows(
     )
     if direction is Direction.DOWNSTREAM:
         query = query.where(far.id != near.id)  # of its own columns it is told on the way in
-    if veil is not None:
-        query = query.where(edge_seen(veil, column_edge))
     every = query.subquery()
     places = list(every.c)[: len(KINDS) - 1]
     rows = select(every).order_by(*places).limit(limit)
-    return list(conn.execute(rows if passed is None else rows.where(beyond(passed, *places))))
+    return list(view.execute(rows if passed is None else rows.where(beyond(passed, *places))))
 
 
-def links_between(
-    conn: Connection, ids: Collection[int], *, as_of: int | None, veil: Veil | None
-) -> tuple[ColumnLink, ...] | None:
+def links_between(view: View, ids: Collection[int], *, as_of: int | None) -> tuple[ColumnLink, ...] | None:
     """Every column edge from one of these datasets to one of them; None if they are too many."""
-    listed = id_table(is_postgresql(conn), "ids")
+    job, column_edge, label = view.tables.job, view.tables.column_edge, view.tables.label
+    listed = view.id_table("ids")
     source, target = label.alias(), label.alias()
     query = (
         select(
@@ -126,17 +119,15 @@ def links_between(
         .where(
             holding(column_edge, as_of),
             # Not the bare column, whose index would have each dataset tried with each other.
-            (column_edge.c.upstream_id + 0).in_(select(id_table(is_postgresql(conn), "ids").c.id)),
+            (column_edge.c.upstream_id + 0).in_(select(view.id_table("ids").c.id)),
         )
         .distinct()  # as above, what is said twice is one
         .limit(MOST_BETWEEN + 1)
     )
-    if veil is not None:
-        query = query.where(edge_seen(veil, column_edge))
-    rows = conn.execute(query, {"ids": id_list(conn, ids)}).all()
+    rows = view.execute(query, {"ids": view.id_list(ids)}).all()
     if len(rows) > MOST_BETWEEN:
         return None
-    names = names_of(conn, ids)
+    names = names_of(view, ids)
     links = [
         _told(row, (names[row.upstream_id], row.upstream_column), (names[row.downstream_id], row.downstream_column))
         for row in rows

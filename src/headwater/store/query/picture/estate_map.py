@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, or_, select
+from sqlalchemy import ColumnElement, Row, exists, or_, select
 
 from headwater.model.picture import EstateMap, MappedDataset
 from headwater.model.runs import RunState
-from headwater.store.access.visibility import Veil, edge_seen, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.lookup import is_known
 from headwater.store.query.traverse import holding, hubs_between, is_hub
-from headwater.store.schema.tables import dataset, edge, from_micros, run, run_dataset
+from headwater.store.schema.tables import from_micros
 
 MOST_DATASETS = 20_000
 MOST_EDGES = 60_000
@@ -22,17 +21,15 @@ _RUNS_LOOKED_AT = 20_000
 and what was last written long ago is not what a map is looked at for."""
 
 
-def estate_map(
-    conn: Connection, *, namespace: str | None = None, as_of: int | None = None, veil: Veil | None = None
-) -> EstateMap:
+def estate_map(view: View, *, namespace: str | None = None, as_of: int | None = None) -> EstateMap:
     """The first datasets by name, and the edges between them; of one ``namespace``, where told."""
-    found = _datasets(conn, namespace, as_of, veil)
+    found = _datasets(view, namespace, as_of)
     rows = found[:MOST_DATASETS]
     place = {row.id: number for number, row in enumerate(rows)}
     namespaces = sorted({row.namespace for row in rows})
     number = {name: n for n, name in enumerate(namespaces)}
-    pairs = _edges(conn, place, as_of, veil)
-    states = _states(conn, as_of, veil)
+    pairs = _edges(view, place, as_of)
+    states = _states(view, as_of)
     return EstateMap(
         namespaces=tuple(namespaces),
         datasets=tuple(MappedDataset(number[row.namespace], row.name, row.kind, states.get(row.id)) for row in rows),
@@ -42,31 +39,31 @@ def estate_map(
     )
 
 
-def _datasets(conn: Connection, namespace: str | None, as_of: int | None, veil: Veil | None) -> list[Row[Any]]:
+def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[Row[Any]]:
+    dataset = view.tables.dataset
     query = select(dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.kind).where(
-        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil)
+        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables)
     )
     if namespace is not None:
         query = query.where(dataset.c.namespace == namespace)
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
     if as_of is not None:
-        query = query.where(was_known(as_of, veil))
-    return list(conn.execute(query.order_by(dataset.c.namespace, dataset.c.name).limit(MOST_DATASETS + 1)))
+        query = query.where(was_known(view.tables, as_of))
+    return list(view.execute(query.order_by(dataset.c.namespace, dataset.c.name).limit(MOST_DATASETS + 1)))
 
 
-def was_known(as_of: int, veil: Veil | None) -> ColumnElement[bool]:
+def was_known(tables: VisibleTables, as_of: int) -> ColumnElement[bool]:
     """Of a dataset: by then somebody had spoken of it, under whichever name, or something flowed."""
-    name = dataset.alias()
+    dataset, edge, name = tables.dataset, tables.edge, tables.dataset_name.alias()
     spoken_of = exists().where(name.c.canonical_id == dataset.c.id, name.c.first_seen <= as_of)
-    held = holding(edge, as_of) if veil is None else and_(holding(edge, as_of), edge_seen(veil, edge))
+    held = holding(edge, as_of)
     flowed = (exists().where(end == dataset.c.id, held) for end in (edge.c.upstream_id, edge.c.downstream_id))
     return or_(spoken_of, *flowed)
 
 
-def _edges(conn: Connection, among: Collection[int], as_of: int | None, veil: Veil | None) -> list[tuple[int, int]]:
+def _edges(view: View, among: Collection[int], as_of: int | None) -> list[tuple[int, int]]:
     """From one dataset to another, each pair once; one more than there may be shows that there are more."""
-    listed = id_table(is_postgresql(conn), "ids")
+    edge = view.tables.edge
+    listed = view.id_table("ids")
     query = (
         select(edge.c.upstream_id, edge.c.downstream_id)
         .join(listed, listed.c.id == edge.c.downstream_id)
@@ -74,11 +71,9 @@ def _edges(conn: Connection, among: Collection[int], as_of: int | None, veil: Ve
         .distinct()
         .order_by(edge.c.downstream_id, edge.c.upstream_id)
     )
-    if veil is not None:
-        query = query.where(edge_seen(veil, edge))
     # The other end is looked up here: a database that is given both lists may try each of one with each of the other.
     hubs: dict[int, list[int]] = {}
-    with conn.execute(query.execution_options(yield_per=10_000), {"ids": id_list(conn, among)}) as rows:
+    with view.execute(query.execution_options(yield_per=10_000), {"ids": view.id_list(among)}) as rows:
         pairs: dict[tuple[int, int], None] = {}
         for upstream, downstream in rows:
             if is_hub(upstream):
@@ -88,7 +83,7 @@ def _edges(conn: Connection, among: Collection[int], as_of: int | None, veil: Ve
             if len(pairs) > MOST_EDGES:
                 return list(pairs)
     # A map has no place for jobs: there is a line from each input to each output, as far as there is room.
-    into = hubs_between(conn, among, as_of, veil) if hubs else {}
+    into = hubs_between(view, among, as_of) if hubs else {}
     for hub, downstreams in hubs.items():
         sources = sorted(into[hub][0]) if hub in into else []
         for pair in ((source, target) for target in downstreams for source in sources if source != target):
@@ -98,13 +93,12 @@ def _edges(conn: Connection, among: Collection[int], as_of: int | None, veil: Ve
     return list(pairs)
 
 
-def _states(conn: Connection, as_of: int | None, veil: Veil | None) -> dict[int, RunState]:
+def _states(view: View, as_of: int | None) -> dict[int, RunState]:
     """By the dataset: how the last run ended that wrote it, or how far it is."""
+    dataset, run, run_dataset = view.tables.dataset, view.tables.run, view.tables.run_dataset
     newest = select(run.c.id, run.c.state, run.c.last_event_at, run.c.run_id)
     if as_of is not None:
         newest = newest.where(run.c.last_event_at <= as_of)
-    if veil is not None:
-        newest = newest.where(job_seen(veil, run.c.job_id))
     runs = newest.order_by(run.c.last_event_at.desc(), run.c.run_id.desc()).limit(_RUNS_LOOKED_AT).subquery()
     query = (
         select(dataset.c.canonical_id, runs.c.state)
@@ -114,6 +108,4 @@ def _states(conn: Connection, as_of: int | None, veil: Veil | None) -> dict[int,
         .where(run_dataset.c.direction == "output")
         .order_by(runs.c.last_event_at, runs.c.run_id)  # the last has the say
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    return {row.canonical_id: RunState(row.state) for row in conn.execute(query)}
+    return {row.canonical_id: RunState(row.state) for row in view.execute(query)}

@@ -11,19 +11,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, distinct, func, select
+from sqlalchemy import ColumnElement, Row, and_, distinct, func, select
 
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import EdgeType, Origin
 from headwater.model.names import Endpoint, Job
 from headwater.model.picture import Link, Neighbourhood
-from headwater.store.access.visibility import Veil, dataset_seen, edge_seen, job_seen
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.picture.cards import cards
 from headwater.store.query.picture.column_links import links_between
 from headwater.store.query.picture.subgraph import job_names, names_of
 from headwater.store.query.traverse import Walk, ends, holding, is_hub
-from headwater.store.schema.tables import dataset, edge, from_micros
+from headwater.store.schema.tables import from_micros
 
 MOST_NODES = 1_000
 """Each way. What was not come to is among the neighbours that the cards count."""
@@ -31,7 +30,7 @@ _ORIGINS = [str(origin) for origin in Origin]
 
 
 def neighbourhood(
-    conn: Connection,
+    view: View,
     start: int,
     *,
     upstream: int,
@@ -39,23 +38,22 @@ def neighbourhood(
     limit: int,
     columns: bool = False,
     as_of: int | None,
-    veil: Veil | None,
 ) -> Neighbourhood:
     """Of the dataset of the number ``start``; ``limit``: of each node, on each side, the first by name. ``columns``:
     with those of the nodes, and every edge between them."""
-    up = Walk(Grain.DATASET, Direction.UPSTREAM, as_of, veil=veil)
+    up = Walk(Grain.DATASET, Direction.UPSTREAM, as_of)
     down = replace(up, direction=Direction.DOWNSTREAM)
     distance = {start: 0}
     for walk, hops in ((up, upstream), (down, downstream)):
-        for number, depth in _within(conn, walk, start, hops, limit):
+        for number, depth in _within(view, walk, start, hops, limit):
             distance[number] = min(depth, distance.get(number, depth))
-    upstreams, downstreams = _degrees(conn, up, distance), _degrees(conn, down, distance)
-    shown = cards(conn, upstreams, downstreams, with_schema=columns, as_of=as_of, veil=veil)
+    upstreams, downstreams = _degrees(view, up, distance), _degrees(view, down, distance)
+    shown = cards(view, upstreams, downstreams, with_schema=columns, as_of=as_of)
     order = sorted(distance, key=lambda number: (distance[number], *_order(shown[number].endpoint)))
     return Neighbourhood(
         nodes=tuple(shown[number] for number in order),
-        edges=_links(conn, distance, as_of, veil),
-        column_edges=links_between(conn, distance, as_of=as_of, veil=veil) if columns else None,
+        edges=_links(view, distance, as_of),
+        column_edges=links_between(view, distance, as_of=as_of) if columns else None,
         as_of=None if as_of is None else from_micros(as_of),
     )
 
@@ -64,28 +62,29 @@ def _order(endpoint: Endpoint) -> tuple[str, str, bool]:
     return endpoint.namespace, endpoint.name, isinstance(endpoint, Job)
 
 
-def _within(conn: Connection, walk: Walk, start: int, hops: int, limit: int) -> Iterator[tuple[int, int]]:
+def _within(view: View, walk: Walk, start: int, hops: int, limit: int) -> Iterator[tuple[int, int]]:
     """What is found, with the hops it took."""
     found, frontier = {start}, [start]
     for depth in range(1, hops + 1):
-        near = _nearest(conn, walk, frontier, limit)
+        near = _nearest(view, walk, frontier, limit)
         hubs = [number for number in near if is_hub(number)]
         if hubs:  # what is behind them is no further away
-            near = [*hubs, *dict.fromkeys([*near, *_nearest(conn, walk, hubs, limit)])]
+            near = [*hubs, *dict.fromkeys([*near, *_nearest(view, walk, hubs, limit)])]
         new = [number for number in dict.fromkeys(near) if number not in found][: MOST_NODES - len(found)]
         found.update(new)
         yield from ((number, depth) for number in new)
         frontier = [number for number in new if not is_hub(number)]
 
 
-def _nearest(conn: Connection, walk: Walk, frontier: Collection[int], limit: int) -> list[int]:
+def _nearest(view: View, walk: Walk, frontier: Collection[int], limit: int) -> list[int]:
     """Of each of the frontier the first neighbours by name, each once."""
-    near, far = ends(walk.grain, walk.direction)
-    listed = id_table(is_postgresql(conn), "ids")
+    dataset = view.tables.dataset
+    near, far = ends(view.tables, walk.grain, walk.direction)
+    listed = view.id_table("ids")
     pairs = (
         select(near.id.label("near"), far.id.label("far"))
         .join(listed, listed.c.id == near.id)
-        .where(_neighbours(walk))
+        .where(_neighbours(view.tables, walk))
         .distinct()
         .subquery()
     )
@@ -98,47 +97,43 @@ def _nearest(conn: Connection, walk: Walk, frontier: Collection[int], limit: int
         .where(ranked.c.place <= limit)
         .order_by(*by_name)
     )
-    return list(dict.fromkeys(conn.scalars(query, {"ids": id_list(conn, frontier)})))
+    return list(dict.fromkeys(view.scalars(query, {"ids": view.id_list(frontier)})))
 
 
-def _degrees(conn: Connection, walk: Walk, ids: Collection[int]) -> Counter[int]:
-    near, far = ends(walk.grain, walk.direction)
-    listed = id_table(is_postgresql(conn), "ids")
+def _degrees(view: View, walk: Walk, ids: Collection[int]) -> Counter[int]:
+    near, far = ends(view.tables, walk.grain, walk.direction)
+    listed = view.id_table("ids")
     query = (
         select(near.id.label("near"), func.count(distinct(far.id)).label("many"))
         .join(listed, listed.c.id == near.id)
-        .where(_neighbours(walk))
+        .where(_neighbours(view.tables, walk))
         .group_by(near.id)
     )
     counted: Counter[int] = Counter(dict.fromkeys(ids, 0))
-    counted.update({row.near: row.many for row in conn.execute(query, {"ids": id_list(conn, ids)})})
+    counted.update({row.near: row.many for row in view.execute(query, {"ids": view.id_list(ids)})})
     return counted
 
 
-def _neighbours(walk: Walk) -> ColumnElement[bool]:
-    """Of edges: that they hold, are seen, and lead to somebody else."""
-    near, far = ends(walk.grain, walk.direction)
-    elsewhere = and_(holding(edge, walk.as_of), far.id != near.id)
-    if walk.veil is None:
-        return elsewhere
-    return and_(elsewhere, dataset_seen(walk.veil, far.id), job_seen(walk.veil, edge.c.job_id))
+def _neighbours(tables: VisibleTables, walk: Walk) -> ColumnElement[bool]:
+    """Of edges: that they hold, and lead to another node."""
+    near, far = ends(tables, walk.grain, walk.direction)
+    return and_(holding(tables.edge, walk.as_of), far.id != near.id)
 
 
-def _links(conn: Connection, ids: Collection[int], as_of: int | None, veil: Veil | None) -> tuple[Link, ...]:
-    listed = id_table(is_postgresql(conn), "ids")
+def _links(view: View, ids: Collection[int], as_of: int | None) -> tuple[Link, ...]:
+    edge = view.tables.edge
+    listed = view.id_table("ids")
     query = (
         select(edge)
         .join(listed, listed.c.id == edge.c.downstream_id)
         # Not the bare column, whose index would have each node tried with each other.
-        .where(holding(edge, as_of), (edge.c.upstream_id + 0).in_(select(id_table(is_postgresql(conn), "ids").c.id)))
+        .where(holding(edge, as_of), (edge.c.upstream_id + 0).in_(select(view.id_table("ids").c.id)))
     )
-    if veil is not None:
-        query = query.where(edge_seen(veil, edge))
     pairs: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
-    for row in conn.execute(query, {"ids": id_list(conn, ids)}):
+    for row in view.execute(query, {"ids": view.id_list(ids)}):
         pairs[row.upstream_id, row.downstream_id].append(row)
-    jobs = job_names(conn, {row.job_id for rows in pairs.values() for row in rows if row.job_id is not None})
-    names = names_of(conn, ids)
+    jobs = job_names(view, {row.job_id for rows in pairs.values() for row in rows if row.job_id is not None})
+    names = names_of(view, ids)
     links = [_link(names[upstream], names[downstream], rows, jobs) for (upstream, downstream), rows in pairs.items()]
     return tuple(sorted(links, key=lambda link: (*_order(link.downstream), *_order(link.upstream))))
 

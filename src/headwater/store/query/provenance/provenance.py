@@ -9,27 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row
 
 from headwater.errors import QueryError
 from headwater.formats.provenance import agent_of, context_told, operation_of, written
 from headwater.formats.wia.ids import Mint
 from headwater.model.names import Dataset, Job
 from headwater.model.provenance import Agent, Operation, Provenance, ProvenanceEvent
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.provenance.stated import Found, default_operation, stated
 from headwater.store.query.provenance.uses import (
-    AT,
     Name,
     RunWords,
     first_writes,
     latest_uses,
     names_of,
     select_uses,
+    used_at,
     words_of,
 )
-from headwater.store.schema.tables import exchange_secret, from_micros, run
+from headwater.store.schema.tables import from_micros
 
 KINDS = (int, str, str)
 """Of a position: the moment, what tells things of one moment apart, and the direction."""
@@ -38,7 +38,7 @@ _RANKS = {"output": 0, "input": 1, "stated": 2}  # the newest first, and a run w
 
 
 def list_provenance(
-    conn: Connection,
+    view: View,
     owner: Row[Any],
     *,
     event: ProvenanceEvent | None = None,
@@ -46,16 +46,15 @@ def list_provenance(
     until: int | None = None,
     after: Position | None = None,
     limit: int = 100,
-    veil: Veil | None = None,
 ) -> list[Found]:
     """The newest first, ``after`` a position; of one dataset, under whatever names it was used."""
     if limit == 0:
         return []
-    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
-    said = stated(conn, [owner], mint, veil)[owner.id]
+    mint = Mint(view.exchange_secret())
+    said = stated(view, [owner], mint)[owner.id]
     found = [one for one in said if _within(one, event, since, until, after)]
     of_runs = 0
-    for one in _of_runs(conn, owner, said, mint, event, since, until, after, limit, veil):
+    for one in _of_runs(view, owner, said, mint, event, since, until, after, limit):
         if event is None or one.provenance.event is event:
             found.append(one)
             of_runs += 1
@@ -82,7 +81,7 @@ def _order(position: Position) -> tuple[int, str, int]:
 
 
 def _of_runs(
-    conn: Connection,
+    view: View,
     owner: Row[Any],
     said: Sequence[Found],
     mint: Mint,
@@ -91,25 +90,26 @@ def _of_runs(
     until: int | None,
     after: Position | None,
     limit: int,
-    veil: Veil | None,
 ) -> Iterator[Found]:
     """What a write was is in its events, so writes are looked through in portions until enough of them fit."""
-    query, uses = select_uses(conn, [owner.id], veil)
-    order = (AT.desc(), run.c.key, uses.c.direction.desc())
+    run = view.tables.run
+    query, uses = select_uses(view, [owner.id])
+    at = used_at(run)
+    order = (at.desc(), run.c.key, uses.c.direction.desc())
     query = query.order_by(*order)
     if event is not None:
         query = query.where(uses.c.direction == ("input" if event is ProvenanceEvent.ACCESSED else "output"))
     if since is not None:
-        query = query.where(since <= AT)
+        query = query.where(at >= since)
     if until is not None:
-        query = query.where(until > AT)
-    names = names_of(conn, [owner.id], veil)
-    firsts = _first_runs(conn, {owner.id: said}, veil)
+        query = query.where(at < until)
+    names = names_of(view, [owner.id])
+    firsts = _first_runs(view, {owner.id: said})
     at_once = limit if event in (None, ProvenanceEvent.ACCESSED) else max(limit, _AT_ONCE)
     while True:
         portion = query if after is None else query.where(beyond(_in_columns(after), *order))
-        rows = conn.execute(portion.limit(at_once)).all()
-        yield from _derived(conn, rows, {owner.id: Dataset(owner.namespace, owner.name)}, names, firsts, mint, veil)
+        rows = view.execute(portion.limit(at_once)).all()
+        yield from _derived(view, rows, {owner.id: Dataset(owner.namespace, owner.name)}, names, firsts, mint)
         if len(rows) < at_once:
             return
         after = _position(rows[-1])
@@ -127,9 +127,9 @@ def _position(row: Row[Any]) -> tuple[int, str, str]:
     return row.at, bytes(row.key).hex(), row.direction
 
 
-def _first_runs(conn: Connection, said: Mapping[int, Sequence[Found]], veil: Veil | None) -> dict[int, int]:
+def _first_runs(view: View, said: Mapping[int, Sequence[Found]]) -> dict[int, int]:
     """By dataset: the run that wrote it first, unless somebody states that it was written before."""
-    firsts = first_writes(conn, said.keys(), veil)
+    firsts = first_writes(view, said.keys())
     return {owner: row.id for owner, row in firsts.items() if not any(_wrote_by(one, row.at) for one in said[owner])}
 
 
@@ -140,15 +140,14 @@ def _wrote_by(one: Found, moment: int) -> bool:
 
 
 def _derived(
-    conn: Connection,
+    view: View,
     rows: Sequence[Row[Any]],
     named: Mapping[int, Dataset],
     names: Mapping[int, set[Name]],
     firsts: Mapping[int, int],
     mint: Mint,
-    veil: Veil | None,
 ) -> Iterator[Found]:
-    words = words_of(conn, sorted({row.id for row in rows}), veil)
+    words = words_of(view, sorted({row.id for row in rows}))
     for row in rows:
         own = words.get(row.id) or RunWords()
         change = own.change(names[row.owner_id]) if row.direction == "output" else None
@@ -189,21 +188,19 @@ def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_
 # -- for an export --------------------------------------------------------------------------------
 
 
-def exported(
-    conn: Connection, owners: Sequence[Row[Any]], mint: Mint, as_of: int | None, veil: Veil | None
-) -> Iterator[tuple[int, Provenance]]:
+def exported(view: View, owners: Sequence[Row[Any]], mint: Mint, as_of: int | None) -> Iterator[tuple[int, Provenance]]:
     """By dataset: what was stated here; of each job the newest read and the newest write; and the first write.
 
     All of it would be as long as the list of runs; what imports brought is exported as it came.
     """
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
-    said = stated(conn, owners, mint, veil)
+    said = stated(view, owners, mint)
     for owner, each in said.items():
         for one in each:
             if one.document is None and (as_of is None or one.position[0] <= as_of):
                 yield owner, one.provenance
-    rows = latest_uses(conn, list(named), as_of, veil)
-    names, firsts = names_of(conn, list(named), veil), _first_runs(conn, said, veil)
-    derived = _derived(conn, rows, named, names, firsts, mint, veil)
+    rows = latest_uses(view, list(named), as_of)
+    names, firsts = names_of(view, list(named)), _first_runs(view, said)
+    derived = _derived(view, rows, named, names, firsts, mint)
     for row, one in zip(rows, derived, strict=True):
         yield row.owner_id, one.provenance

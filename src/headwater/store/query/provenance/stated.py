@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import Row, or_, select
 
 from headwater.formats.openlineage.event import EventKind, as_utc, parse_time
 from headwater.formats.openlineage.visibility import visible_event, without_hidden
@@ -19,12 +19,11 @@ from headwater.formats.wia.events import FACET, OWN, kept_of
 from headwater.formats.wia.ids import Mint
 from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
-from headwater.store.access.visibility import Veil
-from headwater.store.engine.arrays import one_of
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_document
 from headwater.store.query.provenance.uses import holds
 from headwater.store.schema.name_keys import key_of
-from headwater.store.schema.tables import dataset, event, from_micros, run, run_dataset, to_micros
+from headwater.store.schema.tables import from_micros, to_micros
 
 NEVER = -(2**62)
 """The place in the order of what has no time: after everything else."""
@@ -46,36 +45,31 @@ def default_operation(kind: ProvenanceEvent | None) -> str:
     return _OPERATIONS.get(kind, "write") if kind is not None else "write"
 
 
-def stated(
-    conn: Connection, owners: Sequence[Row[Any]], mint: Mint, veil: Veil | None, *, imported: bool = True
-) -> dict[int, list[Found]]:
+def stated(view: View, owners: Sequence[Row[Any]], mint: Mint, *, imported: bool = True) -> dict[int, list[Found]]:
     """By dataset, the newest first. ``owners`` are seen; ``imported``: also what imports brought."""
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
     found: dict[int, list[Found]] = {owner: [] for owner in named}
-    for owner, one in (*_events(conn, named, mint, veil), *(_imported(conn, named, veil) if imported else ())):
+    for owner, one in (*_events(view, named, mint), *(_imported(view, named) if imported else ())):
         found[owner].append(one)
     for each in found.values():
         each.sort(key=lambda one: (-one.position[0], one.position[1]))
     return found
 
 
-def _events(
-    conn: Connection, named: Mapping[int, Dataset], mint: Mint, veil: Veil | None
-) -> Iterator[tuple[int, Found]]:
+def _events(view: View, named: Mapping[int, Dataset], mint: Mint) -> Iterator[tuple[int, Found]]:
+    dataset, event = view.tables.dataset, view.tables.event
     query = (
         select(dataset.c.canonical_id, event.c.body, event.c.digest, event.c.event_time)
         .join(dataset, dataset.c.id == event.c.dataset_id)
         .where(
-            one_of(conn, dataset.c.canonical_id, named),
+            view.one_of(dataset.c.canonical_id, named),
             event.c.kind == EventKind.DATASET,
-            or_(holds(conn, STATED), holds(conn, LIFECYCLE)),
+            or_(holds(view, STATED), holds(view, LIFECYCLE)),
         )
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    for row in conn.execute(query):
+    for row in view.execute(query):
         said = json.loads(row.body)
-        shown = said if veil is None else visible_event(said, veil.sees, whole=True)
+        shown = said if view.is_everything else visible_event(said, view.sees, whole=True)
         document = _document(shown) if shown is not None else None
         if document is None:
             continue
@@ -118,20 +112,21 @@ def _provenance(own_id: str, of: Dataset, document: Document, micros: int | None
 # -- imports --------------------------------------------------------------------------------------
 
 
-def _imported(conn: Connection, named: Mapping[int, Dataset], veil: Veil | None) -> Iterator[tuple[int, Found]]:
+def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, Found]]:
+    dataset = view.tables.dataset_name
     facets: dict[int, list[Any]] = {}
-    query = select(dataset.c.canonical_id, dataset.c.facets).where(one_of(conn, dataset.c.canonical_id, named))
+    query = select(dataset.c.canonical_id, dataset.c.facets).where(view.one_of(dataset.c.canonical_id, named))
     names = (dataset.c.id != dataset.c.canonical_id, dataset.c.namespace, dataset.c.name)
-    for row in conn.execute(query.order_by(*names)):
+    for row in view.execute(query.order_by(*names)):
         facets.setdefault(row.canonical_id, []).append(row.facets)
     documents = [
         (owner, document)
         for owner, each in facets.items()
         if any(FACET in one for one in each)
-        for document in _visible(kept_of(merged_document(each)).provenance, veil)
+        for document in _visible(view, kept_of(merged_document(each)).provenance)
         if not faults(Kind.PROVENANCE, document)
     ]
-    here = _runs_here(conn, {(owner, run_id) for owner, one in documents if (run_id := _run_id(one)) is not None})
+    here = _runs_here(view, {(owner, run_id) for owner, one in documents if (run_id := _run_id(one)) is not None})
     for owner, document in documents:
         if (owner, _run_id(document)) in here:
             continue  # what was exported from here: the run says so itself
@@ -142,10 +137,10 @@ def _imported(conn: Connection, named: Mapping[int, Dataset], veil: Veil | None)
         yield owner, Found(position, _provenance(given, named[owner], document, micros), document)
 
 
-def _visible(documents: Sequence[Document], veil: Veil | None) -> Iterator[Document]:
+def _visible(view: View, documents: Sequence[Document]) -> Iterator[Document]:
     """What an export says of a run comes with the job's name, and is not told where that is hidden."""
     for document in documents:
-        if veil is None or without_hidden(document, veil.sees) is document:
+        if view.is_everything or without_hidden(document, view.sees) is document:
             yield document
 
 
@@ -155,8 +150,9 @@ def _run_id(document: Document) -> str | None:
     return run_id if isinstance(run_id, str) else None
 
 
-def _runs_here(conn: Connection, wanted: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
+def _runs_here(view: View, wanted: Collection[tuple[int, str]]) -> set[tuple[int, str]]:
     """Of datasets and runs: those that this store knows to have to do with each other."""
+    dataset, run, run_dataset = view.tables.dataset, view.tables.run, view.tables.run_dataset
     if not wanted:
         return set()
     by_key = {key_of(run_id): run_id for _, run_id in wanted}
@@ -164,10 +160,10 @@ def _runs_here(conn: Connection, wanted: Collection[tuple[int, str]]) -> set[tup
         select(dataset.c.canonical_id, run.c.key)
         .join(run_dataset, run_dataset.c.run_id == run.c.id)
         .join(dataset, dataset.c.id == run_dataset.c.dataset_id)
-        .where(one_of(conn, dataset.c.canonical_id, {owner for owner, _ in wanted}))
+        .where(view.one_of(dataset.c.canonical_id, {owner for owner, _ in wanted}))
     )
     keys, known = list(by_key), set()
     for start in range(0, len(keys), 500):
-        for row in conn.execute(query.where(run.c.key.in_(keys[start : start + 500]))):
+        for row in view.execute(query.where(run.c.key.in_(keys[start : start + 500]))):
             known.add((row.canonical_id, by_key[bytes(row.key)]))
     return known

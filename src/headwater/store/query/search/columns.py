@@ -12,19 +12,17 @@ import re
 from collections.abc import Collection, Iterator
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import ColumnElement, Connection, Text, case, or_, select, type_coerce
+from sqlalchemy import ColumnElement, Text, case, or_, select, type_coerce
 
 from headwater.formats.openlineage.describe import schema_fields
 from headwater.formats.openlineage.visibility import visible_facets
 from headwater.model.names import Dataset
 from headwater.model.pages import Hit, Match
-from headwater.store.access.visibility import Veil
-from headwater.store.engine.arrays import id_list, id_table, is_postgresql
+from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
 from headwater.store.query.catalog import column_paths, other_names
 from headwater.store.query.lookup import is_known
 from headwater.store.query.search.matching import escaped, like, match_in
-from headwater.store.schema.tables import dataset, label
 
 _MOST_DATASETS = 300
 _MOST_ALIKE = 20
@@ -33,65 +31,64 @@ _PLAIN = re.compile(r"[A-Za-z0-9_ :+-]+")
 """What stands in JSON as it is. A dot may be where one column is part of another."""
 
 
-def find_columns(conn: Connection, wanted: str, veil: Veil | None) -> list[Hit]:
+def find_columns(view: View, wanted: str) -> list[Hit]:
     found = [
         Hit(owner, "column", match, 100.0, column=column)
-        for owner, column in _columns(conn, [wanted], veil)
+        for owner, column in _columns(view, [wanted])
         if (match := match_in(column, column, wanted)) is not None
     ]
-    return found or list(_alike(conn, wanted, veil))
+    return found or list(_alike(view, wanted))
 
 
-def _alike(conn: Connection, wanted: str, veil: Veil | None) -> Iterator[Hit]:
-    names = list(conn.scalars(select(label.c.text)))
+def _alike(view: View, wanted: str) -> Iterator[Hit]:
+    label = view.tables.label
+    names = list(view.scalars(select(label.c.text)))
     lower = [name.lower() for name in names]
     matches = process.extract(wanted.lower(), lower, scorer=fuzz.WRatio, limit=_MOST_ALIKE, score_cutoff=_ALIKE)
     near = {lower[place]: round(float(score), 2) for _, score, place in matches}
-    for owner, column in _columns(conn, list(near), veil) if near else ():
+    for owner, column in _columns(view, list(near)) if near else ():
         if column.lower() in near:
             yield Hit(owner, "column", Match.FUZZY, near[column.lower()], column=column)
 
 
-def _columns(conn: Connection, words: Collection[str], veil: Veil | None) -> Iterator[tuple[Dataset, str]]:
+def _columns(view: View, words: Collection[str]) -> Iterator[tuple[Dataset, str]]:
     """The columns, nested ones too by their dotted path, of the datasets whose schema may hold one of the words."""
-    listed = id_table(is_postgresql(conn), "ids")
+    dataset = view.tables.dataset
+    listed = view.id_table("ids")
     query = (
         select(dataset)
         .join(listed, listed.c.id == dataset.c.id)
-        .where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil))
+        .where(dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables))
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    ids = _holding(conn, words, veil)
-    others = other_names(conn, ids)
-    for row in conn.execute(query, {"ids": id_list(conn, ids)}):
+    ids = _holding(view, words)
+    others = other_names(view, ids)
+    for row in view.execute(query, {"ids": view.id_list(ids)}):
         stated = (one.facets for one in (row, *others.get(row.id, [])))
         facets = merged_facets({"schema": facets["schema"]} for facets in stated if "schema" in facets)
-        fields = schema_fields(facets if veil is None else visible_facets(facets, veil.sees))
+        fields = schema_fields(facets if view.is_everything else visible_facets(facets, view.sees))
         for column in dict.fromkeys(column_paths(fields, "")):
             yield Dataset(row.namespace, row.name), column
 
 
-def _holding(conn: Connection, words: Collection[str], veil: Veil | None) -> list[int]:
+def _holding(view: View, words: Collection[str]) -> list[int]:
     """The datasets whose facets hold one of the words; should there be very many, those with a column of that name
     first, and then those with one that begins so."""
+    dataset = view.tables.dataset
     facets = type_coerce(dataset.c.facets, Text)
     names = [f'%"name":"{escaped(json.dumps(word)[1:-1])}' for word in words]
-    exact = or_(*(like(conn, facets, f'{name}"%') for name in names))
-    begun = or_(*(like(conn, facets, f"{name}%") for name in names))
+    exact = or_(*(like(view, facets, f'{name}"%') for name in names))
+    begun = or_(*(like(view, facets, f"{name}%") for name in names))
     query = (
         select(dataset.c.canonical_id)
-        .where(dataset.c.is_job == 0, or_(*(_may_hold(conn, facets, word) for word in words)))
+        .where(dataset.c.is_job == 0, or_(*(_may_hold(view, facets, word) for word in words)))
         .order_by(case((exact, 0), (begun, 1), else_=2), dataset.c.namespace, dataset.c.name)
         .limit(_MOST_DATASETS)
     )
-    if veil is not None:
-        query = query.where(veil.lets(dataset.c.namespace))
-    return list(dict.fromkeys(conn.scalars(query)))
+    return list(dict.fromkeys(view.scalars(query)))
 
 
-def _may_hold(conn: Connection, facets: ColumnElement[str], word: str) -> ColumnElement[bool]:
+def _may_hold(view: View, facets: ColumnElement[str], word: str) -> ColumnElement[bool]:
     """By its longest piece that stands in JSON as it is: what is no ASCII is escaped there, upper and lower case
     each in its own way."""
     piece = max(_PLAIN.findall(word), key=len, default="")
-    return like(conn, facets, f"%{escaped(piece)}%")
+    return like(view, facets, f"%{escaped(piece)}%")

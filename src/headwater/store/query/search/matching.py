@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement
 
 from headwater.model.pages import Match
-from headwater.store.engine.arrays import is_postgresql
+from headwater.store.access.view import View
 
 
 def match_in(name: str, whole: str, wanted: str) -> Match | None:
@@ -28,8 +28,8 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def like(conn: Connection, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+def like(view: View, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
     """Upper or lower case of ASCII letters: what the databases do by themselves, and therefore quickly."""
     # SQLAlchemy's ilike would have SQLite call our lower() for each row.
-    how = column.ilike if is_postgresql(conn) else column.like
+    how = column.ilike if view.is_postgresql else column.like
     return how(pattern, escape="\\")

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rapidfuzz import fuzz, process
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Select, func, select
 
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Hit, Match
-from headwater.store.access.visibility import Veil
+from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.lookup import is_known
 from headwater.store.query.search.columns import find_columns
 from headwater.store.query.search.matching import escaped, match_in
 from headwater.store.query.search.runs import find_runs
-from headwater.store.schema.tables import dataset, job
 
 _MOST_PIECES = 2_000
 _ALIKE = 70.0
@@ -27,9 +26,7 @@ Named = tuple[str, str, str]
 """Type, namespace, name."""
 
 
-def find(
-    conn: Connection, text: str, *, kind: str | None = None, limit: int = 100, veil: Veil | None = None
-) -> list[Hit]:
+def find(view: View, text: str, *, kind: str | None = None, limit: int = 100) -> list[Hit]:
     """``text`` is a name, a beginning or a piece of it, or nearly so; upper and lower case are the same.
 
     ``kind``: `dataset`, `job`, `column`, `run` or `any` of these; datasets and jobs, unless told.
@@ -37,20 +34,20 @@ def find(
     wanted = text.strip()
     if not wanted:
         return []
-    hits = _find_named(conn, wanted, kind, limit, veil) if kind in (None, ANY, "dataset", "job") else []
+    hits = _find_named(view, wanted, kind, limit) if kind in (None, ANY, "dataset", "job") else []
     if kind in (ANY, "column"):
-        hits += find_columns(conn, wanted, veil)
+        hits += find_columns(view, wanted)
     if kind in (ANY, "run"):
-        hits += find_runs(conn, wanted, veil)
+        hits += find_runs(view, wanted)
     return sorted(hits, key=rank)[:limit]
 
 
-def _find_named(conn: Connection, wanted: str, kind: str | None, limit: int, veil: Veil | None) -> list[Hit]:
-    pieces = [_hit(named, wanted) for named in _named(conn, kind, veil, wanted)]
+def _find_named(view: View, wanted: str, kind: str | None, limit: int) -> list[Hit]:
+    pieces = [_hit(named, wanted) for named in _named(view, kind, wanted)]
     if len(pieces) >= limit:
         return pieces
     known = {(hit.type, hit.endpoint) for hit in pieces}
-    return pieces + [hit for hit in _alike(conn, wanted, kind, veil) if (hit.type, hit.endpoint) not in known]
+    return pieces + [hit for hit in _alike(view, wanted, kind) if (hit.type, hit.endpoint) not in known]
 
 
 Rank = tuple[int, float, int, str, str, str, str]
@@ -76,8 +73,8 @@ def _hit(named: Named, wanted: str) -> Hit:
     return Hit(_endpoint(named), kind, match, 100.0)
 
 
-def _alike(conn: Connection, wanted: str, kind: str | None, veil: Veil | None) -> Iterator[Hit]:
-    every = list(_named(conn, kind, veil, None))
+def _alike(view: View, wanted: str, kind: str | None) -> Iterator[Hit]:
+    every = list(_named(view, kind, None))
     names = [name.lower() for _, _, name in every]
     matches = process.extract(wanted.lower(), names, scorer=fuzz.WRatio, limit=_MOST_PIECES, score_cutoff=_ALIKE)
     for _, score, place in matches:
@@ -89,8 +86,9 @@ def _endpoint(named: Named) -> Dataset | Job:
     return Job(namespace, name) if kind == "job" else Dataset(namespace, name)
 
 
-def _named(conn: Connection, kind: str | None, veil: Veil | None, wanted: str | None) -> Iterator[Named]:
-    for one, query in _queries(veil).items():
+def _named(view: View, kind: str | None, wanted: str | None) -> Iterator[Named]:
+    dataset, job = view.tables.dataset, view.tables.job
+    for one, query in _queries(view.tables).items():
         if kind not in (None, ANY, one):
             continue
         table = dataset if one == "dataset" else job
@@ -102,15 +100,14 @@ def _named(conn: Connection, kind: str | None, veil: Veil | None, wanted: str | 
                 .order_by(func.length(table.c.name), table.c.name, table.c.namespace)
                 .limit(_MOST_PIECES)
             )
-        for row in conn.execute(query):
+        for row in view.execute(query):
             yield one, row.namespace, row.name
 
 
-def _queries(veil: Veil | None) -> dict[str, Select[tuple[str, str]]]:
+def _queries(tables: VisibleTables) -> dict[str, Select[tuple[str, str]]]:
+    dataset, job = tables.dataset, tables.job
     datasets = select(dataset.c.namespace, dataset.c.name).where(
-        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(veil)
+        dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(tables)
     )
     jobs = select(job.c.namespace, job.c.name)
-    if veil is not None:
-        datasets, jobs = datasets.where(veil.lets(dataset.c.namespace)), jobs.where(veil.lets(job.c.namespace))
     return {"dataset": datasets, "job": jobs}
