@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Table
 
 import headwater
+from headwater.store.schema import tables as schema_tables
 from headwater.store.store import Store
 from tests.support.events import column_lineage, run_event, used
 
@@ -137,6 +140,48 @@ def test_sql_stays_in_the_store() -> None:
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             if room != "store" and any(name.split(".")[0] in ("sqlalchemy", "sqlite3", "psycopg") for name in names):
                 astray.append(str(file.relative_to(PACKAGE)))
+    assert astray == []
+
+
+def test_queries_reach_tables_through_a_view_alone() -> None:
+    """What is hidden cannot be forgotten in a query that never had the whole table in hand."""
+    tables = {name for name, value in vars(schema_tables).items() if isinstance(value, Table)}
+    assert {"dataset", "event", "edge"} <= tables
+    astray = []
+    for file in [*(PACKAGE / "store" / "query").rglob("*.py"), *(PACKAGE / "store" / "exchange").rglob("*.py")]:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.ImportFrom):
+                module, names = node.module or "", {alias.name for alias in node.names}
+                raw = module == "headwater.store.schema.tables" and (names & tables or "metadata" in names)
+                other = module.startswith("headwater.store.schema.") and module.endswith("_tables")
+                named = module == "headwater.store.schema" and any("tables" in name for name in names)
+                literal = module == "sqlalchemy" and names & {"text", "table", "Connection", "MetaData"}
+                if raw or other or named or literal:
+                    astray.append(f"{file.relative_to(PACKAGE)} imports {sorted(names)} of {module}")
+            elif isinstance(node, ast.Attribute) and node.attr == "conn":
+                astray.append(f"{file.relative_to(PACKAGE)}:{node.lineno} takes the connection of a view")
+    assert astray == []
+
+
+def test_visibility_is_never_a_default() -> None:
+    """Who may see what is said by each caller; nothing sees everything because an argument was left out."""
+    taking, astray = set(), []
+    for _, file in rooms():
+        for node in ast.walk(parsed(file)):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            plain = [*node.args.posonlyargs, *node.args.args]
+            defaults = [None] * (len(plain) - len(node.args.defaults)) + list(node.args.defaults)
+            for argument, default in [
+                *zip(plain, defaults, strict=True),
+                *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True),
+            ]:
+                annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+                if {"View", "Visibility"} & set(re.findall(r"\w+", annotation)):
+                    taking.add(node.name)
+                    if default is not None or "None" in annotation:
+                        astray.append(f"{file.relative_to(PACKAGE)}: {node.name}({argument.arg})")
+    assert len(taking) > 50
     assert astray == []
 
 

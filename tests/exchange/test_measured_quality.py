@@ -77,7 +77,7 @@ def test_within_a_cycle_it_is_that_of_the_version_measured(tmp_path: Path) -> No
     }
 
 
-def test_as_of_a_time_and_behind_a_veil(tmp_path: Path) -> None:
+def test_as_of_a_time_and_with_limited_visibility(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
         lineage.ingest(run_event(run="w", outputs=["x"], minute=1))
         lineage.ingest(checked("1", "x", 2))
@@ -86,5 +86,5 @@ def test_as_of_a_time_and_behind_a_veil(tmp_path: Path) -> None:
         assert lineage.export(tmp_path / "late.json", as_of=at(5) + timedelta(hours=1)).counts["quality"] == 2
         for seen, expected in (([NAMESPACE], 0), ([NAMESPACE, JOB_NAMESPACE], 2)):
             lineage._visibility = Visibility.of(seen)
-            assert lineage.export(tmp_path / "veiled.json").counts.get("quality", 0) == expected
+            assert lineage.export(tmp_path / "limited.json").counts.get("quality", 0) == expected
             lineage._visibility = EVERYTHING

@@ -95,8 +95,8 @@ def test_a_hidden_job_is_not_told_of(tmp_path: Path) -> None:
         other.import_(tmp_path / "out.json")
         for store in (lineage, other):
             namespace = store.dataset("made").summary.dataset.namespace
-            veil = Visibility.of([namespace])
-            assert store.visible_to(veil).provenance("made") == []
-            with store.visible_to(veil).graphs.stream() as graph:
+            visibility = Visibility.of([namespace])
+            assert store.visible_to(visibility).provenance("made") == []
+            with store.visible_to(visibility).graphs.stream() as graph:
                 assert "provenance" not in {str(kind) for kind, _ in graph.elements()}
             assert len(store.provenance("made")) == 1

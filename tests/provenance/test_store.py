@@ -201,7 +201,7 @@ def test_long_lists_come_in_pages(store: Store) -> None:
     assert store.provenance("made", limit=0) == []
 
 
-def test_through_a_veil_only_who_is_seen(store: Store) -> None:
+def test_with_limited_visibility_only_who_is_visible(store: Store) -> None:
     store.ingest(run_event(run="hidden", inputs=["raw"], outputs=["made"], minute=1))
     own = run_event(run="own", inputs=["raw"], outputs=["made"], minute=2)
     own["job"]["namespace"] = NAMESPACE

@@ -50,7 +50,7 @@ class Row:
     absent: bool = True
     """Whether it can be asked about something that is not there at all."""
     tells: str | None = None
-    """What an answer without a veil tells of the vault, so that the test can see what it looks for."""
+    """What an unlimited answer tells of the vault, so that the test can see what it looks for."""
 
 
 DATASET = {"dataset": "{side}/b", "namespace": "{side}"}

@@ -142,7 +142,7 @@ def test_a_column_of_its_own_is_told_once(store: Store) -> None:
     )
 
 
-def test_what_is_behind_a_veil_is_not_there(store: Store) -> None:
+def test_what_is_hidden_is_not_there(store: Store) -> None:
     said = column_lineage({"c": [("a", "p")]})
     said["fields"]["c"]["inputFields"].append({"namespace": "vault", "name": "s", "field": "secret"})
     inputs = [used("a"), used("s", namespace="vault")]
@@ -225,7 +225,7 @@ def test_what_is_too_much_for_one_answer_is_not_cut_but_left_out(store: Store, m
         assert [card.schema is None for card in found.nodes] == [left_out, False]
 
 
-def test_between_what_is_shown_nothing_behind_a_veil_is_there(store: Store) -> None:
+def test_between_what_is_shown_nothing_hidden_is_there(store: Store) -> None:
     said = column_lineage({"c": [("a", "p")]})
     said["fields"]["c"]["inputFields"].append({"namespace": "vault", "name": "s", "field": "secret"})
     inputs = [used("a"), used("s", namespace="vault")]
@@ -238,7 +238,7 @@ def test_between_what_is_shown_nothing_behind_a_veil_is_there(store: Store) -> N
     whole = store.pages.neighbourhood("x", columns=True).column_edges
     assert whole is not None
     assert {link.upstream_column for link in whole} == {"p", "q", "secret"}
-    veil = Visibility.of([NAMESPACE, JOB_NAMESPACE])
-    seen = store.visible_to(veil).pages.neighbourhood("x", columns=True).column_edges
+    visibility = Visibility.of([NAMESPACE, JOB_NAMESPACE])
+    seen = store.visible_to(visibility).pages.neighbourhood("x", columns=True).column_edges
     assert seen is not None
     assert [(link.upstream, link.upstream_column) for link in seen] == [(ds("a"), "p")]

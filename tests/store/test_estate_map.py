@@ -74,7 +74,7 @@ def test_more_than_a_map_holds(store: Store, monkeypatch: pytest.MonkeyPatch) ->
     assert not store.pages.map().truncated
 
 
-def test_what_is_behind_a_veil_is_not_on_it(store: Store) -> None:
+def test_what_is_hidden_is_not_on_it(store: Store) -> None:
     store.ingest(run_event(run="1", inputs=["a", used("s", namespace="vault")], outputs=["x"], minute=1))
     hidden = run_event("FAIL", run="2", inputs=["a"], outputs=["x"], minute=5)
     store.ingest({**hidden, "job": {"namespace": "vault", "name": "j"}})

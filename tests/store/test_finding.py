@@ -144,7 +144,7 @@ def test_any_of_these_in_one_order(store: Store) -> None:
     assert {hit.type for hit in store.pages.find("amount").items} == {"dataset", "job"}
 
 
-def test_what_is_behind_a_veil_is_not_found(store: Store) -> None:
+def test_what_is_hidden_is_not_found(store: Store) -> None:
     store.ingest_many([described("x", "amount"), described("s", "amount", namespace="vault")])
     linked = used("hidden", namespace="vault", facets={"schema": schema("amount_due"), "symlinks": symlinks("seen")})
     store.ingest(dataset_event(linked))

@@ -211,7 +211,7 @@ def test_a_hub_is_counted_and_cut_by_the_database(store: Store) -> None:
     assert fetched < 500  # where the driver says how many rows came
 
 
-def test_what_is_behind_a_veil_is_neither_shown_nor_counted(store: Store) -> None:
+def test_what_is_hidden_is_neither_shown_nor_counted(store: Store) -> None:
     def spoken(name: str, **more: Any) -> Json:
         return used(name, namespace="vault", **more)
 

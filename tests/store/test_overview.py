@@ -93,7 +93,7 @@ def test_the_latest_runs(store: Store) -> None:
     assert store.pages.overview().recent == tuple(store.runs(limit=10))
 
 
-def test_what_is_behind_a_veil_is_not_looked_at(store: Store) -> None:
+def test_what_is_hidden_is_not_looked_at(store: Store) -> None:
     def theirs(event: Json) -> Json:
         return {**event, "job": {"namespace": "vault", "name": "j"}}
 

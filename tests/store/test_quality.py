@@ -119,7 +119,7 @@ def test_all_names_of_a_dataset(store: Store) -> None:
     assert [one.dataset for one in store.quality("alias")] == [X, ds("alias")]
 
 
-def test_behind_a_veil(store: Store) -> None:
+def test_with_limited_visibility(store: Store) -> None:
     store.ingest(run_event(run="w", outputs=["x"], minute=1))
     store.ingest(checked("1", 2))
     store.set_quality("x", DOCUMENT)

@@ -122,6 +122,14 @@ class VisibleTables:
         return raw.event if self.visibility.is_everything else self._visible(raw.event, event_visible(self.visibility))
 
     @cached_property
+    def run_event(self) -> FromClause:
+        """Every event of each visible run, also those in which a hidden job claims the run: a run is what its events
+        come to together. What is hidden of that is removed afterwards (formats/openlineage/visibility.py)."""
+        if self.visibility.is_everything:
+            return raw.event
+        return self._visible(raw.event, run_visible(self.visibility, raw.event.c.run_id))
+
+    @cached_property
     def certificate(self) -> FromClause:
         """Certificates of runs that are wholly visible: one that names something hidden cannot be shown in parts."""
         if self.visibility.is_everything:

@@ -24,7 +24,7 @@ _AT_ONCE = 50
 
 def endings(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The number of each run whose last event holds ``word``, with the event as far as it may be seen."""
-    event = view.tables.event
+    event = view.tables.run_event
     listed = view.id_table("ids")
     newest_first = (event.c.event_time.desc(), event.c.digest.desc())
     ranked = (

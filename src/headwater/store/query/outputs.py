@@ -29,7 +29,7 @@ def output_facets(
         view.tables.dataset,
         view.tables.job,
         view.tables.run,
-        view.tables.event,
+        view.tables.run_event,
         view.tables.run_dataset,
     )
     query = (

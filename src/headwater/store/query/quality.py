@@ -62,7 +62,7 @@ def told_quality(view: View, dataset_ids: Collection[int]) -> Iterator[Told]:
 
 
 def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
-    job, run, event, run_dataset = view.tables.job, view.tables.run, view.tables.event, view.tables.run_dataset
+    job, run, event, run_dataset = view.tables.job, view.tables.run, view.tables.run_event, view.tables.run_dataset
     checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
     read = select(run_dataset.c.run_id).where(
         view.one_of(run_dataset.c.dataset_id, ids), run_dataset.c.direction == "input"

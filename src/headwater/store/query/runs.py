@@ -110,7 +110,7 @@ def describe_run(view: View, run_id: str) -> RunDetail:
 
 
 def _account(view: View, run_id: str) -> tuple[Run, RunAccount]:
-    run, event = view.tables.run, view.tables.event
+    run, event = view.tables.run, view.tables.run_event
     found = find_run(view, run_id)
     row = view.execute(select_runs(view.tables).where(run.c.id == found.id)).one()
     events = view.execute(select(event.c.body, event.c.digest, event.c.problems).where(event.c.run_id == found.id))

@@ -64,7 +64,7 @@ def _events(view: View, named: Mapping[int, Dataset], mint: Mint) -> Iterator[tu
         .where(
             view.one_of(dataset.c.canonical_id, named),
             event.c.kind == EventKind.DATASET,
-            or_(holds(view, STATED), holds(view, LIFECYCLE)),
+            or_(holds(view, event, STATED), holds(view, event, LIFECYCLE)),
         )
     )
     for row in view.execute(query):

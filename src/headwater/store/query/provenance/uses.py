@@ -132,12 +132,12 @@ class RunWords:
 
 def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
     """By run. Only the events are read that hold one of the words, and only once."""
-    event = view.tables.event
+    event = view.tables.run_event
     found: dict[int, RunWords] = defaultdict(RunWords)
     whole = whole_runs(view, runs) if not view.is_everything and runs else set()
     query = (
         select(event.c.run_id, event.c.body)
-        .where(view.one_of(event.c.run_id, runs), or_(holds(view, FACET), holds(view, LIFECYCLE)))
+        .where(view.one_of(event.c.run_id, runs), or_(holds(view, event, FACET), holds(view, event, LIFECYCLE)))
         .order_by(event.c.event_time, event.c.digest)
     )
     for row in _rows(view, query) if runs else ():
@@ -147,9 +147,8 @@ def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
     return found
 
 
-def holds(view: View, word: str) -> ColumnElement[bool]:
-    """Of an event: its body has this word in it somewhere."""
-    event = view.tables.event
+def holds(view: View, event: FromClause, word: str) -> ColumnElement[bool]:
+    """Of rows of ``event``: the body has this word in it somewhere."""
     sought = literal(word.encode(), LargeBinary)
     if view.is_postgresql:
         return func.position(sought.op("IN")(event.c.body)) > 0

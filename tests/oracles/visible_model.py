@@ -1,4 +1,4 @@
-"""The right answer through a veil: the model, of which only what is seen is left.
+"""The right answer with limited visibility: the model, of which only the visible part is left.
 
 Nothing here is read from the store's code. What is seen is decided last, on what all events together come to, so that
 a statement nobody may see still counts where it is about what may be seen: see docs/access.md.
@@ -19,7 +19,7 @@ Sees = Callable[[str], bool]
 _GONE = "what is hidden"
 
 
-class VeiledModel(Model):
+class VisibleModel(Model):
     def __init__(self, events: Iterable[Json], sees: Sees, most_edges: int = MOST_EDGES) -> None:
         self.full = Model(events, most_edges)
         super().__init__((said.body for said in self.full.events), most_edges)

@@ -1,4 +1,4 @@
-"""Through a veil every question has the model's answer, and no answer tells a name that is hidden."""
+"""With limited visibility every question has the model's answer, and no answer tells a name that is hidden."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.oracles.answers import (
 from tests.oracles.events import GRAPH, World, histories, show
 from tests.oracles.labs import Lab
 from tests.oracles.profiles import LONG, QUICK
-from tests.oracles.veiled import VeiledModel
+from tests.oracles.visible_model import VisibleModel
 
 NAMESPACES = ("open", "opal", "vault", "crypt")
 """Of datasets and of jobs alike: what is hidden is hidden on both sides."""
@@ -68,10 +68,10 @@ def cases(draw: st.DrawFn, world: World, most: int) -> Case:
 
 
 def check(lab: Lab, case: Case, everything: bool = False) -> None:
-    veil = Visibility.of(case.patterns)
+    visibility = Visibility.of(case.patterns)
     store = lab.fresh()
     store.ingest_many(case.events)
-    seen, model = store.visible_to(veil), VeiledModel(case.events, veil.sees, lab.most_edges)
+    seen, model = store.visible_to(visibility), VisibleModel(case.events, visibility.sees, lab.most_edges)
     check_catalog(seen, model)
     check_runs(seen, model)
     moments = [None, *sorted({said.time for said in model.events})]
@@ -87,10 +87,10 @@ def check(lab: Lab, case: Case, everything: bool = False) -> None:
     check_hidden(seen, model)
     for told in everything_told(seen, model):
         for namespace in NAMESPACES:
-            assert veil.sees(namespace) or namespace not in told, told
+            assert visibility.sees(namespace) or namespace not in told, told
 
 
-def check_hidden(seen: Store, model: VeiledModel) -> None:
+def check_hidden(seen: Store, model: VisibleModel) -> None:
     """What is not there is unknown under its own name, and no suggestion brings it up."""
     for name in model.full.names - model.names:
         with pytest.raises(UnknownDataset) as unknown:
@@ -102,7 +102,7 @@ def check_hidden(seen: Store, model: VeiledModel) -> None:
         assert run_id not in refused.value.closest
 
 
-def everything_told(seen: Store, model: VeiledModel, *, log: bool = True) -> Iterator[str]:
+def everything_told(seen: Store, model: VisibleModel, *, log: bool = True) -> Iterator[str]:
     """All that can be had without naming anything hidden; ``log``: also what the log and runs seen whole tell."""
     answers: list[Any] = [seen.datasets(limit=1000), seen.datasets("a"), seen.runs(limit=1000)]
     answers += [seen.audit(limit=1000), seen.certificates(), seen.output_facets("schema", limit=1000)] if log else []
@@ -135,7 +135,7 @@ def test_answers_are_the_models(memory_lab: Lab, case: Case) -> None:
 
 @QUICK(3)
 @given(case=cases(RENAMED, 8))
-def test_answers_are_the_models_where_names_cross_the_veil(memory_lab: Lab, case: Case) -> None:
+def test_answers_are_the_models_where_names_cross_the_limit(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case)
 
 
@@ -156,7 +156,7 @@ def test_answers_through_hubs_are_the_models(hub_lab: Lab, case: Case) -> None:
 
 def comparable(case: Case, sees: Any) -> list[dict[str, Any]]:
     """The history without what makes the two differ (docs/access.md): moments and runs that two events share across
-    the veil, and sources stated by an event of which a part is hidden."""
+    visibility, and sources stated by an event of which a part is hidden."""
     events = []
     for number, event in enumerate(deepcopy(case.events)):
         event["eventTime"] = f"2026-11-15T10:00:00.{number:06}Z"
@@ -179,7 +179,7 @@ def _facets_of(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
     """What of an event concerns whoever sees only so much, as events that say no more than that."""
-    left = VeiledModel([], sees)._redacted(event)
+    left = VisibleModel([], sees)._redacted(event)
     uses = [use for key in ("inputs", "outputs") for use in event.get(key, []) if sees(use["namespace"])]
     if "dataset" in event or left:
         return [left] if "job" in left or "dataset" in left else []
@@ -194,7 +194,7 @@ def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
                 "facets": {
                     name: facet
                     for use in same
-                    for name, facet in VeiledModel([], sees)._redacted(use.get("facets", {})).items()
+                    for name, facet in VisibleModel([], sees)._redacted(use.get("facets", {})).items()
                     if name not in ("columnLineage", "lineage")
                 },
             },
@@ -206,15 +206,15 @@ def visible_part(event: dict[str, Any], sees: Any) -> list[dict[str, Any]]:
 @QUICK(3)
 @given(case=cases(MIXED, 10))
 def test_as_if_the_store_had_only_been_given_what_is_seen(memory_lab: Lab, case: Case) -> None:
-    veil = Visibility.of(case.patterns)
-    events = comparable(case, veil.sees)
+    visibility = Visibility.of(case.patterns)
+    events = comparable(case, visibility.sees)
     store = memory_lab.fresh()
     store.ingest_many(events)
-    model = VeiledModel(events, veil.sees)
-    with_everything = without_problems(everything_told(store.visible_to(veil), model, log=False))
+    model = VisibleModel(events, visibility.sees)
+    with_everything = without_problems(everything_told(store.visible_to(visibility), model, log=False))
     store = memory_lab.fresh()
-    store.ingest_many(part for event in events for part in visible_part(event, veil.sees))
-    assert without_problems(everything_told(store.visible_to(veil), model, log=False)) == with_everything
+    store.ingest_many(part for event in events for part in visible_part(event, visibility.sees))
+    assert without_problems(everything_told(store.visible_to(visibility), model, log=False)) == with_everything
 
 
 def without_problems(answers: Iterator[str]) -> list[Any]:
@@ -226,5 +226,5 @@ def without_problems(answers: Iterator[str]) -> list[Any]:
 @pytest.mark.long
 @LONG(200)
 @given(case=cases(RENAMED, 16))
-def test_every_question_through_a_veil(memory_lab: Lab, case: Case) -> None:
+def test_every_question_with_limited_visibility(memory_lab: Lab, case: Case) -> None:
     check(memory_lab, case, everything=True)

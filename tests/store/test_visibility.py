@@ -1,6 +1,6 @@
-"""What is behind a veil is not there: for questions, for proofs, and for those who write.
+"""What is hidden is not there: for questions, for proofs, and for those who write.
 
-That every answer is the right one is for the oracles (``tests/oracles/test_veil.py``); here is what they do not reach.
+That every answer is right is for the oracles (``tests/oracles/test_visibility.py``); this is what they do not reach.
 """
 
 from __future__ import annotations
@@ -84,16 +84,16 @@ def seen(store: Store, *patterns: str) -> Store:
 def test_by_name_and_by_prefix_in_python_and_in_sql(
     store: Store, patterns: list[str], sees: list[str], does_not: list[str]
 ) -> None:
-    veil = Visibility.of(patterns)
-    assert veil.patterns == sorted(patterns)
+    visibility = Visibility.of(patterns)
+    assert visibility.patterns == sorted(patterns)
     names = [*sees, *does_not]
     store.ingest(event("run", outputs=[f"{name}/x" for name in names if "/" not in name]))
     store.ingest({**event("more"), "outputs": [{"namespace": name, "name": "x"} for name in names]})
-    assert [name for name in names if veil.sees(name)] == sees
-    assert {one.dataset.namespace for one in store.visible_to(veil).datasets()} == set(sees)
+    assert [name for name in names if visibility.sees(name)] == sees
+    assert {one.dataset.namespace for one in store.visible_to(visibility).datasets()} == set(sees)
 
 
-def test_a_star_alone_is_no_veil(store: Store) -> None:
+def test_a_star_alone_shows_everything(store: Store) -> None:
     assert Visibility.of(["a", "*"]) == EVERYTHING
     assert EVERYTHING.patterns == ["*"]
     assert store.visible_to(EVERYTHING).datasets() == store.datasets()
@@ -358,8 +358,8 @@ def test_one_refused_event_refuses_its_batch_and_nobody_elses(store: Store) -> N
 def test_nor_where_both_come_in_the_same_transaction(store: Store) -> None:
     """Threads share commits, so that a run that is taken over may be as new as who takes it."""
     theirs, mine = read_event(event("run", "vault")), read_event(event("run", "open", minute=1))
-    veil = Visibility.of(["open"])
+    visibility = Visibility.of(["open"])
     with store._database.write() as conn, pytest.raises(NamespaceRefused):
-        refuse_hidden_runs(conn, [mine], veil, [theirs, mine])
+        refuse_hidden_runs(conn, [mine], visibility, [theirs, mine])
     with store._database.write() as conn:
-        refuse_hidden_runs(conn, [mine], veil, [mine])
+        refuse_hidden_runs(conn, [mine], visibility, [mine])
