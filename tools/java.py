@@ -20,9 +20,9 @@ VECTOR_MODULE = "--add-modules=jdk.incubator.vector"  # Spark always passes it t
 
 def find_or_install_java(venv: Venv, stamp: Stamp) -> Path | None:
     for java in installed_javas():
-        found = ask_java(java)
-        if found is not None and found[0] in venv.java_majors:
-            major, home = found
+        answer = ask_java(java)
+        if answer is not None and answer[0] in venv.java_majors:
+            major, home = answer
             say(f"Java {major} from {home}")
             stamp["missing"].pop("java", None)
             return home

@@ -29,7 +29,7 @@ def install_node_packages() -> str | None:
     )
     if answer.returncode == 0:
         return None
-    told = (answer.stderr or answer.stdout).strip()
-    if re.search(r"\b(ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|E40[134]|network)\b", told):
+    output = (answer.stderr or answer.stdout).strip()
+    if re.search(r"\b(ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|E40[134]|network)\b", output):
         return "npm does not reach its packages"
-    raise DevError(f"npm could not install what ui/package-lock.json lists:\n{told}")
+    raise DevError(f"npm could not install what ui/package-lock.json lists:\n{output}")

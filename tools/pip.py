@@ -33,8 +33,8 @@ def check_pip_of(python: str) -> None:
 
 def pip_version(python: str) -> tuple[int, int] | None:
     answer = answer_of([python, "-m", "pip", "--version"])
-    found = re.match(r"pip (\d+)\.(\d+)", answer.stdout)
-    return None if answer.returncode or found is None else (int(found[1]), int(found[2]))
+    version = re.match(r"pip (\d+)\.(\d+)", answer.stdout)
+    return None if answer.returncode or version is None else (int(version[1]), int(version[2]))
 
 
 def pip(python: Path) -> list[str]:
