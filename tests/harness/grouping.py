@@ -28,7 +28,7 @@ def recorded_seconds() -> dict[str, Any]:
     """Seconds of groups and files of tests, and the functions whose tests are slow, when last recorded.
 
     They decide the order, what `--quick` leaves out, and the times in CONTRIBUTING.md. `HEADWATER_RECORD_SECONDS=1
-    ./dev test` records them; with paths it records the files that these name, and leaves the rest as it was.
+    ./dev test` records them; with paths those of the files that these name, and the rest stays as it was.
     """
     recorded: dict[str, Any] = json.loads(SECONDS_FILE.read_text())
     return recorded

@@ -68,13 +68,18 @@ def record(config: pytest.Config) -> str:
         files[nodeid.split("::", 1)[0]] += taken
         if not group_of(nodeid).startswith(SPARK_GROUP):  # left out for its fixture
             functions[function_of(nodeid)] = max(functions[function_of(nodeid)], taken)
-    recorded = recorded_seconds()
+    earlier = recorded_seconds()
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        recorded["files"] = {}
-        recorded["groups"] = {group: taken for group, taken in rounded(groups).items() if taken >= SLOW}
-        recorded["slow_functions"] = sorted(function for function, taken in functions.items() if taken >= SLOW)
-    others = {file: taken for file, taken in recorded["files"].items() if file not in files}
-    recorded["files"] = {**others, **rounded(files)}
+        earlier = {"files": {}, "groups": {}, "slow_functions": []}
+    else:  # of a group of several files, not all may have run
+        groups = defaultdict(float, {file: taken for file, taken in files.items() if group_of(file) == file})
+    slow = {function for function, taken in functions.items() if taken >= SLOW}
+    slow |= {function for function in earlier["slow_functions"] if function.split("::", 1)[0] not in files}
+    recorded = {
+        "files": {**earlier["files"], **rounded(files)},
+        "groups": {name: taken for name, taken in {**earlier["groups"], **rounded(groups)}.items() if taken >= SLOW},
+        "slow_functions": sorted(slow),
+    }
     SECONDS_FILE.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
     return f"Seconds of {len(files)} files are recorded in {SECONDS_FILE.name}."
 
