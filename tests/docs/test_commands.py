@@ -64,6 +64,7 @@ NOT_RUN = {
     "./dev test --quick": "it is what runs this",
     "./dev test --stress tests/store/test_runs.py::test_times": "it is what runs this",
     "./dev test --spark 3.5": "makes another venv from the network; CI runs it",
+    "./dev describe": "writes ui/openapi.json, which a test compares with the server",
     "./dev bench graph": "a benchmark, which wants the machine for itself",
     "./dev lock": "asks the registry for versions",
     ". .venv/bin/activate": "the venv that `./dev demo` makes",

@@ -18,12 +18,15 @@ ENTRY_POINTS = ("headwater.__main__", "headwater.cli", "headwater.cli.app", "hea
 # Files that are no modules, by how their path begins, and the tests that read them.
 READERS = {
     "docs/": ("tests/docs",),
-    "README.md": ("tests/docs",),
+    "README.md": ("tests/docs", "tests/tools"),
     "examples/": ("tests/docs", "tests/page", "tests/cli"),
     "ui/": ("tests/page",),
+    "tools/": ("tests/tools",),
+    "CONTRIBUTING.md": ("tests/docs", "tests/harness", "tests/tools"),
     "ARCHITECTURE.md": ("tests/docs", "tests/test_architecture.py"),
 }
 EVERYTHING = ("dev", "pyproject.toml", "requirements", "tests/conftest.py", "tests/harness/", "headwater-autostart.pth")
+RUNS_THE_TESTS = "tools.testing"  # `./dev test`: what it imports, every test rests on
 
 
 def affected_tests(root: Path) -> list[str]:
@@ -50,8 +53,10 @@ def reached_by(root: Path, changed: Iterable[str]) -> list[str]:
         reached.update(test for start, tests in READERS.items() if file.startswith(start) for test in tests)
         if file.endswith("conftest.py"):
             reached.add(str(Path(file).parent))
-        elif file.endswith(".py") and file.startswith(("src/", "tests/", "benchmarks/")):
+        elif file.endswith(".py") and file.startswith(("src/", "tests/", "benchmarks/", "tools/")):
             names = _closure(_module_name(Path(file)), importers)
+            if RUNS_THE_TESTS in names:
+                return ["tests"]
             reached.update(_test_path(modules[name], root) for name in names if name in modules)
         elif file.startswith(("tests/", "src/")):  # a golden case, a Java class, a migration
             reached.update(_nearest_tests(root, file, modules, importers))
@@ -66,7 +71,7 @@ def _import_graph(root: Path) -> tuple[dict[str, Path], dict[str, set[str]]]:
 
 
 def _python_files(root: Path) -> Iterator[Path]:
-    for folder in ("src", "tests"):
+    for folder in ("src", "tests", "tools"):
         yield from (root / folder).rglob("*.py")
 
 

@@ -25,8 +25,11 @@ NOT_QUICK = {"browser", "daily_revenue", "plain_spark", "postgres", "postgresql"
 
 
 def recorded_seconds() -> dict[str, Any]:
-    """What groups took when that was last recorded, and which functions have slow tests: a hint for the order, and for
-    `--quick`. `HEADWATER_RECORD_SECONDS=1 ./dev test` records it."""
+    """Seconds of groups and files of tests, and the functions whose tests are slow, when last recorded.
+
+    They decide the order, what `--quick` leaves out, and the times in CONTRIBUTING.md. `HEADWATER_RECORD_SECONDS=1
+    ./dev test` records them; with paths those of the files that these name, and the rest stays as it was.
+    """
     recorded: dict[str, Any] = json.loads(SECONDS_FILE.read_text())
     return recorded
 

@@ -7,10 +7,11 @@ import os
 import re
 import time
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 import pytest
 
-from tests.harness.grouping import SECONDS_FILE, SPARK_GROUP, function_of, group_of
+from tests.harness.grouping import SECONDS_FILE, SPARK_GROUP, function_of, group_of, recorded_seconds
 
 SLOWEST = 10
 SLOW = 0.5  # seconds of one test, beside two other worker processes; left out of `--quick`
@@ -52,19 +53,42 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for nodeid, taken in sorted(_seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
         write(f"  {taken:7.1f}  {nodeid}")
     if os.environ.get("HEADWATER_RECORD_SECONDS") == "1":
-        record()
+        write(record(config))
 
 
-def record() -> None:
-    """For the order of groups in later runs, and for what `--quick` leaves out."""
+def record(config: pytest.Config) -> str:
+    """Write seconds.json, where the run was of whole files; what was done."""
+    if not ran_whole_files(config):
+        return "Seconds are not recorded: this was not `./dev test` with whole files or folders alone."
     groups: defaultdict[str, float] = defaultdict(float)
+    files: defaultdict[str, float] = defaultdict(float)
     functions: defaultdict[str, float] = defaultdict(float)
     for nodeid, taken in _seconds.items():
         groups[group_of(nodeid)] += taken
+        files[nodeid.split("::", 1)[0]] += taken
         if not group_of(nodeid).startswith(SPARK_GROUP):  # left out for its fixture
             functions[function_of(nodeid)] = max(functions[function_of(nodeid)], taken)
+    earlier = recorded_seconds()
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        earlier = {"files": {}, "groups": {}, "slow_functions": []}
+    else:  # of a group of several files, not all may have run
+        groups = defaultdict(float, {file: taken for file, taken in files.items() if group_of(file) == file})
+    slow = {function for function, taken in functions.items() if taken >= SLOW}
+    slow |= {function for function in earlier["slow_functions"] if function.split("::", 1)[0] not in files}
     recorded = {
-        "groups": {group: round(taken, 1) for group, taken in sorted(groups.items()) if taken >= SLOW},
-        "slow_functions": sorted(function for function, taken in functions.items() if taken >= SLOW),
+        "files": {**earlier["files"], **rounded(files)},
+        "groups": {name: taken for name, taken in {**earlier["groups"], **rounded(groups)}.items() if taken >= SLOW},
+        "slow_functions": sorted(slow),
     }
-    SECONDS_FILE.write_text(json.dumps(recorded, indent=1) + "\n")
+    SECONDS_FILE.write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+    return f"Seconds of {len(files)} files are recorded in {SECONDS_FILE.name}."
+
+
+def ran_whole_files(config: pytest.Config) -> bool:
+    """All tests of the usual run that the files have, each once."""
+    selected = config.option.keyword or config.getoption("--quick") or config.getoption("--repeat") > 1
+    return not selected and config.option.markexpr == "not long" and not any("::" in path for path in config.args)
+
+
+def rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(taken, 1) for name, taken in sorted(seconds.items())}

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[2]
         ("tests/plan/cases/joins.txt", "tests/plan", "tests/rows"),
         ("docs/rows.md", "tests/docs", "tests/plan"),
         ("ui/src/app/places.ts", "tests/page", "tests/docs"),
+        ("tools/demo.py", "tests/tools", "tests/plan"),
+        ("tools/compile_locks.py", "tests/tools", "tests/plan"),
     ],
 )
 def test_reached_by_a_change(changed: str, reached: str, left_out: str) -> None:
@@ -30,7 +32,9 @@ def test_reached_by_a_change(changed: str, reached: str, left_out: str) -> None:
     assert left_out not in paths
 
 
-@pytest.mark.parametrize("changed", ["dev", "pyproject.toml", "requirements.lock", "tests/conftest.py"])
+@pytest.mark.parametrize(
+    "changed", ["dev", "pyproject.toml", "requirements.lock", "tests/conftest.py", "tools/testing.py", "tools/java.py"]
+)
 def test_what_everything_rests_on_reaches_everything(changed: str) -> None:
     assert reached_by(ROOT, [changed]) == ["tests"]
 

@@ -23,9 +23,9 @@ def postgres():
 ROOT = Path(__file__).parents[2]
 
 
-def run_tests(folder: Path, files: dict[str, str], *arguments: str) -> str:
+def run_tests(folder: Path, files: dict[str, str], *arguments: str, **variables: str) -> str:
     (folder / "tests").mkdir()
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers = spark: on Spark\n")
+    (folder / "pytest.ini").write_text("[pytest]\ntestpaths = tests\nmarkers = spark: on Spark\n")
     (folder / "conftest.py").write_text(CONFTEST)
     for name, text in files.items():
         path = folder / "tests" / name
@@ -35,6 +35,7 @@ def run_tests(folder: Path, files: dict[str, str], *arguments: str) -> str:
     # Of the installed plugins xdist alone: to load the others takes most of such a run.
     command += ["-p", "xdist"]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "TMPDIR": str(folder), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.update(variables)
     return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=False).stdout
 
 
