@@ -1,0 +1,1 @@
+"""Who created, modified, accessed or deleted a dataset: from the runs that used it, and from what was stated."""

@@ -1,0 +1,1 @@
+"""Finding datasets, jobs, columns and runs by half-remembered names."""
