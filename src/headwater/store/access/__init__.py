@@ -1,1 +1,1 @@
-"""Who may see and do what in a store: visibility by namespace, views that apply it, API keys, sessions, capture keys."""
+"""Who may see and do what in a store: visibility by namespace, views that apply it, API keys, sessions."""

@@ -16,7 +16,7 @@ it read. Versions by the same job of the same partition replace each other, so a
 a version that repeats the one before changes nothing there. Static declarations (JobEvent, DatasetEvent) go the same
 way with an origin of their own. Sets of upstreams, column edges and schemas are stored once, by their digest.
 
-**A product has a hub.** Where a run states no lineage and inputs × outputs is above a limit (`edge_limits.py`), its
+**A product has a hub.** Where a run states no lineage and inputs times outputs is above a limit (`edge_limits.py`), its
 inputs flow into a hub and its outputs out of it: a row of `dataset` with an id below zero, for one job and one set of
 inputs, and a version like any other to the fold (decision 20).
 
