@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import rustworkx as rx
 from sqlalchemy import Table
 
 import headwater
@@ -102,6 +103,51 @@ def walk(node: ast.AST, at_import_time: bool) -> Iterator[ast.AST]:
             yield child
             if not isinstance(child, ast.expr):  # which holds no import
                 waiting.append(child)
+
+
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    found = {}
+    for _, file in rooms():
+        parts = ("headwater", *file.relative_to(PACKAGE).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """As they are imported: what a function imports when it is called, and types alone, do not count."""
+    known = modules()
+    graph: rx.PyDiGraph[str, None] = rx.PyDiGraph()
+    number = {name: graph.add_node(name) for name in known}
+    for name, file in known.items():
+        for node in walk(parsed(file), at_import_time=True):
+            targets: list[str] = []
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    targets.append(whole if whole in known else node.module or "")
+            elif isinstance(node, ast.Import):
+                targets = [alias.name for alias in node.names]
+            for target in {target for target in targets if target in known and target != name}:
+                graph.add_edge(number[name], number[target], None)
+    assert graph.num_edges() > 1_000
+    circles = [
+        [graph[node] for node in circle] for circle in rx.strongly_connected_components(graph) if len(circle) > 1
+    ]
+    assert circles == []
+
+
+def test_modules_and_functions_are_short() -> None:
+    """At most 500 lines a module, 60 a function. Migrations are written once and not changed."""
+    files = [file for _, file in rooms() if "migrations" not in file.parts]
+    long = [f"{file.relative_to(PACKAGE)}" for file in files if file.read_text().count("\n") > 500]
+    for file in files:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > 60:
+                    long.append(f"{file.relative_to(PACKAGE)}: {node.name} ({lines} lines)")
+    assert long == []
 
 
 def test_every_room_has_its_place() -> None:
