@@ -37,7 +37,7 @@ from headwater.store.access.visibility import (
     run_visible,
     run_wholly_visible,
 )
-from headwater.store.engine import arrays
+from headwater.store.engine.dialect import Dialect, dialect_of
 from headwater.store.schema import tables as raw
 
 
@@ -177,19 +177,17 @@ class View:
         return visible_tables(self.visibility)
 
     @property
-    def is_postgresql(self) -> bool:
-        return arrays.is_postgresql(self.conn)
+    def dialect(self) -> Dialect:
+        return dialect_of(self.conn)
 
     def id_table(self, parameter: str) -> FromClause:
-        """A table of the one column ``id``; its parameter is bound to an :meth:`id_list`."""
-        return arrays.id_table(self.is_postgresql, parameter)
+        return self.dialect.id_table(parameter)
 
     def id_list(self, ids: Iterable[int]) -> Any:
-        return arrays.id_list(self.conn, ids)
+        return self.dialect.id_list(ids)
 
     def one_of(self, column: ColumnElement[int], ids: Iterable[int]) -> ColumnElement[bool]:
-        """What `column IN (ids)` says, for more ids than a statement takes parameters."""
-        return arrays.one_of(self.conn, column, ids)
+        return self.dialect.one_of(column, ids)
 
     def execute(
         self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None

@@ -9,6 +9,7 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.sql.expression import false
 
 from headwater.store.engine.database import Database
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.schema.tables import audit, event, from_micros
 
 _NEWEST_EVENTS = 1_000
@@ -28,7 +29,7 @@ def times(database: Database) -> Times:
         entry = conn.scalar(select(audit.c.recorded_at).order_by(audit.c.seq.desc()).limit(1))
         newest = select(event.c.event_time).order_by(event.c.id.desc()).limit(_NEWEST_EVENTS).subquery()
         latest = conn.scalar(select(func.max(newest.c.event_time)))
-        now: datetime | None = None if database.is_sqlite else conn.scalar(select(func.clock_timestamp()))
+        now = dialect_of(conn).now(conn)
     return Times(
         None if entry is None else from_micros(entry),
         None if latest is None else from_micros(latest),

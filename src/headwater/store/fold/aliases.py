@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from headwater.formats.openlineage.describe import aliases
-from headwater.store.engine.arrays import one_of
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import DatasetRow, live_facets
 from headwater.store.schema.tables import dataset, symlink
@@ -39,7 +39,10 @@ def resolve_aliases(conn: Connection, entities: Entities) -> set[int]:
         (row.dataset_id, row.alias_id)
         for row in conn.execute(
             select(symlink).where(
-                or_(one_of(conn, symlink.c.dataset_id, claimed), one_of(conn, symlink.c.alias_id, touched))
+                or_(
+                    dialect_of(conn).one_of(symlink.c.dataset_id, claimed),
+                    dialect_of(conn).one_of(symlink.c.alias_id, touched),
+                )
             )
         )
     }
@@ -79,7 +82,10 @@ def _component(conn: Connection, start: Iterable[int]) -> dict[int, set[int]]:
     frontier = set(start)
     while frontier:
         claimants.update({member: set() for member in frontier})
-        linked = or_(one_of(conn, symlink.c.dataset_id, frontier), one_of(conn, symlink.c.alias_id, frontier))
+        linked = or_(
+            dialect_of(conn).one_of(symlink.c.dataset_id, frontier),
+            dialect_of(conn).one_of(symlink.c.alias_id, frontier),
+        )
         found: set[int] = set()
         for link in conn.execute(select(symlink).where(linked)):
             found |= {link.dataset_id, link.alias_id}

@@ -8,13 +8,13 @@ from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, Text, bindparam, insert, select, type_coerce, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
 from headwater.formats.openlineage.describe import dataset_kind, first_owner, in_words
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Endpoint, Job
 from headwater.model.runs import Facets, RunState
+from headwater.store.engine.dialect import DIALECTS
 from headwater.store.engine.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
@@ -356,8 +356,7 @@ _INSERT_DATASET, _INSERT_JOB, _INSERT_RUN, _INSERT_LABEL = (
     Prepared(insert(table)) for table in (dataset, job, run, label)
 )
 _INSERT_RUN_DATASET = {
-    "sqlite": Prepared(sqlite.insert(run_dataset).on_conflict_do_nothing()),
-    "postgresql": Prepared(postgresql.insert(run_dataset).on_conflict_do_nothing()),
+    name: Prepared(dialect.insert(run_dataset).on_conflict_do_nothing()) for name, dialect in DIALECTS.items()
 }
 
 

@@ -17,7 +17,7 @@ from headwater.formats.openlineage.flows import (
     flows_of_run,
 )
 from headwater.model.lineage import Origin
-from headwater.store.engine.arrays import one_of
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.engine.prepared import Lookup, Prepared
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.intervals import Intervals
@@ -189,13 +189,13 @@ class Graph:
     def _writers_touching(self, ids: Collection[int]) -> tuple[dict[int, RunRow], set[int], set[int]]:
         """The runs, jobs and datasets whose versions were written to, or read from, one of the datasets ``ids``."""
         columns = (version.c.run_id, version.c.job_id, version.c.dataset_id, version.c.origin)
-        written = select(*columns).where(one_of(self._conn, version.c.dataset_id, ids))
+        written = select(*columns).where(dialect_of(self._conn).one_of(version.c.dataset_id, ids))
         rows = set(self._conn.execute(written).all())
         rows |= set(
             self._conn.execute(
                 select(*columns)
                 .join(lineage, lineage.c.version_id == version.c.id)
-                .where(one_of(self._conn, lineage.c.upstream_id, ids))
+                .where(dialect_of(self._conn).one_of(lineage.c.upstream_id, ids))
             ).all()
         )
         run_ids = {row.run_id for row in rows if row.origin == Origin.RUN}

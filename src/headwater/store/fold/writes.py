@@ -23,7 +23,7 @@ from headwater.formats.openlineage.stated_columns import Quoted, row_of, row_tex
 from headwater.formats.openlineage.stated_columns import Row as StatedRow
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.model.names import Endpoint
-from headwater.store.engine.arrays import one_of
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
 from headwater.store.schema.tables import lineage, version
@@ -240,8 +240,8 @@ def _column_content(
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:
-    conn.execute(delete(lineage).where(one_of(conn, lineage.c.version_id, ids)))
-    conn.execute(delete(version).where(one_of(conn, version.c.id, ids)))
+    conn.execute(delete(lineage).where(dialect_of(conn).one_of(lineage.c.version_id, ids)))
+    conn.execute(delete(version).where(dialect_of(conn).one_of(version.c.id, ids)))
 
 
 def in_group(group: Group) -> ColumnElement[bool]:

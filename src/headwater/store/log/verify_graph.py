@@ -10,7 +10,6 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from sqlalchemy import Text as SqlText
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.store.engine.database import decode_anything
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.fold.named_rows import NamedTable, Row, Versions, by_names, stream
 from headwater.store.fold.refold import Refold
 from headwater.store.schema.name_keys import key_of
@@ -240,26 +240,13 @@ def _twice(conn: Connection, collect: Callable[[int], Any]) -> Any:
     try:
         return collect(1)
     except sqlite3.OperationalError:
-        with _any_text(conn):
+        with dialect_of(conn).text_decoded_by(conn.connection.driver_connection, decode_anything):
             return collect(2)
 
 
 def _leniently(conn: Connection, rows: Callable[[], Iterator[Row]]) -> Iterator[Row]:
-    with _any_text(conn):
+    with dialect_of(conn).text_decoded_by(conn.connection.driver_connection, decode_anything):
         yield from rows()
-
-
-@contextmanager
-def _any_text(conn: Connection) -> Iterator[None]:
-    driver: Any = conn.connection.driver_connection
-    if conn.dialect.name != "sqlite":
-        yield
-        return
-    strict, driver.text_factory = driver.text_factory, decode_anything
-    try:
-        yield
-    finally:
-        driver.text_factory = strict
 
 
 # -- the row that does not hold ---------------------------------------------------------------------------------------

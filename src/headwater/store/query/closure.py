@@ -13,7 +13,7 @@ from headwater.model.answers import Closure, Direction, Grain, Node, Via
 from headwater.model.lineage import Basis, Dependency, EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.access.view import View, VisibleTables
-from headwater.store.engine.arrays import id_table
+from headwater.store.engine.dialect import Dialect
 from headwater.store.query.edge_runs import latest_run, run_of_lineage, runs_of_columns
 from headwater.store.query.traverse import Reach, Ref, Walk, ends, is_hub, reach, walk_table
 from headwater.store.schema.tables import from_micros
@@ -129,7 +129,7 @@ def label_texts(view: View, ids: Collection[int]) -> dict[int, str]:
 
 def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """By edge: the id and part it was followed from, the name of the dataset it leads to, and what is behind it."""
-    query = _edge_query(view.tables, walk.grain, walk.direction, walk.as_of is not None, view.is_postgresql)
+    query = _edge_query(view.tables, walk.grain, walk.direction, walk.as_of is not None, view.dialect)
     parameters = {"ids": view.id_list(ids)} | ({} if walk.as_of is None else {"as_of": walk.as_of})
     rows = view.execute(query, parameters).all()
     if walk.grain is not Grain.COLUMN:
@@ -140,11 +140,11 @@ def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, .
 
 @lru_cache(maxsize=500)
 def _edge_query(
-    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, postgresql: bool
+    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, dialect: Dialect
 ) -> Select[*tuple[Any, ...]]:
     dataset, job, table = tables.dataset, tables.job, walk_table(tables, grain)
     near, far = ends(tables, grain, direction)
-    listed = id_table(postgresql, "ids")
+    listed = dialect.id_table("ids")
     run_behind: Any = null()  # for columns it takes queries of its own
     if grain is Grain.PARTITION:
         run_behind = run_of_lineage(tables, table)

@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, FromClause, Row, Select, and_, bindparam, 
 from headwater.model.answers import Direction, Grain
 from headwater.model.lineage import Dependency
 from headwater.store.access.view import View, VisibleTables
-from headwater.store.engine.arrays import id_table, pair_table
+from headwater.store.engine.dialect import Dialect
 from headwater.store.schema.tables import OPEN
 
 UNLIMITED = 100
@@ -140,7 +140,7 @@ def _hub_ends(view: View, ids: Collection[int], direction: Direction, as_of: int
 
 def _neighbours(view: View, walk: Walk, frontier: Collection[Ref]) -> Iterable[Row[int, int | None, int]]:
     """Each neighbour of the frontier once, with the newest edge that leads there."""
-    query = _level(view.tables, walk.grain, walk.direction, walk.as_of is not None, walk.weakest, view.is_postgresql)
+    query = _level(view.tables, walk.grain, walk.direction, walk.as_of is not None, walk.weakest, view.dialect)
     parted = [(i, part) for i, part in frontier if part is not None]
     parameters = {"whole": view.id_list([i for i, part in frontier if part is None])}
     if walk.grain is not Grain.DATASET:
@@ -156,7 +156,7 @@ def _neighbours(view: View, walk: Walk, frontier: Collection[Ref]) -> Iterable[R
 
 @lru_cache(maxsize=500)
 def _level(
-    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, postgresql: bool
+    tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, weakest: Dependency, dialect: Dialect
 ) -> Select[*tuple[Any, ...]]:
     table = walk_table(tables, grain)
     near, far = ends(tables, grain, direction)
@@ -164,7 +164,7 @@ def _level(
     if weakest is not Dependency.UNKNOWN:
         strong_enough = list(Dependency)[: list(Dependency).index(weakest) + 1]
         holds = and_(holds, table.c.dependency.in_(strong_enough))
-    whole = id_table(postgresql, "whole")
+    whole = dialect.id_table("whole")
     if grain is Grain.DATASET:
         joined = whole.join(table, near.id == whole.c.id)
         return (
@@ -173,7 +173,7 @@ def _level(
             .where(holds)
             .group_by(far.id)
         )
-    parted, parents = pair_table(postgresql, "parted"), id_table(postgresql, "parents")
+    parted, parents = dialect.pair_table("parted"), dialect.id_table("parents")
     columns = (far.id.label("far"), far.part.label("part"), table.c.id.label("edge_id"))
     matches = union_all(
         # A part matches itself, and edges that concern the dataset as a whole ...

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, delete, exists, func, insert, or_, select, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.records import attempts
 from headwater.store.schema.record_tables import (
     record_archived_day,
@@ -28,11 +27,6 @@ from headwater.store.schema.record_tables import (
 _CLOCK = 1
 
 
-def upsert(conn: Connection) -> Any:
-    """The INSERT of this database that knows ON CONFLICT."""
-    return sqlite_insert if conn.dialect.name == "sqlite" else postgresql_insert
-
-
 def clock(conn: Connection) -> tuple[int, str | None, str | None]:
     """The number of the last load, the last commit of the archive, and where the archive is."""
     row = conn.execute(select(record_clock.c.load, record_clock.c.head, record_clock.c.archive)).one_or_none()
@@ -41,13 +35,13 @@ def clock(conn: Connection) -> tuple[int, str | None, str | None]:
 
 def next_load(conn: Connection) -> int:
     """Take the next number; nobody else gets one until this transaction ends."""
-    made = upsert(conn)(record_clock).values(id=_CLOCK, load=1)
+    made = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=1)
     taken = made.on_conflict_do_update(index_elements=["id"], set_={"load": record_clock.c.load + 1})
     return int(conn.execute(taken.returning(record_clock.c.load)).scalar_one())
 
 
 def remember_archive(conn: Connection, location: str) -> None:
-    made = upsert(conn)(record_clock).values(id=_CLOCK, load=0, archive=location)
+    made = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=0, archive=location)
     conn.execute(made.on_conflict_do_update(index_elements=["id"], set_={"archive": location}))
 
 
@@ -83,7 +77,7 @@ def commit(
     A row of ``added`` may have ``keys`` (see `record_file_keys`). Where it ``leaves_work`` behind, that is remembered
     until it is removed.
     """
-    made = upsert(conn)(record_clock).values(id=_CLOCK, load=0)
+    made = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=0)
     conn.execute(made.on_conflict_do_nothing())
     begun = conn.execute(
         select(record_compaction.c.base).where(record_compaction.c.id == id, record_compaction.c.finished_at.is_(None))
@@ -124,7 +118,7 @@ def _change_files(conn: Connection, id: str, added: Sequence[Mapping[str, Any]],
 def _mark(conn: Connection, table: Any, key: str, marks: Mapping[Any, int]) -> None:
     if not marks:
         return
-    made = upsert(conn)(table)
+    made = dialect_of(conn).insert(table)
     # Never back: what is archived stays archived.
     higher = made.excluded.upto > table.c.upto
     made = made.on_conflict_do_update(index_elements=[key], set_={"upto": made.excluded.upto}, where=higher)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, RowMapping, Select, Text, func, select, type_
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from headwater.model.records import Record, key_of_id
-from headwater.store.records.archive import upsert
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.records.evidence import leaf, write_load
 from headwater.store.schema.record_tables import record_hot
 from headwater.store.schema.tables import from_micros, to_micros
@@ -76,7 +76,7 @@ def _insert(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> int:
 
     As the driver takes it: through SQLAlchemy's types a row costs several times as much.
     """
-    put = upsert(conn)(record_hot).on_conflict_do_nothing().compile(conn.engine)
+    put = dialect_of(conn).insert(record_hot).on_conflict_do_nothing().compile(conn.engine)
     order: list[str] | None = put.positiontup
     given: Any = rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if not rows:

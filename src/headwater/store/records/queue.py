@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
 
-from headwater.store.engine.arrays import one_of
+from headwater.store.engine.dialect import dialect_of
 from headwater.store.schema.record_tables import record_dead_letter, record_queue
 
 LOAD, TRACE = "load", "trace"
@@ -81,12 +81,12 @@ def take(
 
 def still_held(conn: Connection, ids: Collection[int], token: str) -> set[int]:
     """Those that nobody else has taken since."""
-    mine = one_of(conn, record_queue.c.id, ids), record_queue.c.token == token
+    mine = dialect_of(conn).one_of(record_queue.c.id, ids), record_queue.c.token == token
     return set(conn.scalars(select(record_queue.c.id).where(*mine).with_for_update()))
 
 
 def finish(conn: Connection, ids: Collection[int]) -> None:
-    conn.execute(delete(record_queue).where(one_of(conn, record_queue.c.id, ids)))
+    conn.execute(delete(record_queue).where(dialect_of(conn).one_of(record_queue.c.id, ids)))
 
 
 def extend(conn: Connection, ids: Collection[int], token: str, until: int) -> None:
@@ -132,7 +132,7 @@ def replay(conn: Connection, ids: Collection[int] | None, now: int) -> list[int]
     """Put dead letters, all of them unless told, back into the queue as if they were new; which."""
     query = select(record_dead_letter).order_by(record_dead_letter.c.id).with_for_update()
     if ids is not None:
-        query = query.where(one_of(conn, record_dead_letter.c.id, ids))
+        query = query.where(dialect_of(conn).one_of(record_dead_letter.c.id, ids))
     rows = conn.execute(query).mappings().all()
     again = [
         {"kind": r["kind"], "body": r["body"], "enqueued_at": r["enqueued_at"], "visible_at": now, "tries": 0}
@@ -141,7 +141,7 @@ def replay(conn: Connection, ids: Collection[int] | None, now: int) -> list[int]
     replayed = [row["id"] for row in rows]
     if again:
         conn.execute(insert(record_queue), again)
-    conn.execute(delete(record_dead_letter).where(one_of(conn, record_dead_letter.c.id, replayed)))
+    conn.execute(delete(record_dead_letter).where(dialect_of(conn).one_of(record_dead_letter.c.id, replayed)))
     return replayed
 
 
@@ -162,5 +162,7 @@ def is_empty(conn: Connection) -> bool:
 
 
 def _change(conn: Connection, ids: Collection[int], *, held_by: str | None = None, **values: Any) -> None:
-    mine = [one_of(conn, record_queue.c.id, ids)] + ([record_queue.c.token == held_by] if held_by is not None else [])
+    mine = [dialect_of(conn).one_of(record_queue.c.id, ids)] + (
+        [record_queue.c.token == held_by] if held_by is not None else []
+    )
     conn.execute(update(record_queue).where(*mine).values(**values))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, LargeBinary, Row, Select, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, FromClause, Row, Select, exists, func, or_, select
 
 from headwater.formats.openlineage.visibility import visible_event
 from headwater.formats.provenance import FACET, LIFECYCLE, lifecycle, told
@@ -149,10 +149,7 @@ def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
 
 def holds(view: View, event: FromClause, word: str) -> ColumnElement[bool]:
     """Of rows of ``event``: the body has this word in it somewhere."""
-    sought = literal(word.encode(), LargeBinary)
-    if view.is_postgresql:
-        return func.position(sought.op("IN")(event.c.body)) > 0
-    return func.instr(event.c.body, sought) > 0
+    return view.dialect.contains(event.c.body, word.encode())
 
 
 def _rows(view: View, query: Select[Any]) -> Iterator[Row[Any]]:

@@ -30,6 +30,4 @@ def escaped(text: str) -> str:
 
 def like(view: View, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
     """Upper or lower case of ASCII letters: what the databases do by themselves, and therefore quickly."""
-    # SQLAlchemy's ilike would have SQLite call our lower() for each row.
-    how = column.ilike if view.is_postgresql else column.like
-    return how(pattern, escape="\\")
+    return view.dialect.like(column, pattern)
