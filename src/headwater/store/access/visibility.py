@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, FromClause, and_, exists, false, func, or_
 
 from headwater.errors import QueryError, shorten
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.store.schema.tables import dataset, event, job, lineage, run, run_dataset
 
 EVERYTHING = "*"
@@ -34,7 +34,7 @@ class Veil:
         """From `name` and `prefix*`; None, which sees everything, if `*` is among them."""
         listed = list(patterns)
         for pattern in listed:
-            if not storable(pattern):
+            if not is_storable(pattern):
                 raise QueryError(f"'{shorten(pattern)}' {UNSTORABLE_REASON}.")
         if EVERYTHING in listed:
             return None

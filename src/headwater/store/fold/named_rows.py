@@ -19,6 +19,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Select, Table, Text, and_, exists, or_, select, type_coerce
 
 from headwater.errors import EvidenceBroken
+from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.store.log.entries import as_stored
 from headwater.store.schema.tables import (
     Json,
@@ -127,7 +128,7 @@ def stream(conn: Connection, query: Select[*tuple[Any, ...]]) -> Iterator[Row]:
     sql = str(query.compile(conn.engine, compile_kwargs={"literal_binds": True}))
     driver: Any = conn.connection.driver_connection
     # On PostgreSQL by a cursor with a name: the rows then stay with the server until they are fetched.
-    named = () if conn.dialect.name == "sqlite" else ("headwater_rows",)
+    named = () if conn.dialect.name == "sqlite" else (ROWS_FACET,)
     with closing(driver.cursor(*named)) as cursor:
         cursor.execute(sql)
         while rows := cursor.fetchmany(_FETCHED):

@@ -13,9 +13,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Text, select, type_coerce
 
-from headwater.formats.wia.events import kept_of
-from headwater.formats.wia.ids import Mint
-from headwater.formats.wia.quality import FACET, read_quality
+from headwater.formats.openlineage.facet_names import QUALITY_FACET
+from headwater.formats.wia.events import read_wia_facet
+from headwater.formats.wia.ids import StableIds
+from headwater.formats.wia.quality import read_quality
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityBasis, QualityStatement
 from headwater.model.runs import RunState
@@ -37,7 +38,7 @@ from headwater.store.schema.tables import (
 )
 
 _AT_ONCE = 50
-_CHECKS_QUALITY = f'"{FACET}":'  # among the facets of a job, as they are written down: see tables.Json
+_CHECKS_QUALITY = f'"{QUALITY_FACET}":'  # among the facets of a job, as they are written down: see tables.Json
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ def told_quality(conn: Connection, dataset_ids: Collection[int], veil: Veil | No
     rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
     names = {Dataset(row.namespace, row.name): row.canonical_id for row in rows}
     ids = [row.id for row in rows]
-    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
+    mint = StableIds(conn.execute(select(exchange_secret.c.secret)).scalar_one())
     yield from _measured(conn, ids, names, mint, veil)
     yield from _stated(conn, ids, names, mint)
 
 
 def _measured(
-    conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint, veil: Veil | None
+    conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds, veil: Veil | None
 ) -> Iterator[Told]:
     checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
     read = select(run_dataset.c.run_id).where(
@@ -93,7 +94,7 @@ def _measured(
     with conn.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
             for named, facets in _inputs(row.body):
-                found, dataset_id = read_quality(facets.get(FACET)), names.get(named)
+                found, dataset_id = read_quality(facets.get(QUALITY_FACET)), names.get(named)
                 if found is None or dataset_id is None or (row.run_id, dataset_id) in seen:
                     continue
                 seen.add((row.run_id, dataset_id))  # the last that a run says of one counts
@@ -110,7 +111,7 @@ def _measured(
 
 
 def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
-    if FACET.encode() not in body:
+    if QUALITY_FACET.encode() not in body:
         return
     for used in json.loads(body).get("inputs") or ():
         facets = used.get("inputFacets")
@@ -118,15 +119,15 @@ def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
             yield Dataset(used["namespace"], used["name"]), facets
 
 
-def _stated(conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+def _stated(conn: Connection, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds) -> Iterator[Told]:
     query = select(event.c.body, event.c.event_time, event.c.digest).where(one_of(conn, event.c.dataset_id, ids))
     with conn.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
-            if FACET.encode() not in row.body:
+            if QUALITY_FACET.encode() not in row.body:
                 continue
             said = json.loads(row.body)["dataset"]
             named, facets = Dataset(said["namespace"], said["name"]), said.get("facets")
-            found = read_quality(facets.get(FACET)) if isinstance(facets, Mapping) else None
+            found = read_quality(facets.get(QUALITY_FACET)) if isinstance(facets, Mapping) else None
             if found is not None and named in names:
                 report, own_id = found
                 quality_id = own_id or mint.id("quality", named.namespace, named.name, row.digest.hex())
@@ -141,7 +142,7 @@ def _imported(conn: Connection, dataset_id: int, veil: Veil | None) -> Iterator[
     query = select(dataset.c.namespace, dataset.c.name, dataset.c.facets).where(dataset.c.canonical_id == dataset_id)
     query = query.order_by(dataset.c.id != dataset_id, dataset.c.namespace, dataset.c.name)
     rows = conn.execute(query if veil is None else query.where(veil.lets(dataset.c.namespace))).all()
-    kept = kept_of(merged_document([row.facets for row in rows]))
+    kept = read_wia_facet(merged_document([row.facets for row in rows]))
     for document in kept.quality:
         found = read_quality(document)
         if found is not None and found[1] is not None:

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from headwater.errors import QueryError
-from headwater.formats.provenance import agent_of, context_told, operation_of, written
-from headwater.formats.wia.ids import Mint
+from headwater.formats.provenance import agent_from, context_from, operation_from, write_provenance
+from headwater.formats.wia.ids import StableIds
 from headwater.model.names import Dataset, Job
 from headwater.model.provenance import Agent, Operation, Provenance, ProvenanceEvent
 from headwater.store.access.visibility import Veil
@@ -51,7 +51,7 @@ def list_provenance(
     """The newest first, ``after`` a position; of one dataset, under whatever names it was used."""
     if limit == 0:
         return []
-    mint = Mint(conn.execute(select(exchange_secret.c.secret)).scalar_one())
+    mint = StableIds(conn.execute(select(exchange_secret.c.secret)).scalar_one())
     said = stated(conn, [owner], mint, veil)[owner.id]
     found = [one for one in said if _within(one, event, since, until, after)]
     of_runs = 0
@@ -85,7 +85,7 @@ def _of_runs(
     conn: Connection,
     owner: Row[Any],
     said: Sequence[Found],
-    mint: Mint,
+    mint: StableIds,
     event: ProvenanceEvent | None,
     since: int | None,
     until: int | None,
@@ -145,7 +145,7 @@ def _derived(
     named: Mapping[int, Dataset],
     names: Mapping[int, set[Name]],
     firsts: Mapping[int, int],
-    mint: Mint,
+    mint: StableIds,
     veil: Veil | None,
 ) -> Iterator[Found]:
     words = words_of(conn, sorted({row.id for row in rows}), veil)
@@ -154,7 +154,7 @@ def _derived(
         change = own.change(names[row.owner_id]) if row.direction == "output" else None
         kind = ProvenanceEvent.ACCESSED
         if row.direction == "output":
-            kind = written(change, first=firsts.get(row.owner_id) == row.id)
+            kind = write_provenance(change, first=firsts.get(row.owner_id) == row.id)
         of = named[row.owner_id]
         provenance = Provenance(
             provenance_id=mint.id("provenance", of.namespace, of.name, row.run_id, row.direction),
@@ -163,7 +163,7 @@ def _derived(
             at=from_micros(row.at),
             agent=_agent(own, row),
             operation=_operation(own, kind, change, had_inputs=bool(row.had_inputs)),
-            context=context_told(own.document),
+            context=context_from(own.document),
             stated=False,
             job=Job(row.namespace, row.name),
             run_id=row.run_id,
@@ -173,13 +173,13 @@ def _derived(
 
 def _agent(own: RunWords, row: Row[Any]) -> Agent:
     if "agent" in own.document:
-        return agent_of(own.document)
+        return agent_from(own.document)
     return Agent("job", f"{row.namespace}/{row.name}", row.name)
 
 
 def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_inputs: bool) -> Operation:
     """What a run says of its operation holds for all it did; what is not said follows from what it used."""
-    told = operation_of(own.document)
+    told = operation_from(own.document)
     derived = default_operation(kind)
     if had_inputs and kind in (ProvenanceEvent.CREATED, ProvenanceEvent.MODIFIED):
         derived = "transform"
@@ -190,7 +190,7 @@ def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_
 
 
 def exported(
-    conn: Connection, owners: Sequence[Row[Any]], mint: Mint, as_of: int | None, veil: Veil | None
+    conn: Connection, owners: Sequence[Row[Any]], mint: StableIds, as_of: int | None, veil: Veil | None
 ) -> Iterator[tuple[int, Provenance]]:
     """By dataset: what was stated here; of each job the newest read and the newest write; and the first write.
 
