@@ -48,7 +48,7 @@ class Captured:
     def _begin(self) -> None:
         with ExitStack() as without:
             if self._kind == _PLAIN:
-                without.enter_context(patch.object(capturing, "_evidence", None))
+                without.enter_context(patch.object(capturing, "_make_evidence_provider", None))
             hw.enable(self._spark, store=self.address, spool=self._folder / f"spool-{self._kind}", namespace="bench")
         self._run.enter_context(hw.run("bench", ledger=self._kind == _LEDGER))
 

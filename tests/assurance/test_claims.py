@@ -183,7 +183,7 @@ def test_a_certificate_made_before_keeps_verifying(
     one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr(fidelity, "_NOW", 1)
+        before.setattr(fidelity, "_CURRENT", 1)
         one_store.ingest(ended("one", facets=OVERREACHING))
     entry = one_store.audit(event_type="certificate.issued")[0]
     assert not {"claimsVersion", "undecided"} & entry.details.keys()

@@ -228,7 +228,7 @@ def test_a_place_that_no_file_has_shows(
     def damaged(provenance: Any, source: Any) -> Any:
         return counted(provenance, source).selectExpr(*damage.split(", "))
 
-    monkeypatch.setattr(files, "rows_of_files", damaged)
+    monkeypatch.setattr(files, "file_row_counts", damaged)
     told = ledger(spark, watch, tmp_path, query)
     assert told["balanced"] is False
     orders = next(each for each in told["sources"] if each["dataset"].endswith("orders"))
@@ -250,7 +250,7 @@ def test_a_file_that_was_replaced(spark: SparkSession, watch: Watch, tmp_path: P
         return count_ledger(*arguments)
 
     with pytest.MonkeyPatch.context() as patched, hw.run("accounted", ledger=True):
-        patched.setattr(run_evidence, "account_of", late)
+        patched.setattr(run_evidence, "count_ledger", late)
         spark.read.parquet(f"{tmp_path}/in").where("id > 1").write.parquet(f"{tmp_path}/out")
         assert hw.flush(60)
     run = watch.new_runs()[-1]

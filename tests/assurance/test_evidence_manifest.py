@@ -118,7 +118,7 @@ def test_what_was_hashed_stands_beside_it(
         assert [matches_hash(told[name], told[what]) for name, what in PREIMAGES.items()] == [True, True, True]
         other = told | {"design": told["design"].replace('"write"', '"append"')}
         assert wrong_hashes(other) == ["designHash"]
-        monkeypatch.setattr(run_evidence, "_MOST_SHOWN", 100)
+        monkeypatch.setattr(run_evidence, "_MAX_DESIGN_BYTES", 100)
         short = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
     assert "design" not in short
     assert short["designHash"] == told["designHash"]
@@ -155,7 +155,7 @@ def test_a_file_too_large_is_named(
     spark: SparkSession, folder: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(folder / "orders" / "two.csv", ORDERS + "4,c,40\n")
-    monkeypatch.setattr(checksums, "LARGEST", len(ORDERS))
+    monkeypatch.setattr(checksums, "MAX_FILE_BYTES", len(ORDERS))
     with proving(spark, folder / "watch", checksums="bytes") as watch:
         told = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
     (name,) = [name for name in told["inputChecksums"] if name.endswith("orders")]

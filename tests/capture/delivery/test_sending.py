@@ -283,7 +283,7 @@ def test_a_sink_that_stumbles_over_everything_is_not_called_well(
     deliver: Deliver, warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headwater.capture.delivery.forwarder._FIRST_PAUSE", 0.001)
-    monkeypatch.setattr("headwater.capture.delivery.forwarder._LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr("headwater.capture.delivery.forwarder._MAX_PAUSE", 0.01)
 
     class Broken(Recorder):
         def deliver(self, events: Sequence[bytes]) -> None:
