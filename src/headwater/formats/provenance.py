@@ -47,9 +47,9 @@ def context_document(
         "retention_period": retention_period,
         "sensitivity_level": sensitivity,
     }
-    return check_provenance({"context": {name: value for name, value in members.items() if value is not None}})[
-        "context"
-    ]  # type: ignore[no-any-return]
+    context: Document = {name: value for name, value in members.items() if value is not None}
+    check_provenance({"context": context})
+    return context
 
 
 def provenance_event(dataset: Dataset, document: Document, at: datetime) -> Document:
