@@ -24,7 +24,7 @@ from benchmarks.overhead import Contestant, Turns, geometric_mean, session, take
 from benchmarks.tpch import write_job
 from benchmarks.tpch_data import open_tables, queries, tables
 from headwater import capturing
-from headwater.formats.openlineage.fidelity import LEDGER, MANIFEST
+from headwater.formats.openlineage.facet_names import LEDGER_FACET, MANIFEST_FACET
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ class Captured:
     def _begin(self) -> None:
         with ExitStack() as without:
             if self._kind == _PLAIN:
-                without.enter_context(patch.object(capturing, "_evidence", None))
+                without.enter_context(patch.object(capturing, "_make_evidence_provider", None))
             hw.enable(self._spark, store=self.address, spool=self._folder / f"spool-{self._kind}", namespace="bench")
         self._run.enter_context(hw.run("bench", ledger=self._kind == _LEDGER))
 
@@ -62,19 +62,19 @@ class Captured:
 
 def refuse_unless_there(captured: Mapping[str, Captured], turns: int) -> list[str]:
     """Evidence that was silently missing would look free. Answers with how exact the ledgers were."""
-    expected: dict[str, set[str]] = {_PLAIN: set(), _DEFAULT: {MANIFEST}, _LEDGER: {MANIFEST, LEDGER}}
+    expected: dict[str, set[str]] = {_PLAIN: set(), _DEFAULT: {MANIFEST_FACET}, _LEDGER: {MANIFEST_FACET, LEDGER_FACET}}
     exact: list[str] = []
     for kind, each in captured.items():
         with hw.connect(each.address) as lin:
             runs = [lin.run(run.run_id) for run in lin.runs(job="bench", state="COMPLETE", limit=1_000_000)]
         facets = [run.run_facets for run in runs]
-        right = [each for each in facets if each.keys() & {MANIFEST, LEDGER} == expected[kind]]
+        right = [each for each in facets if each.keys() & {MANIFEST_FACET, LEDGER_FACET} == expected[kind]]
         if len(right) != turns:
             raise SystemExit(
                 f"No figures: {len(right)} of {turns} runs of {kind!r} are in the store as they should be."
             )
         if kind == _LEDGER:
-            exact += [str(each[LEDGER].get("exact")) for each in facets]
+            exact += [str(each[LEDGER_FACET].get("exact")) for each in facets]
     return exact
 
 

@@ -1,4 +1,4 @@
-"""Switching the capture on, where the capture and the store meet: `hw.enable`, `hw.run`, `hw.flush`, `hw.disable`."""
+"""Enables the capture, connecting it to the store: `hw.enable`, `hw.run`, `hw.flush`, `hw.disable`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from headwater.capture.delivery import Sink
-    from headwater.capture.events.evidence import EvidenceKeeper
-    from headwater.capture.events.row_capture import RowKeeper
-    from headwater.capture.events.signing import CaptureKey
+    from headwater.capture.delivery import EventSink
+    from headwater.capture.events.evidence import EvidenceProvider
+    from headwater.capture.events.row_capture import RowCapture
+    from headwater.capture.events.signing import CaptureSigningKey
     from headwater.capture.listener.code import CodeLocation
     from headwater.model.expectations import Expectation
     from headwater.redaction.redactor import Redactor
@@ -49,63 +49,64 @@ def enable(
     spool: str | Path | None = None,
     capture_key: str | Path | None = None,
 ) -> None:
-    """From here on, every write of the session is captured.
+    """Capture every write of the session from now on.
 
     ``store`` is a store or its address, ``url`` an OpenLineage endpoint over HTTP (with ``api_key``), ``sink`` a
-    `file:///path/events.jsonl`, `http://…`, `console` or a list of those; several of the three may be given, and with
-    none of them it is the store of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. ``namespace`` is that of the
-    jobs, ``job`` the name of the application in theirs. ``telemetry=False`` leaves out what Spark measured;
-    ``leave_out`` names nodes of its plans to leave out; ``quality=True``, or a list of columns, has the nulls and the
-    distinct values of what was written counted, by one more pass over it. ``rows`` is what is kept for questions about
-    single rows: "key", what it takes to run the query again; "full", also the rows behind each row, as tables in the
-    folder ``rows_location``; "sampled", those for the share ``rows_sample`` of the source rows; or "off".
-    ``checksums`` of what is read and written are of the list of "files", of their "bytes" or of the "rows" in them; the
-    latter two read the data again. ``literals`` are those of queries, in SQL text, plans and column logic: "keep" sends
-    them, "mask" sends a placeholder for each, "drop" leaves such text out; the default is `HEADWATER_LITERALS`, or
-    "keep". Secrets are removed in any case. Events wait in the folder ``spool`` for a sink that is down.
-    ``capture_key`` is the file of the key that signs kept plans; the default is HEADWATER_CAPTURE_KEY, else a file that
-    is made beside an embedded store, or in the spool.
+    `file:///path/events.jsonl`, `http://…`, `console` or a list of those; several of the three may be given. Without
+    any of them, events go to the store in `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. ``namespace`` is the
+    namespace of the jobs, ``job`` the name of the application. ``telemetry=False`` leaves out Spark's metrics;
+    ``leave_out`` names plan nodes to leave out; ``quality=True``, or a list of columns, counts nulls and distinct
+    values of what was written, by one more pass over it. ``rows`` is what is captured to trace single rows: "key", what
+    is needed to run the query again; "full", also tables in the folder ``rows_location`` that link output rows to input
+    rows; "sampled", such tables for the share ``rows_sample`` of the source rows; or "off". ``checksums`` of what is
+    read and written are of the list of "files", of their "bytes" or of the "rows" in them; the latter two read the data
+    again. ``literals`` are those of queries, in SQL text, plans and column logic: "keep" sends them, "mask" sends a
+    placeholder for each, "drop" leaves such text out; the default is `HEADWATER_LITERALS`, or "keep". Secrets are
+    always removed. Events wait in the folder ``spool`` for a sink that is down. ``capture_key`` is the file of the key
+    that signs kept plans; the default is HEADWATER_CAPTURE_KEY, else a file that is created beside an embedded store,
+    or in the spool.
     """
     from headwater import __version__
-    from headwater.capture.events.evidence import EvidenceAsked
-    from headwater.capture.events.row_capture import RowsAsked
+    from headwater.capture.events.evidence import EvidenceOptions
+    from headwater.capture.events.row_capture import RowCaptureOptions
     from headwater.capture.listener import session
-    from headwater.capture.listener.application import Settings
-    from headwater.capture.listener.named_runs import Measuring
+    from headwater.capture.listener.application import CaptureSettings
+    from headwater.capture.listener.named_runs import CaptureOptions
 
     session.refuse_connect(spark)
     folder = Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
     target = _target_store(store, url, sink)
     key = _capture_key(capture_key, target, folder)
-    settings = Settings(
-        _sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
+    settings = CaptureSettings(
+        _make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
         namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
         job or os.environ.get("HEADWATER_JOB"),
         folder,
-        Measuring(
+        CaptureOptions(
             telemetry,
             tuple(leave_out),
             quality,
-            RowsAsked(rows, rows_location, rows_sample),
-            EvidenceAsked(checksums),
+            RowCaptureOptions(rows, rows_location, rows_sample),
+            EvidenceOptions(checksums),
             literals or os.environ.get("HEADWATER_LITERALS") or "keep",
         ),
-        _row_keeper,
-        _evidence,
+        _make_row_capture,
+        _make_evidence_provider,
         key,
     )
     session.enable(spark, settings, __version__)
 
 
 def disable(spark: SparkSession | None = None) -> None:
-    """Capture no more; what was captured is delivered first, as far as that takes no longer than ten seconds."""
+    """Stop capturing. Captured events are delivered first, for at most ten seconds."""
     from headwater.capture.listener import session
 
     session.disable(spark)
 
 
 def flush(timeout: float = 30.0) -> bool:
-    """Wait until all that was written so far is told and delivered; False if that took longer than ``timeout``."""
+    """Wait until everything written so far is sent and delivered; False if that takes longer than ``timeout``
+    seconds."""
     from headwater.capture.listener import session
 
     return session.flush(timeout)
@@ -131,108 +132,110 @@ def run(
     retention_period: str | None = None,
     sensitivity: str | None = None,
 ) -> Iterator[str | None]:
-    """Name the job and group its writes into one run, whose id the block gets.
+    """Name the job and group its writes into one run. The `with` block gets the run's id.
 
-    ``partition`` is what the run writes of its outputs; what is measured of them is as in :func:`enable`, and so is
-    what is kept of their rows, where ``rows`` does not say otherwise, the ``checksums`` and ``literals``.
-    ``ledger=True`` has it
-    found out, after each write, which rows of its inputs reached the output. ``expectations`` are what is promised of
-    the run (:func:`headwater.expect`), those about rows of its inputs with the ledger. ``purpose``, ``legal_basis``,
-    ``retention_period`` and ``sensitivity`` (public, internal, confidential or restricted) are told with the provenance
-    of what it reads and writes. Without `hw.enable` the block just runs.
+    ``partition`` is the partition that the run writes of its outputs. What is measured is as in :func:`enable`; so are
+    ``rows``, ``checksums`` and ``literals``, unless they are given. ``ledger=True`` counts, after each write, which
+    rows of its inputs reached the output. ``expectations`` are those of the run (:func:`headwater.expect`); those about
+    input rows need the ledger. ``purpose``, ``legal_basis``, ``retention_period`` and ``sensitivity`` (public,
+    internal, confidential or restricted) are recorded with the provenance of what it reads and writes. Without
+    `hw.enable` the block runs without capture.
     """
-    from headwater.capture.events.row_capture import RowsAsked
+    from headwater.capture.events.row_capture import RowCaptureOptions
     from headwater.capture.listener import session
-    from headwater.capture.listener.named_runs import Measuring
+    from headwater.capture.listener.named_runs import CaptureOptions
     from headwater.formats import provenance
+    from headwater.formats.openlineage.facet_names import PROVENANCE_FACET
 
-    context = provenance.context_of(purpose, legal_basis, retention_period, sensitivity)
-    asked = None if rows is None else RowsAsked(rows, rows_location, rows_sample)
+    context = provenance.context_document(purpose, legal_basis, retention_period, sensitivity)
+    row_options = None if rows is None else RowCaptureOptions(rows, rows_location, rows_sample)
     captures = session.active()
     if not captures:
         _log.warning("hw.run(%r) captures nothing: call hw.enable(spark) first.", job)
         yield None
         return
-    ledger = ledger or any(each.needs_ledger for each in expectations)
-    evidence = captures[-1].evidence_asked(checksums, expectations, ledger=ledger)
-    measuring = Measuring(telemetry, tuple(leave_out), quality, asked, literals=literals)
-    with captures[-1].run(job, partition, measuring, evidence=evidence) as named:
+    ledger = ledger or any(expectation.needs_ledger for expectation in expectations)
+    evidence = captures[-1].evidence_options(checksums, expectations, ledger=ledger)
+    options = CaptureOptions(telemetry, tuple(leave_out), quality, row_options, literals=literals)
+    with captures[-1].run(job, partition, options, evidence=evidence) as named:
         if named is not None and context:
-            named.facets[provenance.FACET] = {"context": context}
+            named.facets[PROVENANCE_FACET] = {"context": context}
         yield None if named is None else named.identity.run_id
 
 
-def _row_keeper(spark: SparkSession, redactor: Redactor) -> RowKeeper:
-    """Made in a thread of the capture: the job need not wait for the imports."""
+def _make_row_capture(spark: SparkSession, redactor: Redactor) -> RowCapture:
+    """Made in a thread of the capture: the job does not wait for the imports."""
     from headwater.rows.pairs.capture import RowTablesKeeper
 
     return RowTablesKeeper(spark, redactor)
 
 
-def _evidence(
+def _make_evidence_provider(
     spark: SparkSession, code: CodeLocation | None, report: Callable[[Exception], None], redactor: Redactor
-) -> EvidenceKeeper:
-    from headwater.evidence.run_evidence import Evidence
+) -> EvidenceProvider:
+    from headwater.evidence.run_evidence import RunEvidence
 
-    return Evidence(spark, code, report, redactor)
+    return RunEvidence(spark, code, report, redactor)
 
 
 def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str | Store | None:
-    """The store that events go to, if they go to one."""
+    """The store that events go to, if there is one."""
     if store is not None or url or sink:
         return store
     return os.environ.get("HEADWATER_STORE") or DEFAULT_STORE
 
 
-def _sinks(store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureKey) -> list[Sink]:
+def _make_sinks(
+    store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureSigningKey
+) -> list[EventSink]:
     from headwater.capture.delivery import sink_for
 
     sinks = [sink] if isinstance(sink, str) else list(sink or ())
-    found = [sink_for(target, api_key=api_key) for target in ([url] if url else []) + sinks]
+    all_sinks = [sink_for(target, api_key=api_key) for target in ([url] if url else []) + sinks]
     if store is not None:
-        found.insert(0, _store_sink(store, key))
-    return found
+        all_sinks.insert(0, _make_store_sink(store, key))
+    return all_sinks
 
 
-def _store_sink(store: str | Store, key: CaptureKey) -> Sink:
+def _make_store_sink(store: str | Store, key: CaptureSigningKey) -> EventSink:
     from headwater.capture.delivery import IngestSink
 
     if isinstance(store, str):
-        address = _checked(store)
+        address = _checked_address(store)
 
         def connect() -> Store:
             from headwater.store.store import Store
 
             opened = Store(address)
-            _trust_own(opened, key)
+            _trust_default_key(opened, key)
             return opened
 
         return IngestSink(connect, name=f"store {_without_password(address)}")
 
-    def borrow() -> _Borrowed:
-        _trust_own(store, key)
-        return _Borrowed(store)
+    def borrow() -> _BorrowedStore:
+        _trust_default_key(store, key)
+        return _BorrowedStore(store)
 
     return IngestSink(borrow, name="store")
 
 
-def _capture_key(named: str | Path | None, store: str | Store | None, spool: Path) -> CaptureKey:
-    """The key that the user names, else one that is made: beside the store's file, or in the spool."""
-    from headwater.capture.events.signing import KEY_FILE, KEY_VARIABLE, CaptureKey
+def _capture_key(named: str | Path | None, store: str | Store | None, spool: Path) -> CaptureSigningKey:
+    """The key file that the user names, else one that is created: beside the store's file, or in the spool."""
+    from headwater.capture.events.signing import KEY_FILE, KEY_VARIABLE, CaptureSigningKey
 
     named = named or os.environ.get(KEY_VARIABLE)
     if named:
-        return CaptureKey(lambda: Path(named), create=False)
+        return CaptureSigningKey(lambda: Path(named), create=False)
     if store is None or (isinstance(store, str) and not _is_embedded(store)):
-        return CaptureKey(lambda: spool / KEY_FILE, create=True)
-    return CaptureKey(lambda: _beside(store, spool), create=True)
+        return CaptureSigningKey(lambda: spool / KEY_FILE, create=True)
+    return CaptureSigningKey(lambda: _default_key_file(store, spool), create=True)
 
 
 def _is_embedded(address: str) -> bool:
     return address.startswith("sqlite:") or address == "memory://"
 
 
-def _beside(store: str | Store, spool: Path) -> Path | None:
+def _default_key_file(store: str | Store, spool: Path) -> Path | None:
     """`lineage.db.capture.pem` beside `lineage.db`; None for a store in memory."""
     from headwater.store.engine.database import file_of
 
@@ -245,8 +248,8 @@ def _beside(store: str | Store, spool: Path) -> Path | None:
     return None if file is None else file.with_name(f"{file.name}.capture.pem")
 
 
-def _trust_own(store: Store, key: CaptureKey) -> None:
-    """Have an embedded store trust the key that was made for it. This process has opened the store's file and could
+def _trust_default_key(store: Store, key: CaptureSigningKey) -> None:
+    """Make an embedded store trust the key that was created for it. This process has opened the store's file and could
     write anything into it, so trust gives it nothing new. An event that arrives over HTTP never comes this way."""
     from headwater.errors import HeadwaterError
     from headwater.proof.keys import key_text
@@ -262,9 +265,9 @@ def _trust_own(store: Store, key: CaptureKey) -> None:
         _log.warning("The store does not trust the key of this capture yet. %s", error)
 
 
-def _checked(address: str) -> str:
-    """An address that no store can have is refused at once. The store's own check would import all of SQLAlchemy, which
-    the job need not wait for: it is asked only where it will refuse."""
+def _checked_address(address: str) -> str:
+    """Refuses an address that no store can have. The store's own check would import all of SQLAlchemy, which the job
+    need not wait for: it is called only if it will refuse."""
     if not _STORE_ADDRESS.match(address):
         from headwater.store.engine.database import shown_address
 
@@ -276,7 +279,7 @@ def _without_password(address: str) -> str:
     return re.sub(r"(?<=[?&])(ssl)?password=[^&]*", "", re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", address))
 
 
-class _Borrowed:
+class _BorrowedStore:
     """A store that the user opened and will close."""
 
     def __init__(self, store: Store) -> None:

@@ -135,7 +135,7 @@ class _Way:
     def send(self, events: Sequence[dict[str, Any]]) -> bool:
         if self._capture is not None:
             for event in events:
-                self._capture.tell(event)
+                self._capture.send_event(event)
             return True
         return self._with_store(lambda store: store.ingest_many(events)) is not None
 

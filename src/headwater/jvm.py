@@ -1,8 +1,9 @@
-"""Small Java classes of ours, compiled in Spark's JVM by the compiler that Spark itself brings.
+"""Headwater's Java classes, compiled in Spark's JVM by Janino, the compiler that Spark itself brings.
 
-No JAR to choose by Spark and Scala version, nothing to put on a cluster's class path (docs/decisions/0007). To compile
-takes about a second of processor time, so what was compiled is kept in the user's own cache, by the text of the classes
-and the versions of Spark, Scala and Java; where that cannot be, they are compiled every time.
+There is no JAR to choose by Spark and Scala version, and nothing to put on a cluster's class path
+(docs/decisions/0007). Compiling takes about a second of processor time, so compiled classes are cached in the user's
+own cache folder, by the text of the classes and the versions of Spark, Scala and Java; if there is no such folder, they
+are compiled every time.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from weakref import WeakKeyDictionary
 
 _log = logging.getLogger("headwater")
 _lock = Lock()
-_loaded: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-"""Class loaders by gateway and package. Once a JVM: py4j remembers methods by the name of their class, and would call
-those of the first on an object of the second."""
+_loaders: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""Class loaders by gateway and package. Once per JVM: py4j caches methods by the name of their class, and would call
+those of the first class on an object of the second."""
 
 
 class JavaClasses:
-    """The classes of one Python package's `.java` files, each of which uses only those named before it, and those of
-    the package ``above``."""
+    """The classes of one Python package's `.java` files. Each uses only those named before it, and those of the package
+    ``above``."""
 
     def __init__(self, gateway: Any, package: str, names: tuple[str, ...], above: JavaClasses | None = None) -> None:
         self._gateway = gateway
         self._texts = {name: files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names}
         with _lock:
-            loaders = _loaded.setdefault(gateway, {})
+            loaders = _loaders.setdefault(gateway, {})
             if package not in loaders:
                 loaders[package] = _loader(gateway, self._texts, above)
             self._loader = loaders[package]
@@ -49,39 +50,43 @@ class JavaClasses:
         return self._texts
 
     def new(self, name: str, *arguments: object) -> Any:
-        """Our classes have one constructor each."""
-        given = self._gateway.new_array(self._gateway.jvm.java.lang.Object, len(arguments))
-        for place, argument in enumerate(arguments):
-            given[place] = argument
-        return self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(given)
+        """A new object of a class; each class has one constructor."""
+        array = self._gateway.new_array(self._gateway.jvm.java.lang.Object, len(arguments))
+        for index, argument in enumerate(arguments):
+            array[index] = argument
+        return self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
 
 
-def _loader(gateway: Any, texts: Mapping[str, str], given: JavaClasses | None) -> Any:
-    above = given.loader if given else gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    kept = _place(gateway, {**(given.texts if given else {}), **texts})
-    if kept is not None and kept.exists():
+def _loader(gateway: Any, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> Any:
+    parent_loader = (
+        parent_classes.loader
+        if parent_classes
+        else gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    )
+    jar = _cached_jar(gateway, {**(parent_classes.texts if parent_classes else {}), **texts})
+    if jar is not None and jar.exists():
         urls = gateway.new_array(gateway.jvm.java.net.URL, 1)
-        urls[0] = gateway.jvm.java.io.File(str(kept)).toURI().toURL()
-        loader = gateway.jvm.java.net.URLClassLoader(urls, above)
+        urls[0] = gateway.jvm.java.io.File(str(jar)).toURI().toURL()
+        loader = gateway.jvm.java.net.URLClassLoader(urls, parent_loader)
         try:
             for name in texts:
                 loader.loadClass(f"headwater.{name}")
-        except Exception as damaged:
-            _log.debug("Compiled classes cannot be read, and are compiled again: %s", damaged)
+        except Exception as error:
+            _log.debug("Compiled classes cannot be read, and are compiled again: %s", error)
         else:
             return loader
-    loader, compiled = _compile(gateway, texts, above)
-    if kept is not None:
+    loader, compiled = _compile(gateway, texts, parent_loader)
+    if jar is not None:
         try:
-            _keep(kept, compiled)
-        except OSError as trouble:
-            _log.debug("Compiled classes cannot be kept: %s", trouble)
+            _write_jar(jar, compiled)
+        except OSError as error:
+            _log.debug("Compiled classes cannot be kept: %s", error)
     return loader
 
 
-def _compile(gateway: Any, texts: Mapping[str, str], above: Any) -> tuple[Any, dict[str, bytes]]:
+def _compile(gateway: Any, texts: Mapping[str, str], parent_loader: Any) -> tuple[Any, dict[str, bytes]]:
     compiled: dict[str, bytes] = {}
-    loader = above
+    loader = parent_loader
     for text in texts.values():
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
         compiler.setParentClassLoader(loader)
@@ -91,33 +96,33 @@ def _compile(gateway: Any, texts: Mapping[str, str], above: Any) -> tuple[Any, d
     return loader, compiled
 
 
-def _place(gateway: Any, texts: Mapping[str, str]) -> Path | None:
-    """Where these classes are kept, compiled; None where nobody but this user could be kept from changing them."""
+def _cached_jar(gateway: Any, texts: Mapping[str, str]) -> Path | None:
+    """The file of these classes, compiled; None if other users could change it."""
     spark = gateway.jvm.java.lang.Class.forName("org.apache.spark.package$").getField("MODULE$").get(None)
     java = gateway.jvm.java.lang.System.getProperty("java.version")
     scala = gateway.jvm.scala.util.Properties.versionNumberString()
-    told = [str(spark.SPARK_VERSION()), str(java), str(scala), *(part for item in texts.items() for part in item)]
-    name = sha256("\0".join(told).encode()).hexdigest() + ".jar"
+    parts = [str(spark.SPARK_VERSION()), str(java), str(scala), *(part for item in texts.items() for part in item)]
+    name = sha256("\0".join(parts).encode()).hexdigest() + ".jar"
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headwater"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
+        status = folder.stat()
     except (OSError, RuntimeError):
         return None
-    open_to_others = bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or open_to_others):
+    open_to_others = bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or open_to_others):
         return None
     return folder / name
 
 
-def _keep(place: Path, compiled: Mapping[str, bytes]) -> None:
-    """All of it or nothing: two processes may do so at once."""
-    handle, unfinished = tempfile.mkstemp(dir=place.parent)
+def _write_jar(jar_path: Path, compiled: Mapping[str, bytes]) -> None:
+    """Completely or not at all: two processes may write it at once."""
+    handle, unfinished = tempfile.mkstemp(dir=jar_path.parent)
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as jar:
             for name, code in compiled.items():
                 jar.writestr(f"{name.replace('.', '/')}.class", code)
-        os.replace(unfinished, place)
+        os.replace(unfinished, jar_path)
     except BaseException:
         os.unlink(unfinished)
         raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.evidence.casts import change_of, is_lossy
+from headwater.evidence.casts import cast_effect, is_lossy
 
 LOSSLESS = [
     ("int", "bigint"),
@@ -51,15 +51,15 @@ LOSSY = [
 
 @pytest.mark.parametrize(("source", "target"), LOSSLESS)
 def test_nothing_is_lost(source: str, target: str) -> None:
-    assert is_lossy(change_of(source, target)) is False
+    assert is_lossy(cast_effect(source, target)) is False
 
 
 @pytest.mark.parametrize(("source", "target", "change"), LOSSY)
 def test_something_may_be_lost(source: str, target: str, change: str) -> None:
-    found = change_of(source, target)
+    found = cast_effect(source, target)
     assert (str(found), is_lossy(found)) == (change, True)
 
 
 @pytest.mark.parametrize(("source", "target"), [("interval day", "int"), ("array<int>", "map<int,int>")])
 def test_what_nobody_knows_is_said_to_be_unknown(source: str, target: str) -> None:
-    assert is_lossy(change_of(source, target)) is None
+    assert is_lossy(cast_effect(source, target)) is None

@@ -12,8 +12,8 @@ from headwater.assurance.report.page import page
 from headwater.errors import EvidenceBroken
 from headwater.formats.openlineage import fidelity
 from headwater.formats.openlineage.claims import first, second
-from headwater.formats.openlineage.claims.balance import balance_of
-from headwater.formats.openlineage.claims.preimages import is_hash_of
+from headwater.formats.openlineage.claims.balance import ledger_balance
+from headwater.formats.openlineage.claims.preimages import matches_hash
 from headwater.formats.openlineage.event import read_event
 from headwater.model.certificates import Breach, Certificate, Invariant, Undecided
 from headwater.model.ledger import Ledger, SourceLedger
@@ -63,7 +63,7 @@ LEDGERS: list[tuple[Json, bool | None, str | None]] = [
 @pytest.mark.parametrize(("ledger", "holds", "detail"), LEDGERS)
 def test_a_ledger_balances_by_its_counts(ledger: Json, holds: bool | None, detail: str | None) -> None:
     """Whatever its producer says of it, unless that is "no"."""
-    found = balance_of(ledger)
+    found = ledger_balance(ledger)
     assert found.holds is holds
     assert (detail is None) == (found.detail is None)
     assert detail is None or detail in (found.detail or "")
@@ -102,7 +102,7 @@ def test_a_ledger_is_not_balanced_beside_what_was_not_followed() -> None:
 )
 def test_an_expectation_holds_by_its_bounds(told: Json, holds: bool | None) -> None:
     facets = {"headwater_expectations": {"expectations": [{"name": "rows", "holds": True} | told]}}
-    found = second.judged(facets)
+    found = second.judge(facets)
     if holds is None:
         assert ([each.name for each in found.undecided], found.invariants) == (["rows"], ())
     else:
@@ -133,13 +133,13 @@ OPEN = {"node": "3 Join"}
     ],
 )
 def test_grain_holds_only_where_something_was_decided(grain: Json, judged: Invariant | Undecided) -> None:
-    found = second.judged({"cdme.grainSafety": grain})
+    found = second.judge({"cdme.grainSafety": grain})
     assert [*found.invariants, *found.undecided] == [judged]
 
 
 def test_types_that_were_looked_at_in_part() -> None:
     lossy = {"morphismReports": [{"node": "a", "lossy": True}], "complete": False}
-    found = second.judged({"cdme.typeUnification": lossy})
+    found = second.judge({"cdme.typeUnification": lossy})
     assert found.undecided == (Undecided("types", "one cast loses something: a; not everything was looked at"),)
 
 
@@ -147,12 +147,12 @@ def test_a_hash_is_checked_where_what_was_hashed_is_there() -> None:
     config, design = {"a": 1}, {"plan": None}
     right = {"configHash": digest_of(config), "config": config, "codeHash": "sha256:elsewhere", "code": {"x": 1}}
     right |= {"designHash": digest_of(design), "design": canonical(design)}
-    assert second.judged({"cdme.runManifest": right}).invariants == (Invariant("manifest", True),)
-    (wrong,) = second.judged({"cdme.runManifest": right | {"config": {"a": 2}, "design": "{}"}}).invariants
+    assert second.judge({"cdme.runManifest": right}).invariants == (Invariant("manifest", True),)
+    (wrong,) = second.judge({"cdme.runManifest": right | {"config": {"a": 2}, "design": "{}"}}).invariants
     assert (wrong.holds, wrong.breach) == (False, Breach.CRITICAL)
     assert wrong.detail == "configHash, designHash are not of what stands beside it"
-    assert second.judged({"cdme.runManifest": {"configHash": digest_of(config)}}).invariants == ()
-    assert is_hash_of("sha256:00", config) is None
+    assert second.judge({"cdme.runManifest": {"configHash": digest_of(config)}}).invariants == ()
+    assert matches_hash("sha256:00", config) is None
 
 
 # -- versions ----------------------------------------------------------------------------------------------------------
@@ -171,19 +171,19 @@ def only(store: Store) -> Certificate:
 
 def test_the_first_rules_are_as_they_were() -> None:
     """Certificates were made by them: not a word of what they say may change."""
-    assert first.judged(OVERREACHING).invariants == (
+    assert first.judge(OVERREACHING).invariants == (
         Invariant("balance", True),
         Invariant("grain", True),
         Invariant("rows", True, "observed 3", 9),
     )
-    assert first.judged({"cdme.accountingLedger": {"exact": False}}).invariants == ()
+    assert first.judge({"cdme.accountingLedger": {"exact": False}}).invariants == ()
 
 
 def test_a_certificate_made_before_keeps_verifying(
     one_store: Store, ring: KeyRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr(fidelity, "_NOW", 1)
+        before.setattr(fidelity, "_CURRENT", 1)
         one_store.ingest(ended("one", facets=OVERREACHING))
     entry = one_store.audit(event_type="certificate.issued")[0]
     assert not {"claimsVersion", "undecided"} & entry.details.keys()

@@ -14,7 +14,7 @@ import pytest
 
 import headwater as hw
 from headwater.evidence import files, run_evidence
-from headwater.evidence.ledger import account_of
+from headwater.evidence.ledger import count_ledger
 from tests.assurance.proving import facets_of, proving
 from tests.capture.watching import Watch
 
@@ -223,12 +223,12 @@ def test_a_place_that_no_file_has_shows(
 ) -> None:
     """As if row lineage had led to other files, or to more rows, than were read: the count of the files' rows, which
     knows nothing of row lineage, is off by as much."""
-    counted = files.rows_of_files
+    counted = files.file_row_counts
 
     def damaged(provenance: Any, source: Any) -> Any:
         return counted(provenance, source).selectExpr(*damage.split(", "))
 
-    monkeypatch.setattr(files, "rows_of_files", damaged)
+    monkeypatch.setattr(files, "file_row_counts", damaged)
     told = ledger(spark, watch, tmp_path, query)
     assert told["balanced"] is False
     orders = next(each for each in told["sources"] if each["dataset"].endswith("orders"))
@@ -247,10 +247,10 @@ def test_a_file_that_was_replaced(spark: SparkSession, watch: Watch, tmp_path: P
     def late(*arguments: Any) -> Any:
         file.write_bytes(other.read_bytes())
         file.with_name(f".{file.name}.crc").unlink()
-        return account_of(*arguments)
+        return count_ledger(*arguments)
 
     with pytest.MonkeyPatch.context() as patched, hw.run("accounted", ledger=True):
-        patched.setattr(run_evidence, "account_of", late)
+        patched.setattr(run_evidence, "count_ledger", late)
         spark.read.parquet(f"{tmp_path}/in").where("id > 1").write.parquet(f"{tmp_path}/out")
         assert hw.flush(60)
     run = watch.new_runs()[-1]

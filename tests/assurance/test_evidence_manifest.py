@@ -16,8 +16,8 @@ import headwater as hw
 from headwater.capture.listener import session
 from headwater.evidence import checksums, run_evidence
 from headwater.evidence.rowhash import hash_of_rows
-from headwater.evidence.steps import Steps
-from headwater.formats.openlineage.claims.preimages import PREIMAGES, is_hash_of, wrong_hashes
+from headwater.evidence.steps import PlanSteps
+from headwater.formats.openlineage.claims.preimages import PREIMAGES, matches_hash, wrong_hashes
 from tests.assurance.proving import differing, ended, facets_of, label, manifest, proving, put
 from tests.capture.watching import Watch
 from tests.support.spark import TINY_DATA
@@ -115,10 +115,10 @@ def test_what_was_hashed_stands_beside_it(
         told = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
         assert wrong_hashes(told) == []
         assert json.loads(told["design"])["kind"] == "write"
-        assert [is_hash_of(told[name], told[what]) for name, what in PREIMAGES.items()] == [True, True, True]
+        assert [matches_hash(told[name], told[what]) for name, what in PREIMAGES.items()] == [True, True, True]
         other = told | {"design": told["design"].replace('"write"', '"append"')}
         assert wrong_hashes(other) == ["designHash"]
-        monkeypatch.setattr(run_evidence, "_MOST_SHOWN", 100)
+        monkeypatch.setattr(run_evidence, "_MAX_DESIGN_BYTES", 100)
         short = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
     assert "design" not in short
     assert short["designHash"] == told["designHash"]
@@ -155,7 +155,7 @@ def test_a_file_too_large_is_named(
     spark: SparkSession, folder: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(folder / "orders" / "two.csv", ORDERS + "4,c,40\n")
-    monkeypatch.setattr(checksums, "LARGEST", len(ORDERS))
+    monkeypatch.setattr(checksums, "MAX_FILE_BYTES", len(ORDERS))
     with proving(spark, folder / "watch", checksums="bytes") as watch:
         told = ended(watch, orders_job(spark, folder))["cdme.runManifest"]
     (name,) = [name for name in told["inputChecksums"] if name.endswith("orders")]
@@ -256,11 +256,11 @@ def test_a_fault_leaves_the_job_alone(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def broken(*_: object) -> Steps:
+    def broken(*_: object) -> PlanSteps:
         raise ZeroDivisionError("no reason")
 
     with proving(spark, folder / "watch") as watch:
-        monkeypatch.setattr(Steps, "read", broken)
+        monkeypatch.setattr(PlanSteps, "read", broken)
         with caplog.at_level(logging.WARNING, logger="headwater"):
             for _ in range(2):
                 orders_job(spark, folder)()

@@ -94,7 +94,7 @@ def run(spark: SparkSession, watch: Watch, folder: Path, options: hw.LineageOpti
 
 def certified(watch: Watch, ended: Run) -> Certificate:
     with hw.connect("memory://") as lin:
-        lin.ingest_many(watch.told)
+        lin.ingest_many(watch.all_events)
         (certificate,) = lin.certificates(run_id=ended.run_id)
         lin.verify()
     return certificate

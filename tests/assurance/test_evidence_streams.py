@@ -67,7 +67,7 @@ def test_it_can_be_known_again(spark: SparkSession, watch: Watch, orders: Path, 
     assert lossy == ["amount"], "also where it was done before the function got the batch"
     assert "cdme.accountingLedger" not in facets
     with hw.connect("memory://") as lin:
-        lin.ingest_many(watch.told)
+        lin.ingest_many(watch.all_events)
         (certificate,) = lin.certificates(run_id=run.run_id)
         lin.verify()
     assert certificate.holds

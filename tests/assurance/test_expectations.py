@@ -75,7 +75,7 @@ def orders(spark: SparkSession, tmp_path: Path) -> str:
 def certified(watch: Watch) -> tuple[dict[str, Any], Certificate]:
     (run,) = [run for run in watch.new_runs() if run.job == "promised"]
     with hw.connect("memory://") as lin:
-        lin.ingest_many(watch.told)
+        lin.ingest_many(watch.all_events)
         (certificate,) = lin.certificates(run_id=run.run_id)
         lin.verify()
     return run.last["run"]["facets"], certificate

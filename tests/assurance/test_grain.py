@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.events.plan_cuts import Cut
+from headwater.capture.events.plan_cuts import PlanCut
 from headwater.evidence.grain import grain_safety
 from headwater.evidence.repeats import Repeats
-from headwater.evidence.steps import Steps
-from headwater.evidence.trace import morphisms
-from headwater.evidence.types import unification
+from headwater.evidence.steps import PlanSteps
+from headwater.evidence.trace import morphism_trace
+from headwater.evidence.types import type_unification
 
 Json = dict[str, Any]
 ONCE, TWICE = Repeats(2, 2), Repeats(3, 2, lambda: ["part-0 row 1, 2 times"])
@@ -49,7 +49,7 @@ COUNTED = text(count(-1), *TWO)
 
 def judged(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> tuple[list[Json], list[Json]]:
     measured = {id: found for id, found in ((1, left), (2, left), (3, right), (4, right)) if found is not None}
-    facet = grain_safety(Steps.read(told), measured, [frozenset([id]) for id in declared])
+    facet = grain_safety(PlanSteps.read(told), measured, [frozenset([id]) for id in declared])
     assert facet["complete"] is True
     return facet["validations"], facet["undecided"]
 
@@ -127,9 +127,9 @@ def test_one_of_two_joins_is_named_with_the_other() -> None:
     outer = join(0, 2, 5, ([1, 2, 3, 4], [5]))
     told = text(step("Project", -1), outer, inner, leaf(2, 1, 2), leaf(2, 3, 4), leaf(1, 5))
     measured = dict.fromkeys((1, 2, 3, 4, 5), TWICE)
-    facet = grain_safety(Steps.read(told), measured)
+    facet = grain_safety(PlanSteps.read(told), measured)
     assert [(each["node"], each["holds"]) for each in facet["validations"]] == [("2 Join or 1 Join", False)]
-    facet = grain_safety(Steps.read(told), measured, [frozenset([3])])  # of the inner one it is known to be sound
+    facet = grain_safety(PlanSteps.read(told), measured, [frozenset([3])])  # of the inner one it is known to be sound
     assert {(each["node"], each["holds"]) for each in facet["validations"]} == {("2 Join", True), ("1 Join", False)}
 
 
@@ -140,7 +140,7 @@ def test_an_operator_that_makes_several_rows_of_one_may_have_done_it() -> None:
 
 def test_a_sample_may_have_rows_twice() -> None:
     told = text(join(-1, 1, 3, ([1, 2], [3, 4])), leaf(0, 1, 2), step("Sample", 0), leaf(2, 3, 4))
-    facet = grain_safety(Steps.read(told), {}, [frozenset([3])])
+    facet = grain_safety(PlanSteps.read(told), {}, [frozenset([3])])
     assert [each["check"] for each in facet["undecided"]] == ["fan-out"]
 
 
@@ -157,10 +157,10 @@ def named(step: Any, id: int) -> str:
 
 
 def test_what_was_done_before_a_cut_is_told() -> None:
-    steps = Steps.read(READ_AGAIN, [Cut((1, 2), BEHIND)])
-    types = unification(steps)
+    steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), BEHIND)])
+    types = type_unification(steps)
     assert [(each["node"], each["lossy"]) for each in types["morphismReports"]] == [("2 Project", True)]
-    trace = morphisms(steps, named)
+    trace = morphism_trace(steps, named)
     assert trace["targetAttributes"] == {"c1": ["source.c7", "2 Project: CAST(c7 AS INT)"], "c2": ["source.c8"]}
     assert trace["complete"] is types["complete"] is grain_safety(steps)["complete"] is True
 
@@ -168,8 +168,8 @@ def test_what_was_done_before_a_cut_is_told() -> None:
 @pytest.mark.parametrize("behind", [None, text(leaf(-1, 7), columns=(7,))])
 def test_a_cut_that_leads_nowhere_is_named(behind: str | None) -> None:
     """What is behind it is not known, or has other columns."""
-    steps = Steps.read(READ_AGAIN, [Cut((1, 2), behind)])
-    for facet in (unification(steps), morphisms(steps, named), grain_safety(steps)):
+    steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), behind)])
+    for facet in (type_unification(steps), morphism_trace(steps, named), grain_safety(steps)):
         assert facet["complete"] is False
         assert [each["node"] for each in facet["notSeen"]] == ["1 LogicalRDD"]
 
@@ -177,11 +177,11 @@ def test_a_cut_that_leads_nowhere_is_named(behind: str | None) -> None:
 def test_a_cut_behind_a_cut_with_the_same_columns() -> None:
     """As a checkpoint of a filtered checkpoint has: the outer one comes first."""
     filtered = text(step("Filter", -1), leaf(0, 1, 2, operator="LogicalRDD"))
-    steps = Steps.read(READ_AGAIN, [Cut((1, 2), filtered), Cut((1, 2), BEHIND)])
+    steps = PlanSteps.read(READ_AGAIN, [PlanCut((1, 2), filtered), PlanCut((1, 2), BEHIND)])
     assert [each.operator for each in steps.all] == [
         *("Project", "LogicalRDD", "Filter", "LogicalRDD", "Project", "LogicalRelation")
     ]
-    assert morphisms(steps, named)["targetAttributes"]["c1"] == ["source.c7", "4 Project: CAST(c7 AS INT)"]
+    assert morphism_trace(steps, named)["targetAttributes"]["c1"] == ["source.c7", "4 Project: CAST(c7 AS INT)"]
 
 
 def test_what_was_repeated_before_a_cut_is_not_taken_for_once() -> None:
@@ -189,7 +189,7 @@ def test_what_was_repeated_before_a_cut_is_not_taken_for_once() -> None:
     before = text(*(each | {"parent": each["parent"] - 1} for each in TWO), columns=(1, 3))
     total = {"column": "t", "function": "sum", "distinct": False, "sql": "sum(c5)", "from": [5]}
     told = text(step("Aggregate", -1, keys=[], measures=[total]), leaf(0, 5, 6))
-    facet = grain_safety(Steps.read(told, [Cut((5, 6), before)]), {5: ONCE, 6: ONCE})
+    facet = grain_safety(PlanSteps.read(told, [PlanCut((5, 6), before)]), {5: ONCE, 6: ONCE})
     assert [each["check"] for each in facet["undecided"]] == ["double counting", "fan-out"]
-    alone = grain_safety(Steps.read(told), {5: ONCE, 6: ONCE})
+    alone = grain_safety(PlanSteps.read(told), {5: ONCE, 6: ONCE})
     assert (alone["validations"], alone["undecided"]) == ([], [])

@@ -41,13 +41,13 @@ class Run:
     @property
     def outputs(self) -> list[Json]:
         """The last word on each output."""
-        found = {(d["namespace"], d["name"]): d for event in self.events for d in event["outputs"] if d.get("facets")}
-        return list(found.values())
+        outputs = {(d["namespace"], d["name"]): d for event in self.events for d in event["outputs"] if d.get("facets")}
+        return list(outputs.values())
 
     @property
     def inputs(self) -> list[Json]:
-        found = {(d["namespace"], d["name"]): d for event in self.events for d in event["inputs"] if d.get("facets")}
-        return list(found.values())
+        inputs = {(d["namespace"], d["name"]): d for event in self.events for d in event["inputs"] if d.get("facets")}
+        return list(inputs.values())
 
     @property
     def output(self) -> Json:
@@ -57,14 +57,14 @@ class Run:
 
 def runs_of(events: Iterable[Json], application: str) -> list[Run]:
     """The runs in the order they began, without that of the application itself."""
-    found: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     for event in events:
         if "run" in event and event["job"]["name"] != application:
-            found.setdefault(event["run"]["runId"], Run(event["run"]["runId"])).events.append(event)
-    return list(found.values())
+            runs.setdefault(event["run"]["runId"], Run(event["run"]["runId"])).events.append(event)
+    return list(runs.values())
 
 
-class Teller:
+class EventLines:
     """``short`` shortens what differs from run to run: the beginnings of names."""
 
     def __init__(self, application: str, short: Mapping[str, str]) -> None:
@@ -72,15 +72,15 @@ class Teller:
         self._short = sorted(short.items(), key=lambda item: -len(item[0]))
 
     def lines(self, events: list[Json]) -> list[str]:
-        told: list[str] = []
+        lines: list[str] = []
         for run in runs_of(events, self._application):
-            told += self._run(run)
+            lines += self._run(run)
         for event in events:
             if "dataset" in event:
-                told += (self._drop if "headwater_provenance" in event["dataset"]["facets"] else self._view)(
+                lines += (self._drop if "headwater_provenance" in event["dataset"]["facets"] else self._view)(
                     event["dataset"]
                 )
-        return told
+        return lines
 
     def _run(self, run: Run) -> Iterator[str]:
         name = self._shortened(run.job.removeprefix(f"{self._application}."))
@@ -103,8 +103,8 @@ class Teller:
 
     def _drop(self, dataset: Json) -> Iterator[str]:
         assert dataset["facets"]["lifecycleStateChange"]["lifecycleStateChange"] == "DROP"
-        told = dataset["facets"]["headwater_provenance"]
-        yield f"{told['event_type']} {self._dataset(dataset, '', '')} by {told['agent']['id']}"
+        provenance = dataset["facets"]["headwater_provenance"]
+        yield f"{provenance['event_type']} {self._dataset(dataset, '', '')} by {provenance['agent']['id']}"
 
     def _dataset(self, dataset: Json, room: str, statistics: str) -> str:
         facets, own = dataset["facets"], dataset.get(room) or {}

@@ -45,7 +45,7 @@ def test_the_run_has_the_application_as_its_parent(watch: Watch, here: Path, ord
     orders.write.parquet(f"{here}/out")
     run = only_run(watch)
     parents = {event["run"]["facets"]["parent"]["run"]["runId"] for event in run.events}
-    (application,) = {e["run"]["runId"] for e in watch.told if "run" in e and e["job"]["name"] == APPLICATION}
+    (application,) = {e["run"]["runId"] for e in watch.all_events if "run" in e and e["job"]["name"] == APPLICATION}
     assert parents == {application}
     job = run.last["run"]["facets"]["parent"]["job"]
     assert (job["namespace"], job["name"]) == ("tests", APPLICATION)

@@ -12,7 +12,7 @@ import pytest
 
 import headwater as hw
 from headwater.capture.events import writes
-from headwater.capture.events.writes import Reader
+from headwater.capture.events.writes import WriteReader
 from headwater.capture.listener import observer, session
 from headwater.capture.listener.jvm import Bridge
 from headwater.errors import PlanUnreadable
@@ -63,7 +63,13 @@ def test_a_plan_that_cannot_be_read_is_told_with_its_inputs_and_a_gap(
 
 @pytest.mark.parametrize(
     ("where", "name"),
-    [(Reader, "read"), (Bridge, "survey"), (observer, "telemetry"), (observer, "read_amounts"), (Reader, "settle")],
+    [
+        (WriteReader, "read"),
+        (Bridge, "plan_facts"),
+        (observer, "telemetry"),
+        (observer, "read_amounts"),
+        (WriteReader, "settle"),
+    ],
 )
 def test_an_exception_of_ours(
     spark: SparkSession,
@@ -97,7 +103,7 @@ def test_what_was_begun_is_ended(spark: SparkSession, tmp_path: Path, monkeypatc
     file = tmp_path / "events.jsonl"
     hw.enable(spark, sink=file.as_uri(), job=APPLICATION, spool=tmp_path / "spool")
     with monkeypatch.context() as patch:
-        patch.setattr(Reader, "settle", broken)
+        patch.setattr(WriteReader, "settle", broken)
         write(spark, tmp_path / "x")
         hw.flush()
     hw.disable(spark)
@@ -126,13 +132,13 @@ def test_the_queue_is_full(
     hw.enable(spark, sink=(tmp_path / "events.jsonl").as_uri(), job=APPLICATION, spool=tmp_path / "spool")
     (capture,) = session.active()
     with monkeypatch.context() as patch:
-        patch.setattr(Reader, "read", lambda *_: __import__("time").sleep(3))
+        patch.setattr(WriteReader, "read", lambda *_: __import__("time").sleep(3))
         for name in "abcd":
             write(spark, tmp_path / name)
         assert rows(spark, tmp_path / "d") == 3
     hw.disable(spark)
     assert capture.status()["missed"] > 0
-    assert any("were not heard" in text for text in warnings(caplog))
+    assert any("its queue was full" in text for text in warnings(caplog))
 
 
 def test_a_sink_that_is_down_and_comes_back(spark: SparkSession, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_two_writes_are_one_run_and_keep_their_own_inputs(spark: SparkSession, w
         condition = output["outputFacets"]["subset"]["outputCondition"]
         assert [partition["identifier"] for partition in condition["partitions"]] == ["2026-11-15"]
     with hw.connect("memory://") as lin:
-        lin.ingest_many(watch.told)
+        lin.ingest_many(watch.all_events)
         assert [node.endpoint.name for node in lin.upstream(f"{here}/x").nodes if node.depth == 1] == [f"{here}/a"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.jdbc import database
-from headwater.capture.naming.paths import file_places
+from headwater.capture.naming.paths import file_datasets
 from headwater.capture.naming.plan_sources import read_leaf
 from headwater.capture.naming.targets import read_target
 
@@ -32,7 +32,7 @@ CATALOGS = Catalogs("file:/warehouse", None, {})
     ],
 )
 def test_paths(uri: str, named: str) -> None:
-    (place,) = file_places([uri])
+    (place,) = file_datasets([uri])
     assert f"{place.namespace} {place.name}" == named
 
 
@@ -60,7 +60,7 @@ def test_paths(uri: str, named: str) -> None:
     ],
 )
 def test_partitions(roots: list[str], asked: str | None, base: str | None, told: str) -> None:
-    (place,) = file_places(roots, asked=asked, base=base)
+    (place,) = file_datasets(roots, requested=asked, base=base)
     named = "|".join(",".join(f"{key}={value}" for key, value in each.items()) for each in place.partitions)
     assert f"{place.name} {named}".strip() == told
 
@@ -92,7 +92,7 @@ def test_a_topic_of_kafka() -> None:
     options = {"kafka.bootstrap.servers": "one:9092,two:9092", "subscribe": "orders, returns"}
     facts = {"class": "StreamingDataSourceV2ScanRelation", "tableClass": "org.apache.spark.sql.kafka010.KafkaTable"}
     reading = read_leaf(facts | {"options": options}, CATALOGS)
-    assert [(place.namespace, place.name, place.kind) for place in reading.places] == [
+    assert [(place.namespace, place.name, place.kind) for place in reading.datasets] == [
         ("kafka://one:9092", "orders", "TOPIC"),
         ("kafka://one:9092", "returns", "TOPIC"),
     ]

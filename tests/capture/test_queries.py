@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.capture.naming.queries import Used, read_query
+from headwater.capture.naming.queries import ColumnUse, read_query
 
 CASES = {
     "SELECT id, amount * 2 AS twice FROM orders WHERE amount > 3": """
@@ -61,13 +61,13 @@ def test_columns(text: str) -> None:
     assert lines == {line.strip() for line in CASES[text].strip().splitlines()}
 
 
-def _line(used: Used) -> str:
+def _line(used: ColumnUse) -> str:
     return f"{used.table}.{used.column} {used.subtype}"
 
 
 def test_all_columns_of_one_table_keep_their_names() -> None:
     query = read_query("SELECT *, a + b AS c FROM orders", "postgres", str.lower)
-    assert query.of("Day") == (Used("orders", "Day", "IDENTITY"),)
+    assert query.of("Day") == (ColumnUse("orders", "Day", "IDENTITY"),)
     assert {used.column for used in query.of("C")} == {"a", "b"}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import headwater as hw
 from headwater.capture.listener import session
 from headwater.capture.naming.jobs import JobNames
-from tests.capture.telling import Json, Run, Teller, runs_of
+from tests.capture.telling import EventLines, Json, Run, runs_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,17 +27,17 @@ class Watch:
         self.spark = spark
         self._file = file
         self._read = 0
-        self.told: list[Json] = []
+        self.all_events: list[Json] = []
 
     def new_events(self) -> list[Json]:
         """What was told since the last time, without a fault of ours on the way."""
         assert hw.flush(60)
-        told = self._file.read_bytes()[self._read :] if self._file.exists() else b""
-        self._read += len(told)
+        content = self._file.read_bytes()[self._read :] if self._file.exists() else b""
+        self._read += len(content)
         (capture,) = session.active()
         assert capture.status()["faults"] == 0, "a fault was logged while events were made"
-        events = [json.loads(line) for line in told.splitlines()]
-        self.told += events
+        events = [json.loads(line) for line in content.splitlines()]
+        self.all_events += events
         return events
 
     def forget(self) -> None:
@@ -56,7 +56,7 @@ class Watch:
         """The events in words. Names in the case's folder go without it, those in the catalog begin with `catalog:`."""
         warehouse = str(self.spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")
         short = {f"file{here}/": "", f"{here}/": "", f"{here.name}/": "", f"file{shop}": "shop"}
-        return Teller(APPLICATION, {**short, **more, f"file:{warehouse}/": "catalog:"}).lines(events)
+        return EventLines(APPLICATION, {**short, **more, f"file:{warehouse}/": "catalog:"}).lines(events)
 
 
 @contextmanager

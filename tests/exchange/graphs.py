@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import headwater as hw
 from headwater.client import Lineage
 from headwater.exchange.opening import Opened
-from headwater.formats.wia.elements import ID_OF, LISTS, Document, Element, Kind
-from headwater.formats.wia.json_graph import documents
+from headwater.formats.wia.elements import ID_OF, LISTS, Document, Element, ElementKind
+from headwater.formats.wia.json_graph import graph_document
 from headwater.model.lineage import EdgeType
 
 FORMATS = {"wia-json": "graph.json", "wia-jsonl": "graph.jsonl", "wia-parquet": "tables", "graphml": "graph.graphml"}
@@ -142,7 +142,7 @@ def whole() -> Document:
 
 def elements(graph: Document) -> list[Element]:
     head = {name: value for name, value in graph.items() if name not in LISTS.values()}
-    return [(Kind.GRAPH, head), *((kind, each) for kind, name in LISTS.items() for each in graph.get(name, ()))]
+    return [(ElementKind.GRAPH, head), *((kind, each) for kind, name in LISTS.items() for each in graph.get(name, ()))]
 
 
 def written(graph: Any, file: Path) -> Path:
@@ -151,7 +151,7 @@ def written(graph: Any, file: Path) -> Path:
 
 
 def read(file: Path) -> Document:
-    return documents(Opened(file).elements())
+    return graph_document(Opened(file).elements())
 
 
 def lists(graph: Document) -> dict[str, dict[str, Document]]:
@@ -250,4 +250,4 @@ def graphs(draw: st.DrawFn) -> Document:
 
 def kinds(stream: Iterable[Element]) -> list[Element]:
     """Without the heads, of which a file may have its version twice."""
-    return [(kind, document) for kind, document in stream if kind is not Kind.GRAPH]
+    return [(kind, document) for kind, document in stream if kind is not ElementKind.GRAPH]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headwater.formats.openlineage.partitions import partition_names
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from tests.support.events import Json, facet
 
 
@@ -47,7 +47,7 @@ def test_sorted_and_each_once() -> None:
 )
 def test_different_partitions_have_different_names(one: Json, other: Json) -> None:
     assert named(one) != named(other)
-    assert all(storable(name) for name in named(one) + named(other))
+    assert all(is_storable(name) for name in named(one) + named(other))
 
 
 def test_values_that_are_no_text() -> None:

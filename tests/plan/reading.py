@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from headwater.plan.lineage import Derivation, PlanLineage, Source
+from headwater.plan.lineage import Derivation, PlanLineage, PlanSource
 from headwater.plan.trace import trace_plan
-from headwater.plan.tree import Node, read_plan
+from headwater.plan.tree import PlanNode, read_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def analyzed(frame: DataFrame) -> Node:
+def analyzed(frame: DataFrame) -> PlanNode:
     return read_plan(frame._jdf.queryExecution().analyzed().toJSON())
 
 
-def analyzed_command(spark: SparkSession, sql: str) -> Node:
+def analyzed_command(spark: SparkSession, sql: str) -> PlanNode:
     """A command's plan, analyzed and not run: so also what no table here could carry out."""
     jvm: Any = spark._jvm
     state = spark._jsparkSession.sessionState()
@@ -26,11 +26,11 @@ def analyzed_command(spark: SparkSession, sql: str) -> Node:
     return read_plan(state.executePlan(plan, mode).analyzed().toJSON())
 
 
-def trace(frame: DataFrame, origin: Callable[[Node], Node | None] = lambda leaf: None) -> PlanLineage:
+def trace(frame: DataFrame, origin: Callable[[PlanNode], PlanNode | None] = lambda leaf: None) -> PlanLineage:
     return trace_plan(analyzed(frame), origin)
 
 
-def table_of(source: Source) -> str:
+def table_of(source: PlanSource) -> str:
     """The table's name; a source that is none, by its kind."""
     for field in ("catalogTable", "desc", "tableMeta"):
         described = source.node.fields.get(field)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.plan.commands import Write, read_write, read_writes
+from headwater.plan.commands import WriteCommand, read_write, read_writes
 from headwater.plan.trace import trace_write
 from headwater.plan.tree import read_plan
 from tests.plan.reading import analyzed, analyzed_command, written
@@ -32,7 +32,7 @@ public final class Plans extends org.apache.spark.scheduler.SparkListener {
 }
 """
 
-Seen = Callable[[Callable[[], Any]], list[Write]]
+Seen = Callable[[Callable[[], Any]], list[WriteCommand]]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def seen(spark: SparkSession) -> Iterator[Seen]:
     listener = made.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
     spark._jsc.sc().addSparkListener(listener)
 
-    def run(action: Callable[[], Any]) -> list[Write]:
+    def run(action: Callable[[], Any]) -> list[WriteCommand]:
         bus = spark._jsc.sc().listenerBus()
         bus.waitUntilEmpty(10_000)
         while listener.next() is not None:
@@ -65,7 +65,7 @@ def seen(spark: SparkSession) -> Iterator[Seen]:
     spark._jsc.sc().removeSparkListener(listener)
 
 
-def lines(write: Write) -> list[str]:
+def lines(write: WriteCommand) -> list[str]:
     return written(trace_write(write))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.plan.trace import trace_plan
-from headwater.plan.tree import Node
+from headwater.plan.tree import PlanNode
 from tests.plan.reading import analyzed, trace, written
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_going_on_behind_a_checkpoint(spark: SparkSession) -> None:
     assert written(trace(after))[0] == "most <- LogicalRDD.more TRANSFORMATION: more + 1"
     plan = analyzed(before)
 
-    def origin(leaf: Node) -> Node | None:
+    def origin(leaf: PlanNode) -> PlanNode | None:
         return plan if leaf.name == "LogicalRDD" else None
 
     assert written(trace(after, origin)) == [

@@ -10,7 +10,7 @@ import pytest
 from headwater.errors import PlanUnreadable
 from headwater.plan.commands import read_writes
 from headwater.plan.trace import trace_plan
-from headwater.plan.tree import Node, fold, read_plan
+from headwater.plan.tree import PlanNode, fold, read_plan
 
 
 def node(kind: str, children: int = 0, **fields: Any) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_deeper_than_the_stack() -> None:
 
 
 def test_folding_from_the_leaves_up() -> None:
-    tree = Node("a", {}, (Node("b", {}, (Node("c", {}, ()),)), Node("d", {}, ())))
+    tree = PlanNode("a", {}, (PlanNode("b", {}, (PlanNode("c", {}, ()),)), PlanNode("d", {}, ())))
     seen = fold(tree, lambda n: "…" if n.name == "b" else None, lambda n, parts: f"{n.name}({' '.join(parts)})")
     assert seen == "a(… d())"
 

@@ -12,7 +12,7 @@ import pytest
 from headwater.capture.events.redaction import RedactedFrames
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
 from headwater.proof.canonical import digest_and_preimage, digest_of
-from headwater.redaction.redactor import TEXTS, Redactor
+from headwater.redaction.redactor import TEXT_PATTERN_SETTINGS, Redactor
 from headwater.redaction.shapes import MARK
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ def rows_of(found: Json) -> Json:
 
 def test_an_event_without_secrets_is_as_it_was() -> None:
     assert sent(event()) == event()
-    assert sent(event(), **{TEXTS[0]: "nowhere"}) == event()  # looked into, text by text
+    assert sent(event(), **{TEXT_PATTERN_SETTINGS[0]: "nowhere"}) == event()  # looked into, text by text
 
 
 def test_texts_are_redacted_and_hashes_still_hold() -> None:
@@ -112,7 +112,7 @@ def test_lists_of_files_with_a_secret_in_their_paths() -> None:
 
 
 def test_what_a_setting_of_spark_names_counts_in_a_plan_too() -> None:
-    rows = rows_of(sent(event(), **{TEXTS[1]: "a literal"}))
+    rows = rows_of(sent(event(), **{TEXT_PATTERN_SETTINGS[1]: "a literal"}))
     assert "plan" not in rows
     assert rows["needs"] == [
         "the plan holds what looks like a secret (a value that the settings of Spark name as secret)"

@@ -7,10 +7,10 @@ import pytest
 from headwater.errors import HeadwaterError
 from headwater.redaction.literals import (
     check_mode,
-    literals_removed,
     mask_design,
     mask_literals,
     message_without_values,
+    remove_literals,
     stack_without_values,
 )
 
@@ -35,9 +35,9 @@ def test_mask(sql: str, masked: str) -> None:
 
 
 def test_modes() -> None:
-    assert literals_removed("a = 1", "keep") == "a = 1"
-    assert literals_removed("a = 1", "mask") == "a = ?"
-    assert literals_removed("a = 1", "drop") is None
+    assert remove_literals("a = 1", "keep") == "a = 1"
+    assert remove_literals("a = 1", "mask") == "a = ?"
+    assert remove_literals("a = 1", "drop") is None
     with pytest.raises(HeadwaterError, match=r"literals='hide' is not known. There are: keep, mask, drop\."):
         check_mode("hide")
 

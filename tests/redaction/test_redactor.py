@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from headwater.redaction.logs import redact_logs
-from headwater.redaction.redactor import KEYS, OPTIONS, TEXTS, Redactor
+from headwater.redaction.redactor import KEY_PATTERN_SETTING, OPTION_PATTERN_SETTING, TEXT_PATTERN_SETTINGS, Redactor
 from headwater.redaction.shapes import MARK
 
 
@@ -29,39 +29,39 @@ def test_options_by_their_names() -> None:
 def test_lists_of_options_in_sql() -> None:
     sql = "CREATE TABLE t USING jdbc OPTIONS (url 'jdbc:h2:x', 'dbtable' = 'a', pin 'abc') WHERE url = 'x'"
     assert Redactor().text(sql) == sql.replace("jdbc:h2:x", MARK)
-    assert Redactor({OPTIONS: "^pin$"}).text(sql) == sql.replace("jdbc:h2:x", MARK).replace("abc", MARK)
+    assert Redactor({OPTION_PATTERN_SETTING: "^pin$"}).text(sql) == sql.replace("jdbc:h2:x", MARK).replace("abc", MARK)
 
 
 def test_keys_of_sparks_own_setting() -> None:
-    redactor = Redactor({KEYS: "(?i)pin|code"})
+    redactor = Redactor({KEY_PATTERN_SETTING: "(?i)pin|code"})
     for text in ("pin=abc", "the_code = 'abc'", '"pin": "abc"', "Map(pin -> abc, a -> b)"):
         redacted = redactor.text(text)
         assert "abc" not in redacted, text
         assert redactor.text(redacted) == redacted
-        assert redactor.is_worth_a_look(text)
+        assert redactor.may_hold_secret(text)
     assert redactor.options({"pin": "abc", "pan": "abc"}) == {"pin": MARK, "pan": "abc"}
 
 
 def test_texts_of_sparks_own_settings() -> None:
-    redactor = Redactor({TEXTS[0]: r"\p{Digit}{4}-\d{4}", TEXTS[1]: "(?i)agent \\w+"})
+    redactor = Redactor({TEXT_PATTERN_SETTINGS[0]: r"\p{Digit}{4}-\d{4}", TEXT_PATTERN_SETTINGS[1]: "(?i)agent \\w+"})
     assert redactor.text("card 1234-5678 of Agent Smith") == f"card {MARK} of {MARK}"
 
 
 def test_a_session_adds_and_takes_nothing_away() -> None:
-    redactor = Redactor({TEXTS[1]: "one"})
-    redactor.learn({TEXTS[1]: "two"})
+    redactor = Redactor({TEXT_PATTERN_SETTINGS[1]: "one"})
+    redactor.learn({TEXT_PATTERN_SETTINGS[1]: "two"})
     assert redactor.text("one two three") == f"{MARK} {MARK} three"
 
 
 def test_a_pattern_that_python_cannot_read_is_told_of() -> None:
     told: list[str] = []
-    redactor = Redactor({KEYS: "(?<name"}, lambda name, reason: told.append(name))
-    assert told == [KEYS]
+    redactor = Redactor({KEY_PATTERN_SETTING: "(?<name"}, lambda name, reason: told.append(name))
+    assert told == [KEY_PATTERN_SETTING]
     assert redactor.text("password 'abc'") == f"password '{MARK}'"
 
 
 def test_the_log_shows_no_secret(caplog: pytest.LogCaptureFixture) -> None:
-    redactor = Redactor({TEXTS[1]: "agent [a-z]+"})
+    redactor = Redactor({TEXT_PATTERN_SETTINGS[1]: "agent [a-z]+"})
     redact_logs(redactor)
     log = logging.getLogger("headwater")
     try:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.redaction import literals, redactor, shapes
-from headwater.redaction.shapes import MARK, is_secret_column, is_secret_name, redact_shapes, shape_in
+from headwater.redaction.shapes import MARK, is_secret_column, is_secret_name, redact_secrets, secret_kind_in
 
 SECRET = "hunter2Xy9"
 
@@ -86,31 +86,31 @@ WITHOUT = [
 
 @pytest.mark.parametrize("text", WITH_SECRETS)
 def test_a_secret_goes_and_a_second_time_changes_nothing(text: str) -> None:
-    redacted = redact_shapes(text)
+    redacted = redact_secrets(text)
     assert SECRET not in redacted
     assert MARK in redacted
-    assert redact_shapes(redacted) == redacted
-    assert shape_in(text) is not None
-    assert shape_in(redacted) is None
+    assert redact_secrets(redacted) == redacted
+    assert secret_kind_in(text) is not None
+    assert secret_kind_in(redacted) is None
 
 
 @pytest.mark.parametrize("text", WITHOUT)
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert redact_shapes(text) == text
-    assert shape_in(text) is None
+    assert redact_secrets(text) == text
+    assert secret_kind_in(text) is None
 
 
 def test_what_stands_around_a_secret_stays() -> None:
     before = "SELECT a FROM t WHERE b = 'x' AND password = 'abc' AND c = 'it''s'"
-    assert redact_shapes(before) == before.replace("abc", MARK)
+    assert redact_secrets(before) == before.replace("abc", MARK)
     address = "jdbc:mysql://ada:abc@db.example:3306/shop?useSSL=true"
-    assert redact_shapes(address) == address.replace("abc", MARK)
+    assert redact_secrets(address) == address.replace("abc", MARK)
 
 
 @given(st.text(alphabet="pasword='\"\\ ;:@/[redacted]-,)(tokn", max_size=60))
 def test_twice_is_once(text: str) -> None:
-    once = redact_shapes(text)
-    assert redact_shapes(once) == once
+    once = redact_secrets(text)
+    assert redact_secrets(once) == once
 
 
 def test_names() -> None:
@@ -128,7 +128,7 @@ def test_names() -> None:
 
 
 def patterns() -> Iterator[re.Pattern[str]]:
-    yield from (shape.pattern for shape in shapes.SHAPES)
+    yield from (shape.pattern for shape in shapes.SECRET_PATTERNS)
     for module in (shapes, redactor, literals):
         yield from (value for value in vars(module).values() if isinstance(value, re.Pattern))
 
@@ -171,8 +171,8 @@ HOSTILE = [
 def test_a_long_text_made_to_be_slow(piece: str) -> None:
     """Quadratic time would be minutes for each of these, and the test would be ended."""
     text = piece * (100_000 // len(piece))
-    assert len(redact_shapes(text)) <= len(text) + 100_000 * len(MARK)
-    learned = redactor.Redactor({redactor.KEYS: "(?i)something|else"})
+    assert len(redact_secrets(text)) <= len(text) + 100_000 * len(MARK)
+    learned = redactor.Redactor({redactor.KEY_PATTERN_SETTING: "(?i)something|else"})
     learned.text(text[:50_000])
     literals.mask_literals(text)
     literals.message_without_values(text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
 from headwater.formats.openlineage.event import Event, reread_event
-from headwater.formats.openlineage.run_handoff import handed_on, same_state
+from headwater.formats.openlineage.run_handoff import same_state, shared_datasets
 from headwater.model.bundles import HandedOn, VerifiedBundle
 from headwater.model.certificates import Certificate
 from headwater.model.names import Job
@@ -189,7 +189,7 @@ class _Run:
         event = _read(what, told.event)
         document = document_in(told.certificate.seq, told.certificate.entry["details"])
         verify_claims(document, event)
-        datasets = handed_on(event, self._events.values())
+        datasets = shared_datasets(event, self._events.values())
         if not datasets:
             raise EvidenceBroken(what, "it wrote nothing that the run has read")
         newest = self._newest()

@@ -1,8 +1,8 @@
-"""Capture without a change of code: every session of this process is watched from the moment it is made.
+"""Capture without a change of code: every Spark session of this process is captured from its creation on.
 
-`python -m headwater.capture.autostart script.py` runs a script so (`headwater exec` does). A process that has
-`HEADWATER_STORE`, `HEADWATER_URL` or `HEADWATER_SINK` set gets it at its start by a line in site-packages
-(headwater-autostart.pth), so `spark-submit` needs nothing else. Nothing is imported before pyspark is.
+`python -m headwater.capture.autostart script.py` runs a script that way (`headwater exec` does). If `HEADWATER_STORE`,
+`HEADWATER_URL` or `HEADWATER_SINK` is set, a line in site-packages (headwater-autostart.pth) starts it in every Python
+process, so `spark-submit` needs nothing else. Nothing is imported before pyspark is.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _SESSIONS = "pyspark.sql.session"
 
 
 def install() -> None:
-    """Watch for pyspark's sessions, now or when it is imported."""
+    """Wrap pyspark's session builder, now or when it is imported."""
     if _SESSIONS in sys.modules:
-        _watch(sys.modules[_SESSIONS])
+        _wrap_builder(sys.modules[_SESSIONS])
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
-def stand_back() -> None:
-    """For a process of ours that starts Spark to answer a question: its session is nobody's job."""
+def disable_autostart() -> None:
+    """For a process of Headwater that starts Spark to answer a question: its session is not a job to capture."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds pyspark's session module as Python would, and has it watched once it is loaded."""
+    """Finds pyspark's session module as Python would, and wraps its session builder once it is loaded."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -57,20 +57,20 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
-        _watch(module)
+        _wrap_builder(module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)  # resources, source code: what else the loader offers
 
 
-def _watch(module: Any) -> None:
+def _wrap_builder(module: Any) -> None:
     builder = module.SparkSession.Builder
     if getattr(builder.getOrCreate, "watched", False):
         return
-    builder.getOrCreate = _watched(builder.getOrCreate)
+    builder.getOrCreate = _capturing_builder(builder.getOrCreate)
 
 
-def _watched(get_or_create: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _capturing_builder(get_or_create: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def getOrCreate(self: Any) -> Any:
         session = get_or_create(self)
         _enable(session)
@@ -97,7 +97,7 @@ def _enable(session: Any) -> None:
 
 
 def main() -> None:
-    """Run a script as Python would, with every session watched."""
+    """Run a script as Python would, with every session captured."""
     del sys.argv[0]
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     install()

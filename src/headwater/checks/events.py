@@ -18,7 +18,7 @@ from openlineage.client.generated.base import InputDatasetFacet, JobFacet
 from openlineage.client.serde import Serde
 
 from headwater.checks.measuring import Counts
-from headwater.formats.wia.quality import FACET
+from headwater.formats.openlineage.facet_names import QUALITY_FACET, schema_url
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityReport, Rule, RuleKind
 
@@ -37,7 +37,7 @@ class QualityInputDatasetFacet(InputDatasetFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        return "urn:headwater:facet:quality:1-0-0"
+        return schema_url(QUALITY_FACET)
 
 
 @attr.define
@@ -48,7 +48,7 @@ class ChecksJobFacet(JobFacet):
 
     @staticmethod
     def _get_schema() -> str:
-        return "urn:headwater:facet:quality:1-0-0"
+        return schema_url(QUALITY_FACET)
 
 
 def events_of(
@@ -65,7 +65,7 @@ def events_of(
     found = {
         "dataQualityMetrics": _metrics(counts),
         "dataQualityAssertions": _assertions(rules, report),
-        FACET: QualityInputDatasetFacet(**report.document(), producer=_PRODUCER),
+        QUALITY_FACET: QualityInputDatasetFacet(**report.document(), producer=_PRODUCER),
     }
     facets: dict[str, Any] = {}
     if version is not None:
@@ -88,7 +88,7 @@ def _event(state: ol.RunState, run_id: str, job: Job, at: datetime, read: ol.Inp
         processingType="BATCH", integration="HEADWATER", jobType="QUALITY", producer=_PRODUCER
     )
     # Beside the type, which a job that also writes says otherwise in its other runs.
-    facets = {"jobType": kind, FACET: ChecksJobFacet(checks=True, producer=_PRODUCER)}
+    facets = {"jobType": kind, QUALITY_FACET: ChecksJobFacet(checks=True, producer=_PRODUCER)}
     event = ol.RunEvent(
         eventType=state,
         eventTime=at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),

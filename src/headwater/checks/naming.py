@@ -28,7 +28,7 @@ def plain_read(frame: DataFrame) -> Read | None:
         plan = plan.child()
     if plan.getClass().getSimpleName() not in _READS:
         return None
-    places = leaf_readings(frame.sparkSession, [plan])[0].places
+    places = leaf_readings(frame.sparkSession, [plan])[0].datasets
     if len(places) != 1 or places[0].partitions:
         return None
     return Read(Dataset(places[0].namespace, places[0].name), places[0].version)

@@ -11,8 +11,8 @@ import typer
 from headwater.cli.failures import Mistake
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text, show
+from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 
-ADJOINT = "cdme.adjointMetadata"
 DEFAULT_LOCATION = ".headwater/rows"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -73,9 +73,9 @@ def lookup(
         with open_store(store) as lineage:
             detail = lineage.run(run)
         facets, run_id = detail.run_facets, detail.run.run_id
-        if ADJOINT not in facets:
+        if ADJOINT_FACET not in facets:
             raise Mistake(f'Run {run} wrote no tables of its rows: it ran without rows="full".')
-        tables = PairTables(facets[ADJOINT], output=output, run_id=run_id)
+        tables = PairTables(facets[ADJOINT_FACET], output=output, run_id=run_id)
     with tables:
         if verify:
             tables.verify()

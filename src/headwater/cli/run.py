@@ -75,10 +75,10 @@ def _one(found: RunDetail, item: str, as_json: bool) -> None:
 
 
 def _items(found: RunDetail) -> Items:
-    from headwater.cli.render.items import FACET
+    from headwater.formats.openlineage.facet_names import PIPELINE_FACET
     from headwater.pipeline.items.stored_records import Items
 
-    facet = found.run_facets.get(FACET)
+    facet = found.run_facets.get(PIPELINE_FACET)
     if facet is None:
         raise Mistake(f"Run {found.run.run_id} is not the run of a pipeline, and has no items.")
     if "items" not in facet:

@@ -54,10 +54,10 @@ class Phase:
 @contextmanager
 def spark_session(master: str, phase: Phase | None = None) -> Iterator[SparkSession]:
     """Quiet, and not captured: a question is nobody's job. Who has phases says them to ``phase``."""
-    from headwater.capture.autostart import stand_back
+    from headwater.capture.autostart import disable_autostart
     from headwater.rows.session import quiet_session
 
-    stand_back()  # before anybody looks for pyspark: the capture takes that for the beginning of a job
+    disable_autostart()  # before anybody looks for pyspark: the capture takes that for the beginning of a job
     if find_spec("pyspark") is None:
         raise Mistake("This command needs Spark: pip install 'headwater[spark]'")
     _say_errors_once()

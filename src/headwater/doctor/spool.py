@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headwater.capture.delivery.unsent import unsent
+from headwater.capture.delivery.unsent import unsent_events
 from headwater.doctor.findings import Asked, Finding, failed, ok, warning
 from headwater.errors import shorten
 
 
 def spool(asked: Asked) -> Iterator[Finding]:
     try:
-        found = list(unsent(asked.spool))
+        found = list(unsent_events(asked.spool))
     except OSError as trouble:
         yield failed(
             "spool",

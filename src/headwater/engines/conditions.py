@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from headwater.engines.sql import Sql, checked_text
 from headwater.engines.values import spark_text
 from headwater.errors import ConditionRefused, shorten
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
@@ -51,7 +51,7 @@ def read_condition(text: str, dialect: Dialect = "spark") -> WrittenCondition:
     """``dialect`` is the one that the condition is written in. Raises :class:`ConditionRefused`."""
     if len(text) > LONGEST:
         _refuse(f"It is longer than {LONGEST:,} characters.")
-    if not storable(text):
+    if not is_storable(text):
         _refuse("It holds what no text in a table can hold.")
     try:
         return _read(text, dialect)

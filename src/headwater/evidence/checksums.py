@@ -1,15 +1,15 @@
-"""Checksums of what a write has read and written. The label says what was hashed, and how.
+"""Checksums of what a write has read and written. The label names what was hashed, and how.
 
 | label | what is hashed |
 | --- | --- |
-| `sha256-files` | the list of files: path below the dataset's folder, size, time of the last change |
+| `sha256-files` | the list of files: path below the dataset's folder, size, modification time |
 | `sha256-version` | the version of a table that has versions |
 | `sha256-bytes` | the content of each file |
-| `sha256-bytes+files` | the same, but for files too large to be read as one: of these what `sha256-files` has |
-| `sha256-rows` | the rows, whatever their order and however they lie in files (rowhash.py) |
+| `sha256-bytes+files` | the same, but for files too large to be read as one value: what `sha256-files` has |
+| `sha256-rows` | the rows, regardless of their order and of the files they are in (rowhash.py) |
 | `sha256-list` | several checksums of one dataset, in the order they were taken |
 
-Which files these are was found out when the write's plan was kept (rows/keep): nothing is listed again.
+The files are those that were listed when the write's plan was captured (rows/kept_queries): nothing is listed again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.events.writes import Written
+from headwater.capture.events.writes import CapturedWrite
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
@@ -33,11 +33,11 @@ from headwater.rows.provenance import frame_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-LARGEST = 512 * 2**20
-"""Bytes of a file that Spark is asked to hold as one value."""
+MAX_FILE_BYTES = 512 * 2**20
+"""The largest file that Spark reads as one value."""
 _JOB = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AS_WRITTEN = ("parquet", "orc")
-"""Formats that say themselves which columns of which types they hold."""
+"""Formats whose files have a schema."""
 _MADE_UP = ("range", "memory")
 _BINARY_FILE = {"path": "string", "modificationTime": "timestamp", "length": "long", "content": "binary"}
 _UNPARTED = '{"type":"struct","fields":[]}'
@@ -49,7 +49,7 @@ _AS_BYTES = json.dumps(
         ],
     }
 )
-"""How Spark reads files as they are."""
+"""The schema of Spark's `binaryFile` source."""
 
 Facts = Mapping[str, Any]
 
@@ -63,158 +63,173 @@ class Checksums:
     not_read: dict[str, list[str]] = field(default_factory=dict)
 
 
-class Checker:
+class ChecksumCalculator:
     """Takes the checksums of one application's writes. ``mode`` is "files", "bytes" or "rows"."""
 
     def __init__(self, spark: SparkSession, mode: str) -> None:
         self._spark = spark
         self._mode = mode
 
-    def inputs(self, kept: Facts, written: Written) -> Checksums:
-        found = Checksums()
+    def inputs(self, captured: Facts, written: CapturedWrite) -> Checksums:
+        checksums = Checksums()
         folders = dict(_folders(written))
         sources: dict[str, list[tuple[KeptSource, Facts]]] = {}
-        for each in kept.get("sources", ()):
-            source = read_source(each)
+        for kept_source in captured.get("sources", ()):
+            source = read_source(kept_source)
             for dataset in source.datasets:
-                sources.setdefault(str(Dataset(*dataset)), []).append((source, each))
+                sources.setdefault(str(Dataset(*dataset)), []).append((source, kept_source))
         for name, folder in folders.items():
             if name in sources:
-                self._input(name, folder, sources[name], found)
+                self._input(name, folder, sources[name], checksums)
             else:
-                found.unknown[name] = next(iter(kept.get("needs", ())), "which of its files were read is not known")
-        return found
+                checksums.unknown[name] = next(
+                    iter(captured.get("needs", ())), "which of its files were read is not known"
+                )
+        return checksums
 
-    def output(self, kept: Facts, written: Written) -> Checksums:
-        name, about = str(Dataset(*written.target.key)), kept.get("written", {})
-        found = Checksums()
-        if "version" in about:
-            found.of[name] = _version(about.get("format"), about["version"])
-        elif "files" in about:
-            files = read_list(about["files"])
-            rows = self._written_rows(about, files) if self._mode == "rows" else None
-            self._checked(name, about.get("uri"), files, rows, found)
+    def output(self, captured: Facts, written: CapturedWrite) -> Checksums:
+        name, output = str(Dataset(*written.target.key)), captured.get("written", {})
+        checksums = Checksums()
+        if "version" in output:
+            checksums.of[name] = _version(output.get("format"), output["version"])
+        elif "files" in output:
+            files = read_list(output["files"])
+            rows = self._written_rows(output, files) if self._mode == "rows" else None
+            self._add_checksum(name, output.get("uri"), files, rows, checksums)
         else:
-            found.unknown[name] = about.get("unknown", "what was written is not known")
-        return found
+            checksums.unknown[name] = output.get("unknown", "what was written is not known")
+        return checksums
 
-    def _input(self, name: str, folder: str | None, sources: list[tuple[KeptSource, Facts]], found: Checksums) -> None:
+    def _input(
+        self, name: str, folder: str | None, sources: list[tuple[KeptSource, Facts]], checksums: Checksums
+    ) -> None:
         kinds = {source.kind for source, _ in sources}
-        if kinds == {"files"} and all("files" in kept for _, kept in sources):
-            files = _below(folder, {file for source, _ in sources for file in source.files}, sources)
+        if kinds == {"files"} and all("files" in facts for _, facts in sources):
+            files = _files_below(folder, {file for source, _ in sources for file in source.files}, sources)
             rows = self._read_rows(files, sources) if self._mode == "rows" else None
-            self._checked(name, folder, files, rows, found)
+            self._add_checksum(name, folder, files, rows, checksums)
         elif kinds <= {"delta", "iceberg"} and all(source.version is not None for source, _ in sources):
             versions = sorted({(source.format, source.version) for source, _ in sources})
             if self._mode == "rows" and len(versions) == 1:
-                self._rows(name, self._frame(*sources[0]), found)
+                self._rows(name, self._frame(*sources[0]), checksums)
             else:
-                found.of[name] = joined([_version(*version) for version in versions])
+                checksums.of[name] = combined_checksum([_version(*version) for version in versions])
         elif kinds <= {*_MADE_UP}:
-            found.unknown[name] = "it was made in the program: there is no file to hash"
+            checksums.unknown[name] = "it was made in the program: there is no file to hash"
         else:
-            found.unknown[name] = f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be asked for"
+            checksums.unknown[name] = (
+                f"the state of a source of kind {sorted(kinds)[0]} at that time cannot be asked for"
+            )
 
-    def _checked(
-        self, name: str, folder: str | None, files: Sequence[PinnedFile], rows: DataFrame | None, found: Checksums
+    def _add_checksum(
+        self, name: str, folder: str | None, files: Sequence[PinnedFile], rows: DataFrame | None, checksums: Checksums
     ) -> None:
         if self._mode == "files" or not files:
-            found.of[name] = _labelled("files", [_listed(file, folder) for file in files])
+            checksums.of[name] = _labelled_hash("files", [_file_entry(file, folder) for file in files])
             return
         if rows is not None:
-            self._rows(name, rows, found)
+            self._rows(name, rows, checksums)
         else:
-            self._bytes(name, folder, files, found)
-        moved = changed(self._spark, list(files))
-        if moved:  # what was hashed is not what the job had before it
-            del found.of[name]
-            found.unknown[name] = f"it was changed before it could be read: {moved[0]}"
+            self._bytes(name, folder, files, checksums)
+        changed_files = changed(self._spark, list(files))
+        if changed_files:  # what was hashed is not what the job had before it
+            del checksums.of[name]
+            checksums.unknown[name] = f"it was changed before it could be read: {changed_files[0]}"
 
-    def _rows(self, name: str, rows: DataFrame, found: Checksums) -> None:
-        found.of[name] = f"sha256-rows:{hash_of_rows(rows)}"
+    def _rows(self, name: str, rows: DataFrame, checksums: Checksums) -> None:
+        checksums.of[name] = f"sha256-rows:{hash_of_rows(rows)}"
 
-    def _frame(self, source: KeptSource, kept: Facts) -> DataFrame:
-        return frame_of(self._spark, pinned_scan(self._spark, source, kept))
+    def _frame(self, source: KeptSource, facts: Facts) -> DataFrame:
+        return frame_of(self._spark, pinned_scan(self._spark, source, facts))
 
-    def _bytes(self, name: str, folder: str | None, files: Sequence[PinnedFile], found: Checksums) -> None:
-        large = [file for file in files if file.size > LARGEST]
-        read = self._contents([file for file in files if file.size <= LARGEST])
-        told = [[_named(file, folder), content] for file, content in read] + [_listed(file, folder) for file in large]
+    def _bytes(self, name: str, folder: str | None, files: Sequence[PinnedFile], checksums: Checksums) -> None:
+        large = [file for file in files if file.size > MAX_FILE_BYTES]
+        read = self._content_hashes([file for file in files if file.size <= MAX_FILE_BYTES])
+        entries = [[_stable_name(file, folder), content] for file, content in read] + [
+            _file_entry(file, folder) for file in large
+        ]
         if large:
-            found.not_read[name] = [_relative(file, folder) for file in large]
-        found.of[name] = _labelled("bytes+files" if large else "bytes", sorted(told, key=lambda each: str(each[0])))
+            checksums.not_read[name] = [_relative(file, folder) for file in large]
+        checksums.of[name] = _labelled_hash(
+            "bytes+files" if large else "bytes", sorted(entries, key=lambda entry: str(entry[0]))
+        )
 
-    def _contents(self, files: Sequence[PinnedFile]) -> list[tuple[PinnedFile, str]]:
-        """The SHA-256 of each, by Spark, side by side."""
+    def _content_hashes(self, files: Sequence[PinnedFile]) -> list[tuple[PinnedFile, str]]:
+        """The SHA-256 of each file, by Spark, in parallel."""
         from pyspark.sql import functions as F
 
         if not files:
             return []
         source = KeptSource("files", (), (), "binaryFile", files=tuple(files))
         frame = self._frame(source, {"options": {}, "schema": _AS_BYTES, "partitions": _UNPARTED})
-        found = frame.select("path", F.sha2("content", 256).alias("hash")).collect()
-        hashes = {_plain(row["path"]): row["hash"] for row in found}
-        return [(file, hashes[_plain(file.path)]) for file in files]
+        rows = frame.select("path", F.sha2("content", 256).alias("hash")).collect()
+        hashes = {_without_scheme(row["path"]): row["hash"] for row in rows}
+        return [(file, hashes[_without_scheme(file.path)]) for file in files]
 
     def _read_rows(self, files: Sequence[PinnedFile], sources: list[tuple[KeptSource, Facts]]) -> DataFrame | None:
-        """The rows of what was read; None if the same files were read in several ways: then it is their bytes."""
-        about = ("format", "schema", "partitions", "options")
-        if any(kept[key] != sources[0][1][key] for _, kept in sources for key in about):
+        """The rows that were read; None if the same files were read with different options: then their bytes are
+        hashed."""
+        keys = ("format", "schema", "partitions", "options")
+        if any(facts[key] != sources[0][1][key] for _, facts in sources for key in keys):
             return None
-        first, kept = sources[0]
-        return self._frame(replace(first, files=tuple(files)), kept) if files else None
+        first, facts = sources[0]
+        return self._frame(replace(first, files=tuple(files)), facts) if files else None
 
-    def _written_rows(self, about: Facts, files: Sequence[PinnedFile]) -> DataFrame | None:
-        if about.get("format") not in _AS_WRITTEN or not files:
+    def _written_rows(self, output: Facts, files: Sequence[PinnedFile]) -> DataFrame | None:
+        if output.get("format") not in _AS_WRITTEN or not files:
             return None
-        reader = self._spark.read.format(about["format"]).option("basePath", about["uri"])
+        reader = self._spark.read.format(output["format"]).option("basePath", output["uri"])
         return reader.option("__globPaths__", "false").load([file.path for file in files])
 
 
-def _folders(written: Written) -> Iterator[tuple[str, str | None]]:
-    """What was read, and the folder it lies in; of a view what it reads itself."""
+def _folders(written: CapturedWrite) -> Iterator[tuple[str, str | None]]:
+    """What was read, and its folder; of a view, what the view reads."""
     for item in written.inputs:
-        if item.place.kind != "VIEW":
-            yield str(Dataset(*item.place.key)), item.place.uri
+        if item.dataset.kind != "VIEW":
+            yield str(Dataset(*item.dataset.key)), item.dataset.uri
     for view in written.views:
         yield from _folders(view.written)
 
 
-def joined(checksums: Iterable[str]) -> str:
+def combined_checksum(checksums: Iterable[str]) -> str:
     """One checksum of several."""
     several = list(dict.fromkeys(checksums))
-    return several[0] if len(several) == 1 else _labelled("list", several)
+    return several[0] if len(several) == 1 else _labelled_hash("list", several)
 
 
-def _labelled(what: str, told: Any) -> str:
-    return f"sha256-{what}:{sha256(canonical(told).encode()).hexdigest()}"
+def _labelled_hash(kind: str, content: Any) -> str:
+    return f"sha256-{kind}:{sha256(canonical(content).encode()).hexdigest()}"
 
 
 def _version(format: str | None, version: str | None) -> str:
-    return _labelled("version", [format, version])
+    return _labelled_hash("version", [format, version])
 
 
-def _below(folder: str | None, files: set[PinnedFile], sources: list[tuple[KeptSource, Facts]]) -> list[PinnedFile]:
-    """Of a reader of several folders, the files of one."""
-    every = sorted(files, key=lambda file: file.path)
+def _files_below(
+    folder: str | None, files: set[PinnedFile], sources: list[tuple[KeptSource, Facts]]
+) -> list[PinnedFile]:
+    """Of a source that reads several folders, the files of one."""
+    all_files = sorted(files, key=lambda file: file.path)
     if folder is None or all(len(source.datasets) == 1 for source, _ in sources):
-        return every
-    return [file for file in every if _plain(file.path).startswith(f"{_plain(folder).rstrip('/')}/")]
+        return all_files
+    return [
+        file for file in all_files if _without_scheme(file.path).startswith(f"{_without_scheme(folder).rstrip('/')}/")
+    ]
 
 
-def _listed(file: PinnedFile, folder: str | None) -> list[Any]:
+def _file_entry(file: PinnedFile, folder: str | None) -> list[Any]:
     return [_relative(file, folder), file.size, file.time]
 
 
-def _named(file: PinnedFile, folder: str | None) -> str:
-    """Without the id that Spark gives the files of one write: the same rows written again have the same names."""
+def _stable_name(file: PinnedFile, folder: str | None) -> str:
+    """Without the id that Spark gives the files of one write: the same rows written again have the same file names."""
     return _JOB.sub("", _relative(file, folder))
 
 
 def _relative(file: PinnedFile, folder: str | None) -> str:
-    path, above = _plain(file.path), _plain(folder or "").rstrip("/")
-    return path.removeprefix(f"{above}/") if above and path.startswith(f"{above}/") else path
+    path, parent = _without_scheme(file.path), _without_scheme(folder or "").rstrip("/")
+    return path.removeprefix(f"{parent}/") if parent and path.startswith(f"{parent}/") else path
 
 
-def _plain(path: str) -> str:
+def _without_scheme(path: str) -> str:
     return re.sub(r"^file:/+", "/", path)

@@ -1,4 +1,4 @@
-"""Which code ran: the text of the script and, of a declared pipeline, that of its functions."""
+"""The code that ran: the text of the script and, of a declared pipeline, that of its functions."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from headwater.capture.listener.code import CodeLocation, is_changed
 
 
 def script_code(location: CodeLocation | None) -> dict[str, Any] | None:
-    """What `codeHash` is of; None where there is no script, as in a shell or a notebook."""
+    """What `codeHash` hashes; None if there is no script, as in a shell or a notebook."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
     if script is None or location is None:
         return None
     path = Path(script)
-    told: dict[str, Any] = {"script": path.name, "text": f"sha256:{sha256(path.read_bytes()).hexdigest()}"}
+    document: dict[str, Any] = {"script": path.name, "text": f"sha256:{sha256(path.read_bytes()).hexdigest()}"}
     if location.commit is not None:
-        told["commit"] = location.commit
+        document["commit"] = location.commit
         dirty = is_changed(path.resolve().parent)
-        told |= {} if dirty is None else {"dirty": dirty}
-    return told
+        document |= {} if dirty is None else {"dirty": dirty}
+    return document
 
 
 def function_code(functions: Mapping[str, Callable[..., Any]]) -> dict[str, str]:
-    """By what a function is for, the hash of its text, or of its bytecode where there is no text to be found."""
-    return {purpose: _function(each) for purpose, each in functions.items()}
+    """By the purpose of a function, the hash of its text, or of its bytecode if its text is not available."""
+    return {purpose: _function(function) for purpose, function in functions.items()}
 
 
 def _function(function: Callable[..., Any]) -> str:
@@ -44,12 +44,14 @@ def _function(function: Callable[..., Any]) -> str:
 
 
 def _bytecode(code: CodeType) -> str:
-    """Without where it was compiled: the functions within count by their own bytecode."""
-    constants = [_bytecode(each) if isinstance(each, CodeType) else _constant(each) for each in code.co_consts]
-    told = [code.co_code.hex(), *constants, *code.co_names, *code.co_varnames]
-    return sha256("\0".join(told).encode()).hexdigest()
+    """Without the file it was compiled from: nested functions count by their own bytecode."""
+    constants = [
+        _bytecode(constant) if isinstance(constant, CodeType) else _constant(constant) for constant in code.co_consts
+    ]
+    parts = [code.co_code.hex(), *constants, *code.co_names, *code.co_varnames]
+    return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _constant(value: object) -> str:
-    """A set's order is another in every process."""
+    """The order of a set differs between processes."""
     return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)

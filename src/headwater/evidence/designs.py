@@ -1,4 +1,4 @@
-"""A design (plan/shape.py, a declared pipeline) without secrets, before it is hashed."""
+"""Removes secrets from a design (plan/shape.py, a declared pipeline) before it is hashed."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from headwater.redaction.shapes import MARK, is_secret_column
 _NAMED = ("AttributeReference", "Alias", "UnresolvedAttribute")
 
 
-def redacted_design(design: Any, redactor: Redactor) -> Any:
-    """Text by its shape, as everywhere; and in an expression that is about a column with the name of a secret, as
-    `password = '…'`, its text literals: a plan has the name and the value in nodes of their own."""
+def redact_design(design: Any, redactor: Redactor) -> Any:
+    """Text by its shape, as everywhere; and the text literals of an expression with a column that has the name of a
+    secret, such as `password = '…'`: a plan has the name and the value in separate nodes."""
     if isinstance(design, Mapping):
         return {name: _field(name, value, redactor) for name, value in design.items()}
     if isinstance(design, list):
         if any(_names_secret(node) for node in design):
             design = [_without_value(node) for node in design]
-        return [redacted_design(each, redactor) for each in design]
+        return [redact_design(item, redactor) for item in design]
     return redactor.document(design)
 
 
 def _field(name: str, value: Any, redactor: Redactor) -> Any:
     if name == "options" and isinstance(value, Mapping):
         return redactor.options(value)
-    return redacted_design(value, redactor)
+    return redact_design(value, redactor)
 
 
 def _names_secret(node: Any) -> bool:

@@ -1,12 +1,12 @@
-"""What expectations are about: numbers that follow from what a run ended with."""
+"""The measures that expectations are about: numbers from the evidence of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.capture.events.evidence import RunEnded
-from headwater.formats.openlineage.fidelity import GRAIN, LEDGER, TYPES
+from headwater.capture.events.evidence import EndedRun
+from headwater.formats.openlineage.facet_names import GRAIN_FACET, LEDGER_FACET, TYPES_FACET
 
 _COUNTS = {
     "input_rows": "inputRecordCount",
@@ -16,33 +16,33 @@ _COUNTS = {
 }
 
 
-def measured(ended: RunEnded, facets: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """By measure; without those that are not known, be it of a single write."""
-    found: dict[str, float | None] = {
+def expectation_measures(ended: EndedRun, facets: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """By measure; without those that are unknown for any of the writes."""
+    measures: dict[str, float | None] = {
         "rows_written": ended.written.rows,
         "bytes_written": ended.written.bytes,
         "rows_read": ended.read.rows,
-        **dict(_of_ledger(facets.get(LEDGER, {}))),
+        **dict(_ledger_measures(facets.get(LEDGER_FACET, {}))),
     }
     if all(part.types for part in ended.parts):
-        found["lossy_casts"] = _how_many(facets.get(TYPES), "morphismReports", lossy=True)
+        measures["lossy_casts"] = _count_reports(facets.get(TYPES_FACET), "morphismReports", lossy=True)
     if all(part.grain and not part.grain["undecided"] for part in ended.parts):  # what is open may be one
-        found["grain_violations"] = _how_many(facets.get(GRAIN), "validations", holds=False)
-    return {name: value for name, value in found.items() if value is not None}
+        measures["grain_violations"] = _count_reports(facets.get(GRAIN_FACET), "validations", holds=False)
+    return {name: value for name, value in measures.items() if value is not None}
 
 
-def _how_many(facet: Mapping[str, Any] | None, reports: str, **wanted: bool) -> int | None:
-    """Reports with the value wanted; 0 where nothing was written at all, None where not all is reported."""
+def _count_reports(facet: Mapping[str, Any] | None, reports: str, **wanted: bool) -> int | None:
+    """Reports with the given value; 0 if nothing was written, None if the reports are incomplete."""
     if facet is None:
         return 0
     if not facet["complete"]:
         return None
     ((key, value),) = wanted.items()
-    return sum(each.get(key) is value for each in facet[reports])
+    return sum(report.get(key) is value for report in facet[reports])
 
 
-def _of_ledger(ledger: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Of a ledger that has all rows in it, of one output or of a pipeline: several outputs have no sum."""
+def _ledger_measures(ledger: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Of an exact ledger, of one output or of a pipeline: several outputs have no sum."""
     if not ledger.get("exact") or _COUNTS["input_rows"] not in ledger:
         return
     for measure, name in _COUNTS.items():

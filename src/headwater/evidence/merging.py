@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Told = Sequence[tuple[str, Mapping[str, Any]]]
-"""What was told of each output, by its name."""
+FacetsByOutput = Sequence[tuple[str, Mapping[str, Any]]]
+"""The facet of each output, by the output's name."""
 
 
-def merged(told: Told) -> dict[str, Any] | None:
-    """Lists one after the other, each entry with its output; mappings with the output before their keys."""
-    if len(told) <= 1:
-        return dict(told[0][1]) if told else None
-    found: dict[str, Any] = {}
-    for output, facet in told:
+def merge_facets(facets: FacetsByOutput) -> dict[str, Any] | None:
+    """Lists are concatenated, each entry with its output; the keys of mappings get the output as a prefix."""
+    if len(facets) <= 1:
+        return dict(facets[0][1]) if facets else None
+    merged: dict[str, Any] = {}
+    for output, facet in facets:
         for name, value in facet.items():
             if isinstance(value, list):
-                found.setdefault(name, []).extend({"output": output, **each} for each in value)
+                merged.setdefault(name, []).extend({"output": output, **entry} for entry in value)
             elif isinstance(value, Mapping):
-                found.setdefault(name, {}).update({f"{output}.{key}": each for key, each in value.items()})
+                merged.setdefault(name, {}).update({f"{output}.{key}": entry for key, entry in value.items()})
             else:
-                found[name] = found.get(name, True) and value
-    return found
+                merged[name] = merged.get(name, True) and value
+    return merged
 
 
-def merged_ledgers(told: Told) -> dict[str, Any] | None:
-    """A row may be in one output and not in another, so each has its own; of the whole it is said that all balance."""
-    if len(told) <= 1:
-        return dict(told[0][1]) if told else None
-    found: dict[str, Any] = {
-        "exact": all(facet["exact"] for _, facet in told),
-        "outputs": [{"output": output, **facet} for output, facet in told],
+def merge_ledgers(facets: FacetsByOutput) -> dict[str, Any] | None:
+    """A row may be in one output and not in another, so each output has its own ledger; the run states whether all
+    balance."""
+    if len(facets) <= 1:
+        return dict(facets[0][1]) if facets else None
+    merged: dict[str, Any] = {
+        "exact": all(facet["exact"] for _, facet in facets),
+        "outputs": [{"output": output, **facet} for output, facet in facets],
     }
-    said = [facet.get("balanced") for _, facet in told]
-    if False in said or None not in said:
-        found["balanced"] = False not in said
-    return found
+    verdicts = [facet.get("balanced") for _, facet in facets]
+    if False in verdicts or None not in verdicts:
+        merged["balanced"] = False not in verdicts
+    return merged

@@ -1,4 +1,4 @@
-"""How often rows of a source are there where they are used, as it was counted (ledger.py)."""
+"""How often rows of a source occur where they are used, as counted (ledger.py)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Repeats:
-    """So many rows, of so many different ones."""
+    """The number of rows, and of distinct ones."""
 
     rows: int
     distinct: int
-    look: Callable[[], Sequence[str]] = field(default=tuple, compare=False, repr=False)
-    """Finds some that were there more than once. That is a pass over all rows: only for what is told of them."""
+    find_sample: Callable[[], Sequence[str]] = field(default=tuple, compare=False, repr=False)
+    """Finds some that occur more than once. That is a pass over all rows: only for rows that are reported."""
 
     def sample(self) -> list[str]:
-        return list(self.look())
+        return list(self.find_sample())
 
     @property
-    def several(self) -> bool:
+    def has_repeats(self) -> bool:
         return self.rows > self.distinct
 
 
 def least_repeated(of_leaf: Mapping[int, Repeats], leaves: Collection[int]) -> Repeats | None:
-    """Of leaves whose rows stand side by side. One whose rows are there once each is enough to know that the rows they
-    make are, too; that they are not is known only where all were counted."""
-    known = [of_leaf[leaf] for leaf in leaves if leaf in of_leaf]
-    once = next((each for each in known if not each.several), None)
-    if once is not None:
-        return once
-    return min(known, key=lambda each: each.rows - each.distinct) if known and len(known) == len(leaves) else None
+    """Of leaves whose rows are part of the same rows. One leaf whose rows occur once each is enough to know that the
+    rows they make do, too; that they do not is known only if all were counted."""
+    counts = [of_leaf[leaf] for leaf in leaves if leaf in of_leaf]
+    without_repeats = next((repeats for repeats in counts if not repeats.has_repeats), None)
+    if without_repeats is not None:
+        return without_repeats
+    return (
+        min(counts, key=lambda repeats: repeats.rows - repeats.distinct)
+        if counts and len(counts) == len(leaves)
+        else None
+    )

@@ -1,11 +1,12 @@
-"""A hash of the rows of a frame, whatever their order: equal for equal multisets of rows, and for no others.
+"""A hash of the rows of a DataFrame, regardless of their order: equal for equal multisets of rows, and for no others.
 
 It is the root of a hash tree over the sorted rows. Each row becomes the SHA-256 of its JSON; equal ones become one with
-their number; those that begin alike are sorted and hashed together, and so are the 65,536 hashes of that. To find
-other rows with the same hash is to find a collision of SHA-256: a sum of row hashes, which would do without the sort,
-would be as hard to fool only if it were thousands of bits wide.
+their count; those with the same first digits are sorted and hashed together, and so are the 65,536 hashes of that. To
+find other rows with the same hash is to find a collision of SHA-256: a sum of row hashes, which would do without the
+sort, would be as hard to forge only if it were thousands of bits wide.
 
-Spark does it in one pass over the data and two exchanges of hashes, in plain SQL: executors need nothing of ours.
+Spark computes it in one pass over the data and two exchanges of hashes, in plain SQL: executors need nothing of
+Headwater.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _AS_JSON = {
 
 
 def hash_of_rows(frame: DataFrame) -> str:
-    """In hexadecimal. The names and types of the columns count, in their order."""
+    """In hexadecimal. The names, types and order of the columns count."""
     from pyspark.sql import functions as F
 
     columns = [[field.name, field.dataType.simpleString()] for field in frame.schema.fields]
-    plain = frame.toDF(*(f"c{place}" for place in range(len(columns))))
+    renamed = frame.toDF(*(f"c{index}" for index in range(len(columns))))
     row = F.to_json(F.struct("*"), _AS_JSON) if columns else F.lit("")
-    counted = plain.select(F.sha2(row, 256).alias("row")).groupBy("row").count()
+    counted = renamed.select(F.sha2(row, 256).alias("row")).groupBy("row").count()
     text = F.concat_ws(":", "row", F.col("count").cast("string"))
-    together = F.sha2(F.concat_ws(",", F.array_sort(F.collect_list(text))), 256)
-    groups = counted.groupBy(F.substring("row", 1, 4).alias("first")).agg(together.alias("hash"))
-    tree: list[Any] = sorted([each["first"], each["hash"]] for each in groups.collect())
+    group_hash = F.sha2(F.concat_ws(",", F.array_sort(F.collect_list(text))), 256)
+    groups = counted.groupBy(F.substring("row", 1, 4).alias("first")).agg(group_hash.alias("hash"))
+    tree: list[Any] = sorted([group["first"], group["hash"]] for group in groups.collect())
     return sha256(canonical({"columns": columns, "rows": tree}).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The settings of Spark that a result may depend on: those of SQL that somebody has set."""
+"""Spark settings that a result may depend on: the SQL settings that were set explicitly."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _OF_THE_MACHINE = re.compile(
     r"|^spark\.sql\..*(Listeners?|redaction|stringRedaction|maxToStringFields|explainMode|metadataCacheTTLSeconds"
     r"|\.progress\w*|[cC]acheSize|[tT]imeout)\b"
 )
-"""Settings by which machines, times and reports differ, and results do not."""
+"""Settings that differ between machines, times and reports, and do not change results."""
 _A_PLACE = re.compile(r"(file:)?/|[a-z][a-z0-9+.-]*://", re.I)
 
 
-def deciding(application: Mapping[str, str], session: Mapping[str, str], time_zone: str) -> dict[str, str]:
-    """``application`` was set for all sessions, ``session`` for the one that ran the write. The time zone decides over
+def relevant_settings(application: Mapping[str, str], session: Mapping[str, str], time_zone: str) -> dict[str, str]:
+    """``application`` was set for all sessions, ``session`` for the one that ran the write. The time zone changes
     results whether it was set or not."""
-    found = {
+    settings = {
         name: str(value)
         for name, value in {**application, **session}.items()
         if name.startswith(_SQL) and not _OF_THE_MACHINE.search(name) and not _A_PLACE.match(str(value))
     }
-    return {TIME_ZONE: time_zone, **found}
+    return {TIME_ZONE: time_zone, **settings}

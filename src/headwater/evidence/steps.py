@@ -1,4 +1,4 @@
-"""What the operators of one plan do to columns, as `jvm/Steps.java` tells it."""
+"""What the operators of a plan do to columns, as `jvm/PlanSteps.java` reads it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from headwater.capture.events.plan_cuts import Cut
+from headwater.capture.events.plan_cuts import PlanCut
 from headwater.evidence.stitching import stitch
 from headwater.redaction.literals import mask_literals
 
@@ -16,8 +16,8 @@ _LEFT_OUT = "(left out)"
 
 
 @dataclass(frozen=True)
-class Made:
-    """A column that an operator makes of others."""
+class MadeColumn:
+    """A column that an operator computes from others."""
 
     id: int
     name: str
@@ -37,7 +37,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinStep:
     """``left`` and ``right`` are the columns that have to be equal, in pairs."""
 
     kind: str
@@ -49,27 +49,27 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Step:
-    """An operator. ``number`` is its place in the plan, from the top; ``below`` are the numbers of its inputs."""
+class OperatorStep:
+    """An operator. ``number`` is its index in the plan, from the top; ``below`` are the numbers of its inputs."""
 
     number: int
     operator: str
     parent: int
     leaf: Mapping[int, str] | None
-    """The columns of one that reads, by their ids."""
-    makes: tuple[Made, ...]
+    """The columns of a leaf, by id."""
+    makes: tuple[MadeColumn, ...]
     casts: tuple[Mapping[str, Any], ...]
     nulls: tuple[Mapping[str, Any], ...]
-    join: Joined | None
+    join: JoinStep | None
     keys: tuple[int, ...] | None
-    """The columns by which it leaves one row each; None if it does not, or does not show them."""
+    """The columns by which it outputs one row each; None if it does not, or does not output them."""
     measures: tuple[Measure, ...]
     defines: int | None
     refers: int | None
     """The common table expression that it defines or reads."""
     columns: tuple[int, ...]
     stands_for: tuple[int, ...] = ()
-    """The columns of a leaf that stands for the plan below it: that was run before, and is read again."""
+    """The columns of a leaf that stands for the plan below it, which was computed before and is read again."""
     below: list[int] = field(default_factory=list)
 
     @property
@@ -78,82 +78,83 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Steps:
-    all: tuple[Step, ...]
+class PlanSteps:
+    all: tuple[OperatorStep, ...]
     columns: tuple[tuple[int, str], ...]
     """Of the result: ids and names."""
     whole: bool
-    """Whether all operators were looked at."""
+    """Whether all operators were read."""
     not_seen: tuple[Mapping[str, str], ...] = ()
-    """Operators with more behind them than can be seen, each with the reason."""
+    """Operators with an unknown plan behind them, each with the reason."""
 
     @classmethod
-    def read(cls, text: str, cuts: Sequence[Cut] = (), literals: str = "keep") -> Steps:
-        """``cuts``: leaves that stand for other plans. The steps of these come behind, as what is below such a leaf.
-        ``literals``: whether those of expressions stay in their text."""
-        told = json.loads(text)
-        whole, not_seen = stitch(told, cuts)
+    def read(cls, text: str, cuts: Sequence[PlanCut] = (), literals: str = "keep") -> PlanSteps:
+        """``cuts``: leaves that stand for other plans. The steps of those plans are appended, as inputs of the leaf.
+        ``literals``: whether literals stay in the text of expressions."""
+        document = json.loads(text)
+        whole, not_seen = stitch(document, cuts)
         if literals != "keep":
-            told["steps"] = _without_literals(told["steps"], literals)
-        steps = tuple(_step(number, each) for number, each in enumerate(told["steps"]))
+            document["steps"] = _without_literals(document["steps"], literals)
+        steps = tuple(_step(number, item) for number, item in enumerate(document["steps"]))
         for step in steps:
             if step.parent >= 0:
                 steps[step.parent].below.append(step.number)
-        columns = tuple((each["id"], each["name"]) for each in told["columns"])
+        columns = tuple((item["id"], item["name"]) for item in document["columns"])
         reasons = tuple({"node": steps[number].name, "reason": why} for number, why in not_seen.items())
         return cls(steps, columns, whole, reasons)
 
     @cached_property
     def names(self) -> Mapping[int, str]:
-        """Of columns, by their ids."""
-        found: dict[int, str] = {}
+        """The names of columns, by id."""
+        names: dict[int, str] = {}
         for step in self.all:
-            found |= {made.id: made.name for made in step.makes} | dict(step.leaf or {})
-        return found | dict(self.columns)
+            names |= {column.id: column.name for column in step.makes} | dict(step.leaf or {})
+        return names | dict(self.columns)
 
-    def coverage(self, *, all_told: bool = True) -> dict[str, Any]:
-        """Whether a facet made of these steps tells everything; ``all_told``: it had room for what it found."""
-        told: dict[str, Any] = {"complete": self.whole and all_told and not self.not_seen}
-        return {**told, "notSeen": [dict(each) for each in self.not_seen]} if self.not_seen else told
+    def coverage(self, *, all_reported: bool = True) -> dict[str, Any]:
+        """Whether a facet made of these steps is complete; ``all_reported``: it had room for everything."""
+        coverage: dict[str, Any] = {"complete": self.whole and all_reported and not self.not_seen}
+        return {**coverage, "notSeen": [dict(each) for each in self.not_seen]} if self.not_seen else coverage
 
-    def above(self, step: Step) -> set[int]:
+    def above(self, step: OperatorStep) -> set[int]:
         """The operators that it is within: a recursive definition is read within itself."""
-        found = set()
+        numbers = set()
         while step.parent >= 0:
-            found.add(step.parent)
+            numbers.add(step.parent)
             step = self.all[step.parent]
-        return found
+        return numbers
 
-    def way_up(self, step: Step, until: Sequence[str]) -> Iterator[Step]:
-        """The operators that its rows come to, up to such ones; from a common table expression on where it is read."""
-        todo, seen = [step], {step.number}
-        while todo:
-            at = todo.pop()
-            if at.defines is not None:
-                above = [each for each in self.all if each.refers == at.defines]
+    def ancestors_until(self, step: OperatorStep, until: Sequence[str]) -> Iterator[OperatorStep]:
+        """The operators that its rows reach, up to those named in ``until``; from a common table expression on to its
+        references."""
+        pending, seen = [step], {step.number}
+        while pending:
+            current = pending.pop()
+            if current.defines is not None:
+                parents = [parent for parent in self.all if parent.refers == current.defines]
             else:
-                above = [self.all[at.parent]] if at.parent >= 0 else []
-            for each in above:
-                if each.number not in seen and each.operator not in until:
-                    seen.add(each.number)
-                    todo.append(each)
-                    yield each
+                parents = [self.all[current.parent]] if current.parent >= 0 else []
+            for parent in parents:
+                if parent.number not in seen and parent.operator not in until:
+                    seen.add(parent.number)
+                    pending.append(parent)
+                    yield parent
 
-    def named(self, ids: Sequence[int] | frozenset[int]) -> list[str]:
+    def column_names(self, ids: Sequence[int] | frozenset[int]) -> list[str]:
         return sorted(self.names.get(id, f"#{id}") for id in ids)
 
 
-def _without_literals(told: Any, literals: str) -> Any:
-    """The text of expressions masked, or left out; a mere name stays, which is known by its form (trace.py)."""
-    if isinstance(told, list):
-        return [_without_literals(each, literals) for each in told]
-    if not isinstance(told, dict):
-        return told
+def _without_literals(document: Any, literals: str) -> Any:
+    """The text of expressions masked, or left out; a plain name stays, which trace.py recognises by its form."""
+    if isinstance(document, list):
+        return [_without_literals(item, literals) for item in document]
+    if not isinstance(document, dict):
+        return document
     return {
         key: _text_without_literals(value, literals)
         if key in ("sql", "condition") and isinstance(value, str)
         else _without_literals(value, literals)
-        for key, value in told.items()
+        for key, value in document.items()
     }
 
 
@@ -162,29 +163,31 @@ def _text_without_literals(sql: str, literals: str) -> str:
     return masked if literals == "mask" or ("(" not in masked and " " not in masked) else _LEFT_OUT
 
 
-def _step(number: int, told: Mapping[str, Any]) -> Step:
+def _step(number: int, fields: Mapping[str, Any]) -> OperatorStep:
     join = None
-    if "join" in told:
-        columns = (frozenset(told["leftColumns"]), frozenset(told["rightColumns"]))
-        join = Joined(told["join"], told.get("condition"), tuple(told["left"]), tuple(told["right"]), *columns)
-    leaf = told.get("leaf")
-    keys = told.get("keys")
-    return Step(
+    if "join" in fields:
+        columns = (frozenset(fields["leftColumns"]), frozenset(fields["rightColumns"]))
+        join = JoinStep(
+            fields["join"], fields.get("condition"), tuple(fields["left"]), tuple(fields["right"]), *columns
+        )
+    leaf = fields.get("leaf")
+    keys = fields.get("keys")
+    return OperatorStep(
         number,
-        told["operator"],
-        told["parent"],
-        None if leaf is None else {each["id"]: each["name"] for each in leaf},
-        tuple(Made(each["id"], each["name"], each["sql"], tuple(each["from"])) for each in told["makes"]),
-        tuple(told["casts"]),
-        tuple(told["nulls"]),
+        fields["operator"],
+        fields["parent"],
+        None if leaf is None else {item["id"]: item["name"] for item in leaf},
+        tuple(MadeColumn(item["id"], item["name"], item["sql"], tuple(item["from"])) for item in fields["makes"]),
+        tuple(fields["casts"]),
+        tuple(fields["nulls"]),
         join,
         None if keys is None else tuple(keys),
         tuple(
-            Measure(each["column"], each["function"], each["distinct"], each["sql"], frozenset(each["from"]))
-            for each in told.get("measures", ())
+            Measure(item["column"], item["function"], item["distinct"], item["sql"], frozenset(item["from"]))
+            for item in fields.get("measures", ())
         ),
-        told.get("defines"),
-        told.get("refers"),
-        tuple(told.get("columns", ())),
-        tuple(told.get("standsFor", ())),
+        fields.get("defines"),
+        fields.get("refers"),
+        tuple(fields.get("columns", ())),
+        tuple(fields.get("standsFor", ())),
     )

@@ -1,8 +1,8 @@
-"""Plans that were cut in two: a checkpoint, a micro-batch, a table that was kept. What their steps told is one again.
+"""Joins the steps of plans that were cut in two: by a checkpoint, a micro-batch, or a kept table.
 
-Spark has a leaf in the place of the plan that such a frame was made by. The capture finds that plan again, by which it
-follows columns (capture/events/plan_cuts.py), and has kept what its steps did; here they are put below the leaf, which
-from then on stands for them: its columns are theirs, by their places.
+Spark has a leaf in place of the plan that such a DataFrame was computed by. The capture finds that plan again, to
+follow columns (capture/events/plan_cuts.py), and has kept its steps; here they are appended below the leaf, which from
+then on stands for them: its columns are theirs, by position.
 """
 
 from __future__ import annotations
@@ -11,52 +11,52 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from headwater.capture.events.plan_cuts import Cut
+from headwater.capture.events.plan_cuts import PlanCut
 
-MOST_STEPS = 2_000
-"""Operators of a plan that are looked at."""
+MAX_STEPS = 2_000
+"""The largest number of operators of a plan that are read."""
 _UNKNOWN = "it stands for a frame that was cut off from its plan, and what that did is not known"
 
 
-def stitch(told: dict[str, Any], cuts: Sequence[Cut]) -> tuple[bool, dict[int, str]]:
-    """Adds to what was told of a plan's steps those behind its cuts. Whether all of them were looked at; and those with
-    more behind them that cannot be told, each with the reason."""
-    steps, whole, not_seen = told["steps"], bool(told["whole"]), dict[int, str]()
-    waiting: dict[tuple[int, ...], list[Cut]] = {}
+def stitch(document: dict[str, Any], cuts: Sequence[PlanCut]) -> tuple[bool, dict[int, str]]:
+    """Appends the steps of the plans behind its cuts to the steps of a plan. Returns whether all of them were read, and
+    the steps with an unknown plan behind them, each with the reason."""
+    steps, complete, not_seen = document["steps"], bool(document["whole"]), dict[int, str]()
+    pending: dict[tuple[int, ...], list[PlanCut]] = {}
     for cut in cuts:
-        waiting.setdefault(cut.columns, []).append(cut)
-    place = 0
-    while place < len(steps):
-        leaf = steps[place].get("leaf")
-        known = waiting.get(tuple(each["id"] for each in leaf)) if leaf else None
-        if leaf and known:
-            behind = _behind(known.pop(0), leaf)
-            if behind is None:
-                not_seen[place] = _UNKNOWN
-            elif len(steps) + len(behind["steps"]) > MOST_STEPS:
-                whole = False
+        pending.setdefault(cut.columns, []).append(cut)
+    index = 0
+    while index < len(steps):
+        leaf = steps[index].get("leaf")
+        cuts_here = pending.get(tuple(column["id"] for column in leaf)) if leaf else None
+        if leaf and cuts_here:
+            plan = _plan_behind(cuts_here.pop(0), leaf)
+            if plan is None:
+                not_seen[index] = _UNKNOWN
+            elif len(steps) + len(plan["steps"]) > MAX_STEPS:
+                complete = False
             else:
-                whole = whole and bool(behind["whole"])
-                _put_below(place, leaf, behind, steps)
-        place += 1
-    return whole, not_seen
+                complete = complete and bool(plan["whole"])
+                _append_below(index, leaf, plan, steps)
+        index += 1
+    return complete, not_seen
 
 
-def _behind(cut: Cut, leaf: Sequence[Any]) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = None if cut.steps is None else json.loads(cut.steps)
-    return found if found is not None and len(found["columns"]) == len(leaf) else None
+def _plan_behind(cut: PlanCut, leaf: Sequence[Any]) -> dict[str, Any] | None:
+    plan: dict[str, Any] | None = None if cut.steps is None else json.loads(cut.steps)
+    return plan if plan is not None and len(plan["columns"]) == len(leaf) else None
 
 
-def _put_below(place: int, leaf: Sequence[Any], behind: dict[str, Any], steps: list[dict[str, Any]]) -> None:
+def _append_below(index: int, leaf: Sequence[Any], plan: dict[str, Any], steps: list[dict[str, Any]]) -> None:
     first = len(steps)
-    for number, step in enumerate(behind["steps"]):
+    for number, step in enumerate(plan["steps"]):
         inner = step["parent"] + first if step["parent"] >= 0 else -1
-        steps.append({**step, "parent": inner if number else place})
-    steps[place] = {key: value for key, value in steps[place].items() if key != "leaf"} | {
-        "standsFor": [each["id"] for each in leaf],
+        steps.append({**step, "parent": inner if number else index})
+    steps[index] = {key: value for key, value in steps[index].items() if key != "leaf"} | {
+        "standsFor": [column["id"] for column in leaf],
         "makes": [
-            {"id": here["id"], "name": here["name"], "sql": here["name"], "from": [there["id"]]}
-            for here, there in zip(leaf, behind["columns"], strict=True)
-            if here["id"] != there["id"]
+            {"id": column["id"], "name": column["name"], "sql": column["name"], "from": [source["id"]]}
+            for column, source in zip(leaf, plan["columns"], strict=True)
+            if column["id"] != source["id"]
         ],
     }

@@ -1,38 +1,38 @@
-"""The facet `cdme.typeUnification`: where values change their type, whether somebody asked for it, and what it may
-lose; and where a column begins or ceases to be nullable."""
+"""The facet `cdme.typeUnification`: where values change their type, whether the user wrote the cast, and what it may
+lose; and where a column starts or ceases to be nullable."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from headwater.evidence.casts import change_of, is_lossy
-from headwater.evidence.steps import Step, Steps
+from headwater.evidence.casts import cast_effect, is_lossy
+from headwater.evidence.steps import OperatorStep, PlanSteps
 from headwater.redaction.literals import without_strings
 
-MOST_REPORTS = 500
+MAX_REPORTS = 500
 
 
-def unification(steps: Steps) -> dict[str, Any]:
+def type_unification(steps: PlanSteps) -> dict[str, Any]:
     casts = [report for step in steps.all for report in _casts(step)]
     nulls = [
-        {"node": step.name, "column": each["column"], "nullable": each["nullable"]}
+        {"node": step.name, "column": change["column"], "nullable": change["nullable"]}
         for step in steps.all
-        for each in step.nulls
+        for change in step.nulls
     ]
-    casts.sort(key=lambda report: not report.get("lossy"))  # what may lose something is told first, if not all is told
-    told = {"morphismReports": casts[:MOST_REPORTS], "nullabilityChanges": nulls[:MOST_REPORTS]}
-    return {**told, **steps.coverage(all_told=len(casts) <= MOST_REPORTS and len(nulls) <= MOST_REPORTS)}
+    casts.sort(key=lambda report: not report.get("lossy"))  # lossy casts first, in case the list is truncated
+    facet = {"morphismReports": casts[:MAX_REPORTS], "nullabilityChanges": nulls[:MAX_REPORTS]}
+    return {**facet, **steps.coverage(all_reported=len(casts) <= MAX_REPORTS and len(nulls) <= MAX_REPORTS)}
 
 
-def _casts(step: Step) -> Iterator[dict[str, Any]]:
-    told = set()
+def _casts(step: OperatorStep) -> Iterator[dict[str, Any]]:
+    reported = set()
     for cast in step.casts:
-        change = change_of(cast["from"], cast["to"])
+        change = cast_effect(cast["from"], cast["to"])
         key = (cast["column"], cast["sql"])
-        if change == "same" or key in told:
+        if change == "same" or key in reported:
             continue
-        told.add(key)
+        reported.add(key)
         report = {
             "node": step.name,
             "column": cast["column"],

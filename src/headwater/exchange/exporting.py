@@ -19,8 +19,8 @@ from headwater.exchange.importing import events_of
 from headwater.exchange.validating import EVENTS
 from headwater.formats import graphml, mermaid
 from headwater.formats.wia import json_graph, lines
-from headwater.formats.wia.elements import Element, Kind
-from headwater.formats.wia.events import OWN
+from headwater.formats.wia.elements import Element, ElementKind
+from headwater.formats.wia.events import HEADWATER_KEY
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.versions import VERSION
 from headwater.model.answers import Direction
@@ -94,7 +94,7 @@ def export_file(
         else:
             with _new_text(target, gzip) as out:
                 _WRITERS[wanted](elements, out)
-    counted = {str(kind): counts[kind] for kind in Kind if kind is not Kind.GRAPH}
+    counted = {str(kind): counts[kind] for kind in ElementKind if kind is not ElementKind.GRAPH}
     return Exported(str(target), wanted, counted, cycles)
 
 
@@ -127,9 +127,9 @@ def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
 def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
     metadata: dict[str, object] = {"producer": PRODUCER}
     if cycles:
-        metadata["custom"] = {OWN: {"exported_by_version": [list(path) for path in cycles]}}
+        metadata["custom"] = {HEADWATER_KEY: {"exported_by_version": [list(path) for path in cycles]}}
     yield (
-        Kind.GRAPH,
+        ElementKind.GRAPH,
         {
             "graph_id": stream.mint.id("graph"),
             "version": VERSION,

@@ -10,8 +10,8 @@ from pathlib import Path
 from headwater.exchange.opening import Found, Opened
 from headwater.exchange.validating import EVENTS, checked_events, told
 from headwater.formats.openlineage.event import RawEvent
-from headwater.formats.wia.elements import Document, Kind
-from headwater.formats.wia.events import event_of
+from headwater.formats.wia.elements import Document, ElementKind
+from headwater.formats.wia.events import node_event
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.audit import Actor
@@ -42,10 +42,10 @@ def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
     head: Document = {}
     newest = ""
     for kind, document in opened.elements():
-        for error in check.take(kind, document):
+        for error in check.check(kind, document):
             raise error
         staging.add(kind, document)
-        if kind is Kind.GRAPH:
+        if kind is ElementKind.GRAPH:
             head |= {name: value for name, value in document.items() if value is not None}
         else:
             newest = max(newest, document.get("updated_at") or "", document.get("created_at") or "")
@@ -57,7 +57,7 @@ def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
 
 def events_of(staging: Staging, at: str) -> Iterator[str]:
     """One event for each node, with all that is said of it."""
-    return (event_of(group, at) for group in staging.groups())
+    return (node_event(group, at) for group in staging.groups())
 
 
 def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:

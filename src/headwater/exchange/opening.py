@@ -14,8 +14,8 @@ from typing import IO, Any
 from headwater.errors import FileRefused
 from headwater.formats import graphml
 from headwater.formats.wia import json_graph, lines
-from headwater.formats.wia.decoding import decoded
-from headwater.formats.wia.elements import Element, Kind
+from headwater.formats.wia.decoding import decode_json
+from headwater.formats.wia.elements import Element, ElementKind
 from headwater.formats.wia.versions import refuse_later_major
 
 _GZIP = b"\x1f\x8b"
@@ -61,7 +61,7 @@ class Opened:
         with _faults_named(self.name):
             for kind, document in self._read():
                 version = document.get("version")
-                if kind is Kind.GRAPH and isinstance(version, str):
+                if kind is ElementKind.GRAPH and isinstance(version, str):
                     refuse_later_major(self.name, version)
                 yield kind, document
 
@@ -110,7 +110,7 @@ class Opened:
 def _of_line(first: bytes, rest: bytes) -> Found:
     """The first line is a whole statement in a file of lines; a graph may be in one line too."""
     try:
-        statement: Any = decoded(first.decode())
+        statement: Any = decode_json(first.decode())
     except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
         if b'"eventTime"' in first and not rest:
             return Found.OPENLINEAGE

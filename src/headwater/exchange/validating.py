@@ -9,7 +9,7 @@ from pathlib import Path
 from headwater.errors import EventRefused, FileRefused, GraphInvalid
 from headwater.exchange.opening import Found, Opened
 from headwater.formats.openlineage.event import read_event
-from headwater.formats.wia.elements import Kind
+from headwater.formats.wia.elements import ElementKind
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.exchange import RuleBroken, Validated
 
@@ -38,7 +38,7 @@ def validate(path: str | Path) -> Validated:
 
 def _broken(opened: Opened, check: GraphCheck) -> Iterator[GraphInvalid]:
     for kind, document in opened.elements():
-        yield from check.take(kind, document)
+        yield from check.check(kind, document)
     yield from check.finish()
 
 
@@ -47,7 +47,7 @@ def _told_of(error: GraphInvalid) -> RuleBroken:
 
 
 def told(check: GraphCheck) -> dict[str, int]:
-    return {str(kind): number for kind, number in check.counts.items() if kind is not Kind.GRAPH}
+    return {str(kind): number for kind, number in check.counts.items() if kind is not ElementKind.GRAPH}
 
 
 def checked_events(opened: Opened) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """GraphML, with a typed key for each field, for tools that draw graphs.
 
 Written and read as a stream. XML cannot hold every character that a name may have: such a text is written with
-replacements, and the document goes along as JSON in ASCII. What the format has no place for (column lineage,
-provenance, quality) stands beside nodes and edges as JSON.
+replacements, and the document is added as JSON in ASCII. What the format has no element for (column lineage,
+provenance, quality) is added beside nodes and edges as JSON.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from typing import IO, Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from headwater.formats.wia.decoding import decoded
-from headwater.formats.wia.elements import FIELDS, ID_OF, Document, Element, Field, Kind, Type
-from headwater.formats.wia.flat import DOCUMENT, flattened, inflated, time_text
+from headwater.formats.wia.decoding import decode_json
+from headwater.formats.wia.elements import FIELDS, ID_OF, Document, Element, ElementKind, FieldSpec, FieldType
+from headwater.formats.wia.flat import DOCUMENT, flatten, time_text, unflatten
 
-_TYPES = {Type.COUNT: "long", Type.FRACTION: "double", Type.FLAG: "boolean"}
+_TYPES = {FieldType.COUNT: "long", FieldType.FRACTION: "double", FieldType.FLAG: "boolean"}
 _ILLEGAL = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # with \r, which XML reads as \n
 _ODD = re.compile("[^\x20-\x7e]|[&<>]")
-"""What has to be looked at before it is written."""
+"""Characters that need escaping or a check before they are written."""
 _ENDS = {"source_node_id": "source", "target_node_id": "target"}
-_ATTRIBUTES = {Kind.NODE: {"node_id": "id"}, Kind.EDGE: {"edge_id": "id", **_ENDS}}
-"""The fields that are attributes of an element and no keys."""
+_ATTRIBUTES = {ElementKind.NODE: {"node_id": "id"}, ElementKind.EDGE: {"edge_id": "id", **_ENDS}}
+"""The fields that are XML attributes of an element instead of keys."""
 _SHORT = {"node_type": "type", "edge_type": "type"}
-_BESIDE = (Kind.COLUMN, Kind.PROVENANCE, Kind.QUALITY)
+_BESIDE = (ElementKind.COLUMN, ElementKind.PROVENANCE, ElementKind.QUALITY)
 _PARTS = frozenset(map(str, _ATTRIBUTES))
-_AS_JSON = frozenset({*_TYPES, Type.TEXTS})
+_AS_JSON = frozenset({*_TYPES, FieldType.TEXTS})
 
 
-def _keys(kind: Kind) -> Mapping[str, Field]:
+def _keys(kind: ElementKind) -> Mapping[str, FieldSpec]:
     fields = (field for field in FIELDS[kind] if field.name not in _ATTRIBUTES.get(kind, {}))
     return {_SHORT.get(field.name, field.name): field for field in fields}
 
 
-_KEYS = {kind: _keys(kind) for kind in (Kind.GRAPH, Kind.NODE, Kind.EDGE)}
+_KEYS = {kind: _keys(kind) for kind in (ElementKind.GRAPH, ElementKind.NODE, ElementKind.EDGE)}
 
 
 # -- writing --------------------------------------------------------------------------------------
@@ -54,25 +54,25 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
             out.write(_key(kind, name, _TYPES.get(field.type, "string")))
         out.write(_key(kind, DOCUMENT, "string"))
     for kind in _BESIDE:
-        out.write(_key(Kind.GRAPH, kind, "string"))
+        out.write(_key(ElementKind.GRAPH, kind, "string"))
     out.write('<graph id="lineage" edgedefault="directed">\n')
-    out.write("".join(_data(Kind.GRAPH, head)) + "\n")
+    out.write("".join(_data(ElementKind.GRAPH, head)) + "\n")
     for kind, document in stream:
         if kind in _BESIDE:
             out.write(f'<data key="graph_{kind}">{escape(json.dumps(document))}</data>\n')
         else:
-            attributes = "".join(f" {a}={_quoted(document[f])}" for f, a in _ATTRIBUTES[kind].items())
+            attributes = "".join(f" {a}={_quote_attribute(document[f])}" for f, a in _ATTRIBUTES[kind].items())
             out.write(f"<{kind}{attributes}>{''.join(_data(kind, document))}</{kind}>\n")
     out.write("</graph>\n</graphml>\n")
 
 
-def _key(kind: Kind, name: str, type: str) -> str:
-    """Ids of keys are one room for all: the same name may mean another thing of a node and of an edge."""
+def _key(kind: ElementKind, name: str, type: str) -> str:
+    """Ids of keys share one namespace: the same name may mean different things for a node and for an edge."""
     return f'<key id="{kind}_{name}" for="{kind}" attr.name="{name}" attr.type="{type}"/>\n'
 
 
-def _data(kind: Kind, document: Document) -> Iterator[str]:
-    row = flattened(kind, document)
+def _data(kind: ElementKind, document: Document) -> Iterator[str]:
+    row = flatten(kind, document)
     legal = True
     for name, field in _KEYS[kind].items():
         value = row[field.name]
@@ -86,7 +86,7 @@ def _data(kind: Kind, document: Document) -> Iterator[str]:
         yield f'<data key="{kind}_{DOCUMENT}">{escape(json.dumps(document))}</data>'
 
 
-def _quoted(text: str) -> str:
+def _quote_attribute(text: str) -> str:
     return quoteattr(text) if '"' in text or _ODD.search(text) else f'"{text}"'
 
 
@@ -99,13 +99,13 @@ def _text(value: Any) -> str:
 # -- reading --------------------------------------------------------------------------------------
 
 _CHUNK = 2**18
-_DEEPEST = 20
-_MOST_CHARACTERS = 64 * 2**20
+_MAX_DEPTH = 20
+_MAX_CHARACTERS = 64 * 2**20
 
 
 def read(file: IO[bytes]) -> Iterator[Element]:
-    """Raises a ``ValueError`` that names the line. A document type is refused: entities are what bombs are made of."""
-    reader = _Reader()
+    """Raises a ``ValueError`` that names the line. A document type is refused: entities allow decompression bombs."""
+    reader = _GraphmlReader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = reader.doctype
@@ -115,21 +115,21 @@ def read(file: IO[bytes]) -> Iterator[Element]:
     try:
         while chunk := file.read(_CHUNK):
             parser.Parse(chunk, False)
-            yield from reader.taken()
+            yield from reader.take_elements()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code) or "no XML"
         raise ValueError(f"no XML at line {error.lineno:,} ({reason})") from None
     except ValueError as error:
         raise ValueError(f"{error} at line {parser.CurrentLineNumber:,}") from None
-    yield from chain(reader.taken(), [(Kind.GRAPH, reader.head())])
+    yield from chain(reader.take_elements(), [(ElementKind.GRAPH, reader.head())])
 
 
-class _Reader:
+class _GraphmlReader:
     def __init__(self) -> None:
         self._keys: dict[str, tuple[str, str]] = {}
         self._path: list[str] = []
-        self._open: tuple[Kind, dict[str, Any]] | None = None
+        self._open: tuple[ElementKind, dict[str, Any]] | None = None
         self._data: str | None = None
         self._text: list[str] = []
         self._length = 0
@@ -137,14 +137,14 @@ class _Reader:
         self._elements: list[Element] = []
         self._seen = False
 
-    def taken(self) -> list[Element]:
+    def take_elements(self) -> list[Element]:
         elements, self._elements = self._elements, []
         return elements
 
     def head(self) -> Document:
         if not self._seen:
             raise ValueError("there is no graph in it")
-        return _inflated(Kind.GRAPH, self._graph)
+        return _unflatten_element(ElementKind.GRAPH, self._graph)
 
     def doctype(self, *_: object) -> None:
         raise ValueError("a document type is declared, which no GraphML needs")
@@ -152,8 +152,8 @@ class _Reader:
     def start(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
-        if len(self._path) > _DEEPEST:
-            raise ValueError(f"elements are nested more than {_DEEPEST} deep")
+        if len(self._path) > _MAX_DEPTH:
+            raise ValueError(f"elements are nested more than {_MAX_DEPTH} deep")
         if len(self._path) == 1 and name != "graphml":
             raise ValueError(f"it begins with <{name}>, not with <graphml>")
         if name == "data":
@@ -165,14 +165,14 @@ class _Reader:
         elif name in _PARTS:
             if self._open is not None:
                 raise ValueError(f"a <{name}> within another element")
-            kind = Kind(name)
+            kind = ElementKind(name)
             self._open = kind, {f: attributes.get(a) for f, a in _ATTRIBUTES[kind].items()}
 
     def characters(self, text: str) -> None:
         if self._data is not None:
             self._length += len(text)
-            if self._length > _MOST_CHARACTERS:
-                raise ValueError(f"a text of more than {_MOST_CHARACTERS:,} characters")
+            if self._length > _MAX_CHARACTERS:
+                raise ValueError(f"a text of more than {_MAX_CHARACTERS:,} characters")
             self._text.append(text)
 
     def end(self, qualified: str) -> None:
@@ -182,18 +182,18 @@ class _Reader:
             self._data = None
         elif self._open is not None and name == self._open[0]:
             kind, row = self._open
-            self._elements.append((kind, _inflated(kind, row)))
+            self._elements.append((kind, _unflatten_element(kind, row)))
             self._open = None
 
     def _datum(self, key: str, text: str) -> None:
         _, name = self._keys.get(key, ("all", key))  # a key that is declared nowhere may be its own name
         if self._open is None and name in _BESIDE:
-            document = decoded(text)
+            document = decode_json(text)
             if not isinstance(document, dict):
                 raise ValueError(f"'{name}' is no JSON object")
-            self._elements.append((Kind(name), document))
+            self._elements.append((ElementKind(name), document))
             return
-        kind, row = self._open or (Kind.GRAPH, self._graph)
+        kind, row = self._open or (ElementKind.GRAPH, self._graph)
         field = _KEYS[kind].get(name)
         if name == DOCUMENT:
             row[DOCUMENT] = text
@@ -201,12 +201,12 @@ class _Reader:
             row[field.name] = _value(field, text)
 
 
-def _value(field: Field, text: str) -> Any:
-    return decoded(text) if field.type in _AS_JSON else text
+def _value(field: FieldSpec, text: str) -> Any:
+    return decode_json(text) if field.type in _AS_JSON else text
 
 
-def _inflated(kind: Kind, row: dict[str, Any]) -> Document:
-    document = inflated(kind, row)
-    if kind is Kind.EDGE and ID_OF[kind] not in document:
+def _unflatten_element(kind: ElementKind, row: dict[str, Any]) -> Document:
+    document = unflatten(kind, row)
+    if kind is ElementKind.EDGE and ID_OF[kind] not in document:
         raise ValueError("an edge has no id")
     return document

@@ -1,4 +1,4 @@
-"""Mermaid: a graph as text that a README shows as a picture. Names are data, and are shown as they are."""
+"""Mermaid: a graph as text that a README shows as a picture. Names are data, and are escaped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import IO
 
-from headwater.formats.wia.elements import Element, Kind
+from headwater.formats.wia.elements import Element, ElementKind
 
 _SHAPES = {
     "view": ("[[", "]]"),
@@ -21,16 +21,16 @@ _MARKS = re.compile(r"[^\w \-./:@,()+=]|[\\]")
 
 
 def write(elements: Iterable[Element], out: IO[str]) -> None:
-    """``elements``: nodes before edges; of each pair of nodes one arrow."""
+    """``elements``: nodes before edges; one arrow for each pair of nodes."""
     numbers: dict[str, int] = {}
     drawn: set[tuple[int, int]] = set()
     out.write("flowchart LR\n")
     for kind, document in elements:
-        if kind is Kind.NODE:
+        if kind is ElementKind.NODE:
             number = numbers[document["node_id"]] = len(numbers)
             opening, closing = _SHAPES.get(document["node_type"], _TABLE)
             out.write(f'  n{number}{opening}"{label(document["name"])}"{closing}\n')
-        elif kind is Kind.EDGE:
+        elif kind is ElementKind.EDGE:
             pair = numbers[document["source_node_id"]], numbers[document["target_node_id"]]
             if pair not in drawn:
                 drawn.add(pair)
@@ -39,5 +39,5 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
 
 
 def label(text: str) -> str:
-    """Everything that Mermaid or HTML could act on as a character code, which is shown as the character."""
-    return _MARKS.sub(lambda found: f"#{ord(found[0])};" if found[0].isprintable() else "#65533;", text)
+    """Every character that Mermaid or HTML could interpret as a character code, which is shown as the character."""
+    return _MARKS.sub(lambda match: f"#{ord(match[0])};" if match[0].isprintable() else "#65533;", text)

@@ -1,8 +1,8 @@
-"""How a value comes about: a graph that operators and expressions build and that is walked once, at the end.
+"""How a value is derived: a graph that operators and expressions build and that is walked once, at the end.
 
-A value is shared by all that use it, so a plan of any depth costs what it says, and derivations never multiply on
-the way. Walking carries a path: taking field ``b`` out of ``struct(x AS a, y AS b)`` reaches ``y`` alone, and taking
-``city`` out of a source's column ``address`` reaches ``address.city``.
+A value is shared by everything that uses it, so the cost of a plan does not grow with its depth, and derivations never
+multiply on the way. A walk carries a path: taking field ``b`` out of ``struct(x AS a, y AS b)`` reaches ``y`` alone,
+and taking ``city`` out of a source's column ``address`` reaches ``address.city``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 
-from headwater.plan.types import field_named, field_names
+from headwater.plan.types import field_names, find_field
 
-Path = tuple[str, ...]
+FieldPath = tuple[str, ...]
 
 
-class Kind(IntEnum):
-    """How a value depends on another. Along a way the greater of two direct ones holds, and the first indirect one."""
+class DependencyKind(IntEnum):
+    """How a value depends on another. Along a path, the greater of two direct kinds holds, and the first indirect
+    one."""
 
     IDENTITY = 0
     TRANSFORMATION = 1
@@ -31,36 +32,36 @@ class Kind(IntEnum):
 
     @property
     def direct(self) -> bool:
-        return self <= Kind.AGGREGATION
+        return self <= DependencyKind.AGGREGATION
 
-    def then(self, inner: Kind) -> Kind:
-        """The dependency along a way that begins with this one."""
-        if self > Kind.AGGREGATION:
+    def then(self, inner: DependencyKind) -> DependencyKind:
+        """The dependency along a path that starts with this one."""
+        if self > DependencyKind.AGGREGATION:
             return self
         return inner if inner > self else self
 
 
-class Step(NamedTuple):
-    """One step on the way from an output to its sources."""
+class ValueStep(NamedTuple):
+    """One step on the path from an output to its sources."""
 
     value: Value
-    path: Path
-    kind: Kind = Kind.IDENTITY
+    path: FieldPath
+    kind: DependencyKind = DependencyKind.IDENTITY
     masking: bool = False
     text: str | None = None
 
 
 class Value(Protocol):
-    def steps(self, path: Path) -> Iterable[Step]:
-        """Where the field at ``path`` of this value comes from; no path is the whole of it."""
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
+        """Where the field at ``path`` of this value comes from; an empty path is the whole value."""
         ...
 
     def names(self) -> list[str] | None:
-        """The fields of this value, if it is known to be a struct or an array of them."""
+        """The fields of this value, if it is known to be a struct or an array of structs."""
         ...
 
 
-class Leaf:
+class SourceColumn:
     """A column of a source."""
 
     __slots__ = ("name", "source", "type")
@@ -70,57 +71,57 @@ class Leaf:
         self.name = name
         self.type = type
 
-    def steps(self, path: Path) -> Iterable[Step]:
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
         return ()
 
     def names(self) -> list[str] | None:
         return field_names(self.type)
 
-    def field(self, path: Path) -> str:
+    def field(self, path: FieldPath) -> str:
         """Dotted, in the spelling of the schema."""
         steps, inner = [self.name], self.type
         for step in path:
-            name, inner = field_named(inner, step)
+            name, inner = find_field(inner, step)
             steps.append(name)
         return ".".join(steps)
 
 
-class Lost:
-    """Nobody knows where this came from; the gap says why."""
+class UnknownValue:
+    """A value of unknown origin; the gap states why."""
 
     __slots__ = ("gap",)
 
     def __init__(self, gap: int) -> None:
         self.gap = gap
 
-    def steps(self, path: Path) -> Iterable[Step]:
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
         return ()
 
     def names(self) -> list[str] | None:
         return None
 
 
-class Part(NamedTuple):
-    """One of the things a value is made of."""
+class ValuePart(NamedTuple):
+    """One of the values that a value is computed from."""
 
     value: Value
-    kind: Kind = Kind.TRANSFORMATION
+    kind: DependencyKind = DependencyKind.TRANSFORMATION
     masking: bool = False
     through: bool = False
     """Its fields are the fields of the result, as with the branches of an IF."""
 
 
-class Mix:
-    """A value made of others. ``parts`` may grow later: that is how a recursive query refers to itself."""
+class CombinedValue:
+    """A value computed from others. ``parts`` may grow later: that is how a recursive query refers to itself."""
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
+    def __init__(self, parts: Iterable[ValuePart] = ()) -> None:
         self.parts = list(parts)
 
-    def steps(self, path: Path) -> Iterable[Step]:
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
         for part in self.parts:
-            yield Step(part.value, path if part.through else (), part.kind, part.masking)
+            yield ValueStep(part.value, path if part.through else (), part.kind, part.masking)
 
     def names(self) -> list[str] | None:
         for part in self.parts:
@@ -129,7 +130,7 @@ class Mix:
         return None
 
 
-class Struct:
+class StructValue:
     """A struct whose fields are known."""
 
     __slots__ = ("fields",)
@@ -137,17 +138,17 @@ class Struct:
     def __init__(self, fields: dict[str, Value]) -> None:
         self.fields = fields
 
-    def steps(self, path: Path) -> Iterable[Step]:
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
         if path:
-            name = _spelled(path[0], self.fields)
-            return (Step(self.fields[name], path[1:]),) if name is not None else ()
-        return [Step(value, (), Kind.TRANSFORMATION) for value in self.fields.values()]
+            name = _matching_name(path[0], self.fields)
+            return (ValueStep(self.fields[name], path[1:]),) if name is not None else ()
+        return [ValueStep(value, (), DependencyKind.TRANSFORMATION) for value in self.fields.values()]
 
     def names(self) -> list[str] | None:
         return list(self.fields)
 
 
-class Amended:
+class UpdatedStruct:
     """A struct with fields added, replaced or (None) dropped."""
 
     __slots__ = ("base", "changes")
@@ -156,34 +157,34 @@ class Amended:
         self.base = base
         self.changes = changes
 
-    def steps(self, path: Path) -> Iterator[Step]:
+    def steps(self, path: FieldPath) -> Iterator[ValueStep]:
         if path:
-            name = _spelled(path[0], self.changes)
+            name = _matching_name(path[0], self.changes)
             change = self.changes[name] if name is not None else None
             if change is not None:
-                yield Step(change, path[1:])
+                yield ValueStep(change, path[1:])
             elif name is None:
-                yield Step(self.base, path)
+                yield ValueStep(self.base, path)
             return
         for change in self.changes.values():
             if change is not None:
-                yield Step(change, (), Kind.TRANSFORMATION)
-        kept = self.base.names()
-        if kept is None:
-            yield Step(self.base, (), Kind.TRANSFORMATION)
-        for name in kept or ():
-            if _spelled(name, self.changes) is None:
-                yield Step(self.base, (name,), Kind.TRANSFORMATION)
+                yield ValueStep(change, (), DependencyKind.TRANSFORMATION)
+        base_names = self.base.names()
+        if base_names is None:
+            yield ValueStep(self.base, (), DependencyKind.TRANSFORMATION)
+        for name in base_names or ():
+            if _matching_name(name, self.changes) is None:
+                yield ValueStep(self.base, (name,), DependencyKind.TRANSFORMATION)
 
     def names(self) -> list[str] | None:
-        kept = self.base.names()
-        if kept is None:
+        base_names = self.base.names()
+        if base_names is None:
             return None
-        names = [name for name in kept if _spelled(name, self.changes) is None]
+        names = [name for name in base_names if _matching_name(name, self.changes) is None]
         return names + [name for name, change in self.changes.items() if change is not None]
 
 
-class Field:
+class FieldAccess:
     """One field of a value."""
 
     __slots__ = ("base", "name")
@@ -192,20 +193,20 @@ class Field:
         self.base = base
         self.name = name
 
-    def steps(self, path: Path) -> Iterable[Step]:
-        return (Step(self.base, (self.name, *path)),)
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
+        return (ValueStep(self.base, (self.name, *path)),)
 
     def names(self) -> list[str] | None:
-        if isinstance(self.base, Leaf):
-            return field_names(field_named(self.base.type, self.name)[1])
-        if isinstance(self.base, Struct):
-            name = _spelled(self.name, self.base.fields)
+        if isinstance(self.base, SourceColumn):
+            return field_names(find_field(self.base.type, self.name)[1])
+        if isinstance(self.base, StructValue):
+            name = _matching_name(self.name, self.base.fields)
             return self.base.fields[name].names() if name is not None else None
         return None
 
 
-class Said:
-    """A value with the SQL it was written as: a branch of a UNION, a condition."""
+class ValueWithSql:
+    """A value with its SQL text: a branch of a UNION, a condition."""
 
     __slots__ = ("text", "value")
 
@@ -213,53 +214,55 @@ class Said:
         self.text = text
         self.value = value
 
-    def steps(self, path: Path) -> Iterable[Step]:
-        return (Step(self.value, path, text=self.text),)
+    def steps(self, path: FieldPath) -> Iterable[ValueStep]:
+        return (ValueStep(self.value, path, text=self.text),)
 
     def names(self) -> list[str] | None:
         return self.value.names()
 
 
-NOTHING: Value = Mix()
+NO_SOURCE: Value = CombinedValue()
 """A literal: it comes from no source."""
 
 
-class Reached(NamedTuple):
-    """A field of a source at the end of a way."""
+class ReachedField(NamedTuple):
+    """A field of a source at the end of a path."""
 
     source: int
     field: str
-    kind: Kind
+    kind: DependencyKind
     masking: bool
 
 
-def follow(value: Value, text: str | None, lost: set[int]) -> dict[Reached, str | None]:
-    """All that a value reaches, each with the outermost SQL on the way. Gaps met are added to ``lost``."""
-    found: dict[Reached, str | None] = {}
-    todo = [Step(value, (), text=text)]
+def follow(value: Value, text: str | None, lost: set[int]) -> dict[ReachedField, str | None]:
+    """All source fields that a value reaches, each with the outermost SQL on the path. Gaps on the way are added to
+    ``lost``."""
+    fields: dict[ReachedField, str | None] = {}
+    pending = [ValueStep(value, (), text=text)]
     seen = set()
-    while todo:
-        at, path, kind, masking, said = todo.pop()
-        key = (id(at), path, kind, masking, said)
+    while pending:
+        current, path, kind, masking, sql = pending.pop()
+        key = (id(current), path, kind, masking, sql)
         if key in seen:
             continue
         seen.add(key)
-        if isinstance(at, Leaf):
-            reached = Reached(at.source, at.field(path), kind, masking)
-            if reached not in found or (said or "") < (found[reached] or ""):
-                found[reached] = said
-        elif isinstance(at, Lost):
-            lost.add(at.gap)
+        if isinstance(current, SourceColumn):
+            reached = ReachedField(current.source, current.field(path), kind, masking)
+            if reached not in fields or (sql or "") < (fields[reached] or ""):
+                fields[reached] = sql
+        elif isinstance(current, UnknownValue):
+            lost.add(current.gap)
         else:
-            todo.extend(
-                Step(step.value, step.path, kind.then(step.kind), masking or step.masking, said or step.text)
-                for step in at.steps(path)
+            pending.extend(
+                ValueStep(step.value, step.path, kind.then(step.kind), masking or step.masking, sql or step.text)
+                for step in current.steps(path)
             )
-    return found
+    return fields
 
 
-def _spelled(name: str, among: Iterable[str]) -> str | None:
-    """The name as it is written among others: as it is, or else without regard to case, as Spark finds it."""
+def _matching_name(name: str, among: Iterable[str]) -> str | None:
+    """The name as it is spelled in ``among``: an exact match, or else one without regard to case, as Spark resolves
+    it."""
     names = list(among)
     if name in names:
         return name

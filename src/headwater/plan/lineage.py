@@ -1,4 +1,4 @@
-"""What a plan says about its columns: the answer of :mod:`headwater.plan.trace`."""
+"""The column lineage of a plan: the result of :mod:`headwater.plan.trace`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.model.lineage import Dependency
-from headwater.plan.tree import Node
+from headwater.plan.tree import PlanNode
 
-__all__ = ["Attribute", "Dependency", "Derivation", "Gap", "OutputColumn", "PlanLineage", "Source"]
+__all__ = ["Attribute", "Dependency", "Derivation", "Gap", "PlanLineage", "PlanOutputColumn", "PlanSource"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of a source. Whoever knows the running plan finds the source again by its ``expr_id``."""
+    """A column of a source. Code that has the running plan finds the source again by its ``expr_id``."""
 
     name: str
     expr_id: int
@@ -24,47 +24,47 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A place where the plan reads. Two occurrences of one table are two sources."""
+class PlanSource:
+    """A leaf that the plan reads. Two occurrences of one table are two sources."""
 
     kind: str
     """The node's name: LogicalRelation, DataSourceV2Relation, HiveTableRelation, LogicalRDD, LocalRelation, Range,
     View, StreamingRelation…"""
     attributes: tuple[Attribute, ...]
-    node: Node = dataclasses.field(compare=False, repr=False)
+    node: PlanNode = dataclasses.field(compare=False, repr=False)
     """A persistent View's definition is its child."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Derivation:
-    """That an output depends on a field of a source, and how."""
+    """That an output column depends on a field of a source, and how."""
 
     source: int
-    """Its place in :attr:`PlanLineage.sources`."""
+    """Its index in :attr:`PlanLineage.sources`."""
     field: str
     """A column or, dotted, a field within one: ``address.city``. An array's elements add no step: ``items.sku``."""
     type: Dependency
     subtype: str
     """IDENTITY, TRANSFORMATION or AGGREGATION; FILTER, JOIN, GROUP_BY, SORT, WINDOW or CONDITIONAL."""
     masking: bool
-    """The way goes through a function that hides the value, such as md5. Where another way leaves it bare, both
-    derivations are there."""
+    """The path goes through a function that masks the value, such as md5. If another path does not, both derivations
+    are there."""
     logic: str | None = dataclasses.field(default=None, compare=False)
-    """The expression as SQL, written in the columns of the sources as far as that stays readable."""
+    """The expression as SQL, in the columns of the sources as far as that stays readable."""
 
 
 @dataclass(frozen=True, slots=True)
-class OutputColumn:
+class PlanOutputColumn:
     name: str
     type: Any
-    """As Spark writes it in JSON; None where the plan does not state it."""
+    """As Spark writes it in JSON; None if the plan does not state it."""
     nullable: bool | None
     derivations: tuple[Derivation, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that cannot be seen through, or that is not known here. No columns: it concerns all of them."""
+    """Something that cannot be traced, or is unknown here. No columns: it concerns all of them."""
 
     operator: str
     reason: str
@@ -73,8 +73,8 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class PlanLineage:
-    sources: tuple[Source, ...]
-    columns: tuple[OutputColumn, ...]
+    sources: tuple[PlanSource, ...]
+    columns: tuple[PlanOutputColumn, ...]
     whole: tuple[Derivation, ...]
     """What decides which rows there are, or their order, and so holds for every column."""
     gaps: tuple[Gap, ...]

@@ -1,4 +1,4 @@
-"""What an operator hands to the one above it: its columns by their expression ids, and what decides its rows."""
+"""What an operator passes to the one above it: its columns by expression id, and what decides its rows."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from headwater.plan.flow import NOTHING, Kind, Mix, Part, Said, Value
+from headwater.plan.flow import NO_SOURCE, CombinedValue, DependencyKind, Value, ValuePart, ValueWithSql
 from headwater.plan.lineage import Attribute
-from headwater.plan.sqltext.text import Text
-from headwater.plan.tree import Node
+from headwater.plan.sqltext.text import SqlText
+from headwater.plan.tree import PlanNode
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RelationColumn:
     expr_id: int
     name: str
     value: Value
-    text: Text | None = None
-    """Its SQL; None where there is no one expression, as for a column of a UNION."""
+    text: SqlText | None = None
+    """Its SQL; None if there is no single expression, as for a column of a UNION."""
     type: Any = None
     nullable: bool | None = None
     home: str | None = None
-    """The source's name, which may be empty, if this is a source's own column, so far untouched."""
+    """The source's name, which may be empty, if this is a source's own column, still unchanged."""
 
-    def under(self, attribute: Attribute) -> Column:
+    def as_attribute(self, attribute: Attribute) -> RelationColumn:
         """This column as another operator names it."""
         return replace(
             self,
@@ -37,36 +37,36 @@ class Column:
         )
 
     @property
-    def said(self) -> Said:
-        return Said(self.text.sql if self.text is not None else None, self.value)
+    def with_sql(self) -> ValueWithSql:
+        return ValueWithSql(self.text.sql if self.text is not None else None, self.value)
 
 
 @dataclass(frozen=True)
 class Relation:
-    columns: tuple[Column, ...]
-    whole: Value = NOTHING
+    columns: tuple[RelationColumn, ...]
+    whole: Value = NO_SOURCE
 
     @cached_property
-    def by_id(self) -> Mapping[int, Column]:
+    def by_id(self) -> Mapping[int, RelationColumn]:
         return {column.expr_id: column for column in self.columns}
 
     def with_whole(self, *added: Value) -> Relation:
-        return Relation(self.columns, together(self.whole, *added))
+        return Relation(self.columns, combine_values(self.whole, *added))
 
-    def with_columns(self, columns: Iterable[Column]) -> Relation:
+    def with_columns(self, columns: Iterable[RelationColumn]) -> Relation:
         return Relation((*self.columns, *columns), self.whole)
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Where a name is looked up: among the columns below, then in the query around a subquery."""
+class ColumnScope:
+    """Where a name is resolved: among the columns below, then in the query around a subquery."""
 
-    columns: Mapping[int, Column]
-    outer: Scope | None = None
+    columns: Mapping[int, RelationColumn]
+    outer: ColumnScope | None = None
     operator: str = field(default="", compare=False)
 
-    def find(self, expr_id: int | None) -> Column | None:
-        scope: Scope | None = self
+    def find(self, expr_id: int | None) -> RelationColumn | None:
+        scope: ColumnScope | None = self
         while scope is not None and expr_id is not None:
             column = scope.columns.get(expr_id)
             if column is not None:
@@ -78,7 +78,7 @@ class Scope:
     def _names(self) -> frozenset[str]:
         return frozenset(column.name for column in self.columns.values())
 
-    def clashes(self, name: str) -> bool:
+    def is_ambiguous(self, name: str) -> bool:
         """Whether a subquery and the query around it both have a column of this name."""
         having, scope = 0, self if self.outer is not None else None
         while scope is not None:
@@ -86,31 +86,33 @@ class Scope:
             scope = scope.outer
         return having > 1
 
-    def binding(self, columns: Iterable[Column]) -> Scope:
+    def with_columns(self, columns: Iterable[RelationColumn]) -> ColumnScope:
         """With further columns, such as the variables of a lambda function."""
-        return Scope({column.expr_id: column for column in columns}, self, self.operator)
+        return ColumnScope({column.expr_id: column for column in columns}, self, self.operator)
 
 
-def together(*values: Value) -> Value:
-    """Several wholes as one."""
-    some = [value for value in values if value is not NOTHING]
-    if len(some) == 1:
-        return some[0]
-    return Mix(Part(value, Kind.IDENTITY, through=True) for value in some) if some else NOTHING
+def combine_values(*values: Value) -> Value:
+    """Several values that decide over rows as one."""
+    used = [value for value in values if value is not NO_SOURCE]
+    if len(used) == 1:
+        return used[0]
+    return (
+        CombinedValue(ValuePart(value, DependencyKind.IDENTITY, through=True) for value in used) if used else NO_SOURCE
+    )
 
 
-def decides(kind: Kind, *values: Value) -> Value:
-    """Conditions, keys or orders as part of a whole."""
-    return Mix(Part(value, kind) for value in values)
+def row_dependency(kind: DependencyKind, *values: Value) -> Value:
+    """Conditions, keys or orders as a value that decides over rows."""
+    return CombinedValue(ValuePart(value, kind) for value in values)
 
 
-def attribute(node: Node) -> Attribute | None:
-    """A reference to a column, or the column an alias makes."""
+def read_attribute(node: PlanNode) -> Attribute | None:
+    """A reference to a column, or the column of an alias."""
     expr_id, name = node.expr_id, node.text("name")
     if expr_id is None or name is None:
         return None
     return Attribute(name, expr_id, node.fields.get("dataType"), node.fields.get("nullable") is not False)
 
 
-def attributes(nodes: Iterable[Node]) -> tuple[Attribute, ...]:
-    return tuple(found for found in map(attribute, nodes) if found is not None)
+def read_attributes(nodes: Iterable[PlanNode]) -> tuple[Attribute, ...]:
+    return tuple(attribute for attribute in map(read_attribute, nodes) if attribute is not None)

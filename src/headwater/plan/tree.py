@@ -1,9 +1,9 @@
 """The JSON of a Catalyst plan as a tree.
 
-``TreeNode.toJSON`` writes a tree as a list in pre-order, each node with its "class" and "num-children". A field that
-is one of the children is written as the child's index, a list of them as a list of indexes; a tree in any other field
-(an operator's expressions, a subquery's plan) is again such a list. Fields are read when they are asked for: a plan
-holds much that nobody needs.
+``TreeNode.toJSON`` writes a tree as a list in pre-order, each node with its "class" and "num-children". A field that is
+one of the children is written as the child's index, a list of them as a list of indexes; a tree in any other field (an
+operator's expressions, a subquery's plan) is again such a list. Fields are parsed on demand: most of a plan is never
+needed.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from headwater.errors import PlanUnreadable
 Result = TypeVar("Result")
 
 
-class Node:
-    """An operator or an expression. ``fields`` holds the JSON as it came; :meth:`tree` and :meth:`trees` read it."""
+class PlanNode:
+    """An operator or an expression. ``fields`` has the original JSON; :meth:`tree` and :meth:`trees` parse it."""
 
     __slots__ = ("_read", "children", "fields", "name")
 
-    def __init__(self, name: str, fields: dict[str, Any], children: tuple[Node, ...]) -> None:
+    def __init__(self, name: str, fields: dict[str, Any], children: tuple[PlanNode, ...]) -> None:
         self.name = name
         """The class without its package, such as "Project"."""
         self.fields = fields
         self.children = children
-        self._read: dict[str, tuple[Node, ...]] = {}
+        self._read: dict[str, tuple[PlanNode, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<{self.name} with {len(self.children)} children>"
 
-    def tree(self, field: str) -> Node | None:
+    def tree(self, field: str) -> PlanNode | None:
         """The one node in a field; None if the field is absent or empty."""
-        found = self.trees(field)
-        return found[0] if found else None
+        trees = self.trees(field)
+        return trees[0] if trees else None
 
-    def trees(self, field: str) -> tuple[Node, ...]:
-        """All nodes in a field, a list of lists taken as one."""
-        known = self._read.get(field)
-        if known is None:
-            known = self._read[field] = tuple(self._nodes(self.fields.get(field), field))
-        return known
+    def trees(self, field: str) -> tuple[PlanNode, ...]:
+        """All nodes in a field, nested lists flattened."""
+        cached = self._read.get(field)
+        if cached is None:
+            cached = self._read[field] = tuple(self._nodes(self.fields.get(field), field))
+        return cached
 
-    def aside(self) -> Iterator[Node]:
+    def other_trees(self) -> Iterator[PlanNode]:
         """All nodes in fields that are not children."""
         for field, value in self.fields.items():
             if isinstance(value, list) and value and not isinstance(value[0], int):
                 yield from self.trees(field)
 
-    def rows(self, field: str) -> list[tuple[Node, ...]] | None:
-        """A list of lists of nodes, kept apart; None if the field is not one."""
+    def rows(self, field: str) -> list[tuple[PlanNode, ...]] | None:
+        """A list of lists of nodes; None if the field is not one."""
         value = self.fields.get(field)
         if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
             return None
@@ -68,7 +68,7 @@ class Node:
         value = self.fields.get(field)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
-    def named(self, field: str) -> str | None:
+    def object_name(self, field: str) -> str | None:
         """The simple name of a Scala object or class in a field: "Inner" for Catalyst's `Inner$`."""
         value = self.fields.get(field)
         if not isinstance(value, dict):
@@ -78,12 +78,12 @@ class Node:
 
     @property
     def expr_id(self) -> int | None:
-        """What Catalyst knows a column by."""
+        """Catalyst's id of a column."""
         value = self.fields.get("exprId")
-        found = value.get("id") if isinstance(value, dict) else None
-        return found if isinstance(found, int) else None
+        expr_id = value.get("id") if isinstance(value, dict) else None
+        return expr_id if isinstance(expr_id, int) else None
 
-    def _nodes(self, value: Any, field: str) -> Iterator[Node]:
+    def _nodes(self, value: Any, field: str) -> Iterator[PlanNode]:
         if isinstance(value, int) and not isinstance(value, bool):
             if not 0 <= value < len(self.children):
                 raise PlanUnreadable(f"{self.name}.{field} names child {value} of {len(self.children)}")
@@ -95,8 +95,8 @@ class Node:
                 yield from self._nodes(item, field)
 
 
-def read_plan(text: str) -> Node:
-    """Reads ``plan.toJSON()``."""
+def read_plan(text: str) -> PlanNode:
+    """Parses ``plan.toJSON()``."""
     try:
         parsed = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -107,14 +107,14 @@ def read_plan(text: str) -> Node:
 
 
 def fold(
-    root: Node, shortcut: Callable[[Node], Result | None], combine: Callable[[Node, list[Result]], Result]
+    root: PlanNode, shortcut: Callable[[PlanNode], Result | None], combine: Callable[[PlanNode, list[Result]], Result]
 ) -> Result:
     """From the leaves up, without recursion: an expression may be nested deeper than Python's stack.
 
-    ``shortcut`` may answer for a node at once; its children are then not looked at.
+    ``shortcut`` may return the result of a node at once; its children are then not visited.
     """
     results: list[Result] = []
-    todo: list[tuple[Node, bool]] = [(root, False)]
+    todo: list[tuple[PlanNode, bool]] = [(root, False)]
     while todo:
         node, done = todo.pop()
         if done:
@@ -134,9 +134,9 @@ def _is_tree(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "num-children" in value[0]
 
 
-def _read(items: list[Any]) -> Node:
-    """Backwards through the pre-order, so that a node's children are there when it comes, first child on top."""
-    ready: list[Node] = []
+def _read(items: list[Any]) -> PlanNode:
+    """Backwards through the pre-order, so that a node's children are ready when it is reached, first child on top."""
+    ready: list[PlanNode] = []
     for item in reversed(items):
         if not isinstance(item, dict) or not isinstance(item.get("class"), str):
             raise PlanUnreadable('a node has no "class"')
@@ -148,7 +148,7 @@ def _read(items: list[Any]) -> Node:
             raise PlanUnreadable(f"{name} says it has {count} children, and {len(ready)} nodes are left for it")
         children = tuple(ready[len(ready) - count :][::-1]) if count else ()
         del ready[len(ready) - count :]
-        ready.append(Node(name, item, children))
+        ready.append(PlanNode(name, item, children))
     if len(ready) != 1:
         raise PlanUnreadable(f"it has {len(ready)} roots")
     return ready[0]

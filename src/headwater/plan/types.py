@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.plan.tree import Node
+from headwater.plan.tree import PlanNode
 
-_STATED = frozenset(
+_TYPED_NODES = frozenset(
     {"AttributeReference", "Cast", "TryCast", "AnsiCast", "Literal", "NamedLambdaVariable", "PythonUDF", "ScalaUDF"}
 )
 _BOOLEAN = frozenset(
@@ -38,8 +38,8 @@ def field_names(type: Any) -> list[str] | None:
     return None if fields is None else [str(field["name"]) for field in fields]
 
 
-def field_named(type: Any, name: str) -> tuple[str, Any]:
-    """A field's name as the schema spells it, and its type; the name as it is if the schema does not have it."""
+def find_field(type: Any, name: str) -> tuple[str, Any]:
+    """A field's name as the schema spells it, and its type; the given name if the schema does not have it."""
     fields = struct_of(type) or []
     for field in fields:
         if field["name"] == name:
@@ -51,9 +51,9 @@ def field_named(type: Any, name: str) -> tuple[str, Any]:
     return name, None
 
 
-def type_of(node: Node) -> Any:
+def type_of(node: PlanNode) -> Any:
     """An expression's type, as far as the JSON states it; else None."""
-    if node.name in _STATED:
+    if node.name in _TYPED_NODES:
         return node.fields.get("dataType")
     if node.name in _BOOLEAN:
         return "boolean"
@@ -69,8 +69,8 @@ def type_of(node: Node) -> Any:
     return None
 
 
-def field_of(node: Node) -> str | None:
-    """The field that an expression takes out of a struct. `s.*` takes fields by their place."""
+def field_of(node: PlanNode) -> str | None:
+    """The field that an expression takes out of a struct. `s.*` takes fields by position."""
     field = node.fields.get("field")
     name = node.text("name") or (field.get("name") if isinstance(field, dict) else None)
     if isinstance(name, str):
@@ -80,8 +80,8 @@ def field_of(node: Node) -> str | None:
     return str(fields[ordinal]["name"]) if fields and ordinal is not None and ordinal < len(fields) else None
 
 
-def fixed_choice(node: Node) -> int | None:
-    """Which child an IF takes, if its condition is a literal."""
+def fixed_choice(node: PlanNode) -> int | None:
+    """The child that an IF takes, if its condition is a literal."""
     condition = node.children[0]
     if condition.name != "Literal" or condition.fields.get("dataType") != "boolean":
         return None

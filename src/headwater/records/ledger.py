@@ -10,7 +10,7 @@ from typing import Any
 
 from headwater.errors import QueryError, UnknownRoot, shorten
 from headwater.formats.openlineage.event import as_utc
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
 from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
 from headwater.records.archive.archive import Archive
@@ -180,5 +180,5 @@ class Records:
 
 def _refuse_unaskable(*names: str | None) -> None:
     for name in names:
-        if name is not None and not storable(name):
+        if name is not None and not is_storable(name):
             raise QueryError(f"'{shorten(name)}' {UNSTORABLE_REASON}.")

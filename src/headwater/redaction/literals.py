@@ -1,6 +1,6 @@
-"""Literals taken out of SQL text, and what is left of an error message without values.
+"""Removes literals from SQL text, and values from error messages.
 
-Which text is a literal follows Spark's lexer: strings in either quotes, numbers, and what stands in comments. Names,
+Literals are recognised as by Spark's lexer: strings in either quotes, numbers, and comments, which are removed. Names,
 keywords, functions, `null`, `true` and `false`, and the sizes of types stay.
 """
 
@@ -44,10 +44,10 @@ def check_mode(literals: str) -> str:
 
 def mask_literals(sql: str) -> str:
     """SQL with a placeholder for each literal."""
-    return _TOKENS.sub(_masked, sql)
+    return _TOKENS.sub(_mask_token, sql)
 
 
-def _masked(match: re.Match[str]) -> str:
+def _mask_token(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind in ("text", "raw", "number"):
         return PLACEHOLDER
@@ -56,22 +56,22 @@ def _masked(match: re.Match[str]) -> str:
 
 def without_strings(column: str, sql: str) -> str:
     """The expression of a column, without text literals if the column has the name of a secret: `'…' AS password`."""
-    return _TOKENS.sub(_redacted, sql) if is_secret_column(column) else sql
+    return _TOKENS.sub(_redact_string, sql) if is_secret_column(column) else sql
 
 
-def _redacted(match: re.Match[str]) -> str:
+def _redact_string(match: re.Match[str]) -> str:
     return f"'{MARK}'" if match.lastgroup in ("text", "raw") else match[0]
 
 
-def literals_removed(sql: str | None, literals: str) -> str | None:
-    """What is left of SQL text; None where nothing is."""
+def remove_literals(sql: str | None, literals: str) -> str | None:
+    """What is left of SQL text; None if nothing is."""
     if sql is None or literals == "keep":
         return sql
     return mask_literals(sql) if literals == "mask" else None
 
 
 def message_without_values(message: str) -> str:
-    """The kind of error and Spark's own name for it. What the message says beyond may quote a row or a query."""
+    """The class of the error and Spark's error condition. The rest of the message may quote a row or a query."""
     kind = _CLASS.match(message)
     parts = [kind["name"] if kind else "Error", *dict.fromkeys(_CONDITION.findall(message)[:3])]
     parts += dict.fromkeys(_STATE.findall(message)[:1])
@@ -95,22 +95,22 @@ _SAFE_FIELDS = frozenset(
         *("on", "by", "how", "schema", "format", "partition_by", "options", "retries", "on_error", "mapper"),
     }
 )
-"""Of a plan as a document, and of a declared pipeline, those that hold no value of the user's."""
+"""Of a plan as a document, and of a declared pipeline, the fields that contain no value of the user's."""
 
 
 def mask_design(value: Any) -> Any:
-    """A plan as a document (plan/shape.py) with a placeholder for each value in it: of fields that are not known to
-    hold something else than a value of the user's, text and numbers are taken for values."""
+    """A plan as a document (plan/shape.py) with a placeholder for each value in it: text and numbers count as values,
+    except in fields that are known to contain none."""
     if isinstance(value, Mapping):
-        return {key: _masked_field(key, each) for key, each in value.items()}
+        return {key: _mask_field(key, item) for key, item in value.items()}
     if isinstance(value, list):
-        return [mask_design(each) for each in value]
+        return [mask_design(item) for item in value]
     return value
 
 
-def _masked_field(name: str, value: Any) -> Any:
+def _mask_field(name: str, value: Any) -> Any:
     if name in _SAFE_FIELDS or isinstance(value, Mapping) or value is None or isinstance(value, bool):
         return mask_design(value)
     if isinstance(value, list):
-        return [PLACEHOLDER if isinstance(each, str | int | float) else mask_design(each) for each in value]
+        return [PLACEHOLDER if isinstance(item, str | int | float) else mask_design(item) for item in value]
     return PLACEHOLDER

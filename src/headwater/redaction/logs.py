@@ -1,4 +1,4 @@
-"""What Headwater logs in the process of a job, without secrets: an error's text may quote an option or an address."""
+"""Removes secrets from Headwater's log in the process of a job: an error's text may quote an option or an address."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class _RedactingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage()
-        redacted = self._redacted(text)
+        redacted = self._redact(text)
         if redacted != text:
             record.msg, record.args = redacted, None
         if record.exc_info:
-            record.exc_text = self._redacted(logging.Formatter().formatException(record.exc_info))
+            record.exc_text = self._redact(logging.Formatter().formatException(record.exc_info))
             record.exc_info = None
         return True
 
-    def _redacted(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         for redactor in (self._known_shapes, *self.of_captures):
             text = redactor.text(text)
         return text
 
 
 def redact_logs(redactor: Redactor) -> None:
-    """From here on, as long as the process lives."""
+    """From now on, as long as the process lives."""
     logger = logging.getLogger(_LOGGER)
-    installed = next((each for each in logger.filters if isinstance(each, _RedactingFilter)), None)
+    installed = next((log_filter for log_filter in logger.filters if isinstance(log_filter, _RedactingFilter)), None)
     if installed is None:
         installed = _RedactingFilter()
         logger.addFilter(installed)

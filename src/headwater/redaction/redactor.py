@@ -1,4 +1,4 @@
-"""The one redaction step: known shapes of secrets, and what the settings of Spark name as secret."""
+"""The redaction step: known patterns of secrets, and what the settings of Spark define as secret."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from headwater.redaction.shapes import (
     is_secret_column,
     is_secret_name,
     may_hold_secret,
-    redact_shapes,
-    replaced,
-    shape_in,
+    redact_secrets,
+    replace_secret,
+    secret_kind_in,
 )
 
-KEYS = "spark.redaction.regex"
-TEXTS = ("spark.redaction.string.regex", "spark.sql.redaction.string.regex")
-OPTIONS = "spark.sql.redaction.options.regex"
-SETTINGS = (KEYS, *TEXTS, OPTIONS)
-DEFAULTS = {KEYS: "(?i)secret|password|token|access[.]?key", OPTIONS: "(?i)url"}
+KEY_PATTERN_SETTING = "spark.redaction.regex"
+TEXT_PATTERN_SETTINGS = ("spark.redaction.string.regex", "spark.sql.redaction.string.regex")
+OPTION_PATTERN_SETTING = "spark.sql.redaction.options.regex"
+REDACTION_SETTINGS = (KEY_PATTERN_SETTING, *TEXT_PATTERN_SETTINGS, OPTION_PATTERN_SETTING)
+DEFAULT_PATTERNS = {KEY_PATTERN_SETTING: "(?i)secret|password|token|access[.]?key", OPTION_PATTERN_SETTING: "(?i)url"}
 """Spark's own; Spark 3.5 has `(?i)secret|password|token|access[.]key`, of which this is the wider one."""
 
-_LONGEST_REMEMBERED = 300
-_MOST_REMEMBERED = 5_000
+_MAX_CACHED_LENGTH = 300
+_MAX_CACHED_TEXTS = 5_000
 _OPTION_MAPS = frozenset(
     {"options", "settings", "properties", "tblproperties", "serdeproperties", "parameters", "conf"}
 )
@@ -44,7 +44,7 @@ _MAY_LIST_OPTIONS = tuple(
 )
 """Within an event as JSON as well."""
 _TEXT = re.compile(r"[\s'\"(]")
-"""What a path seldom has in it, and text mostly: a part of a plan may have a name as well, with a query in it."""
+"""Seldom part of a path, mostly of text: a part of a plan may have a name as well, with a query in it."""
 _NAMES = frozenset({"name", "namespace"})
 _ADDRESS = re.compile(r"(?:jdbc:)?[a-zA-Z][\w+.\-]{0,30}+://[^/]*+")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
@@ -61,68 +61,68 @@ _CLASSES = {
 
 
 class Redactor:
-    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later on, and
-    what was once named as secret stays so. ``on_unreadable`` is called with the name of a setting whose regular
-    expression Python does not understand, and with the reason."""
+    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later, and
+    what was once defined as secret stays so. ``on_unreadable`` is called with the name of a setting whose regular
+    expression Python cannot compile, and with the reason."""
 
     def __init__(
         self, settings: Mapping[str, str] | None = None, on_unreadable: Callable[[str, str], None] | None = None
     ) -> None:
         self._known: dict[str, str] = {}
         """Short texts that were looked at: names, types and addresses are the same in one event after the other."""
-        self._read: set[tuple[str, str]] = set()
+        self._learned: set[tuple[str, str]] = set()
         self._keys: tuple[re.Pattern[str], ...] = ()
         self._options: tuple[re.Pattern[str], ...] = ()
         self._texts: tuple[re.Pattern[str], ...] = ()
         self._on_unreadable = on_unreadable or (lambda name, reason: None)
-        self.learn(DEFAULTS)
+        self.learn(DEFAULT_PATTERNS)
         self._own_keys = False
         """Whether a key counts as secret that our own shapes do not know."""
         self.learn(settings or {})
 
     def learn(self, settings: Mapping[str, str]) -> None:
-        """Takes in the settings of Spark that say what is secret."""
-        for name in SETTINGS:
+        """Add the settings of Spark that define what is secret."""
+        for name in REDACTION_SETTINGS:
             text = settings.get(name)
-            if not text or (name, text) in self._read:
+            if not text or (name, text) in self._learned:
                 continue
-            self._read.add((name, text))
+            self._learned.add((name, text))
             try:
                 pattern = pattern_of_java(text)
             except re.error as wrong:
                 self._on_unreadable(name, str(wrong))
                 continue
-            if name == KEYS:
+            if name == KEY_PATTERN_SETTING:
                 self._keys += (pattern,)
                 self._own_keys = True
-            elif name == OPTIONS:
+            elif name == OPTION_PATTERN_SETTING:
                 self._options += (pattern,)
             else:
                 self._texts += (pattern,)
             self._known = {}
 
-    def is_worth_a_look(self, text: str) -> bool:
-        """Whether a text may hold a secret; False is certain."""
+    def may_hold_secret(self, text: str) -> bool:
+        """Whether a text may contain a secret; False is certain."""
         if self._texts or self._own_keys:
             return True
         lowered = text.lower()
         return may_hold_secret(lowered) or any(pattern.search(lowered) for pattern in _MAY_LIST_OPTIONS)
 
     def text(self, text: str) -> str:
-        """The text without secrets. Doing it twice changes nothing more."""
-        if len(text) > _LONGEST_REMEMBERED:
-            return self._redacted(text)
-        known = self._known.get(text)
-        if known is None:
-            if len(self._known) >= _MOST_REMEMBERED:
+        """The text without secrets. Idempotent."""
+        if len(text) > _MAX_CACHED_LENGTH:
+            return self._redact(text)
+        redacted = self._known.get(text)
+        if redacted is None:
+            if len(self._known) >= _MAX_CACHED_TEXTS:
                 self._known.clear()
-            known = self._known[text] = self._redacted(text)
-        return known
+            redacted = self._known[text] = self._redact(text)
+        return redacted
 
-    def _redacted(self, text: str) -> str:
+    def _redact(self, text: str) -> str:
         for pattern in self._texts:
-            text = pattern.sub(_marked, text)
-        text = redact_shapes(text)
+            text = pattern.sub(_replace_with_mark, text)
+        text = redact_secrets(text)
         if self._own_keys:
             text = _PAIR.sub(self._pair, text)
         if "(" in text and _LIST_OF_OPTIONS.search(text) is not None:
@@ -130,24 +130,24 @@ class Redactor:
         return text
 
     def secret_in(self, text: str) -> str | None:
-        """What a secret in the text looks like; None if there is none."""
-        if (shape := shape_in(text)) is not None:
+        """The kind of a secret in the text; None if there is none."""
+        if (shape := secret_kind_in(text)) is not None:
             return shape
         return None if self.text(text) == text else "a value that the settings of Spark name as secret"
 
     def document(self, value: Any) -> Any:
-        """The same of every text in a document, keys included, and of options by their names."""
+        """The same for every text in a document, keys included, and for options by their names."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self.text(key): self._field(key, each) for key, each in value.items()}
+            return {self.text(key): self._field(key, item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.document(each) for each in value]
+            return [self.document(item) for item in value]
         return value
 
     def name(self, name: str) -> str:
-        """The same of the name of a dataset, a job or a column. What is secret ends with a step of the path: else all
-        that lies below it would have one name, and would be one dataset."""
+        """The same for the name of a dataset, a job or a column. A secret ends with a step of the path: otherwise
+        everything below it would have one name, and would be one dataset."""
         if "/" not in name or _TEXT.search(name) is not None:
             return self.text(name)
         address = _ADDRESS.match(name)
@@ -167,13 +167,13 @@ class Redactor:
         if name.lower() in _OPTION_MAPS and isinstance(value, Mapping):
             return self.options(value)
         if name == "dimensions" and isinstance(value, Mapping):  # of a partition: the column, and its value
-            return {key: MARK if each and is_secret_column(key) else self.document(each) for key, each in value.items()}
+            return {key: MARK if item and is_secret_column(key) else self.document(item) for key, item in value.items()}
         if name in _NAMES and isinstance(value, str):
             return self.name(value)
         return self.document(value)
 
     def _option(self, name: str, value: Any) -> Any:
-        """As Spark does, a value is also held against the pattern for keys."""
+        """As Spark does, a value is also matched against the pattern for keys."""
         if not isinstance(value, str):
             return self.document(value)
         return MARK if value and self.is_secret(name, of_option=True) else self.text(value)
@@ -182,7 +182,7 @@ class Redactor:
         if not any(pattern.search(match["name"]) for pattern in self._keys):
             return match[0]
         if match["secret"] is not None:
-            return replaced(match)
+            return replace_secret(match)
         start = match.start("bare") - match.start()
         return match[0] if match["bare"].startswith((MARK, "****")) else f"{match[0][:start]}{MARK}"
 
@@ -195,22 +195,22 @@ class Redactor:
             yield text[at : opening.end()]
             at = opening.end()
             while (option := _OPTION.match(text, at)) is not None:
-                yield replaced(option) if self.is_secret(option["name"], of_option=True) else option[0]
+                yield replace_secret(option) if self.is_secret(option["name"], of_option=True) else option[0]
                 at = option.end()
         yield text[at:]
 
 
 def pattern_of_java(text: str) -> re.Pattern[str]:
-    """A regular expression of Java's as one of Python's. A flag counts for the whole of it."""
+    """A regular expression of Java as one of Python. A flag applies to the whole expression."""
     flags = re.RegexFlag(0)
     for letters in _FLAGS.findall(text):
         for letter in letters:
             flags |= {"i": re.I, "s": re.S, "m": re.M, "x": re.X}.get(letter, re.RegexFlag(0))
     text = _FLAGS.sub("", text)
-    for theirs, ours in _CLASSES.items():
-        text = text.replace(f"[{theirs}]", f"[{ours}]").replace(theirs, f"[{ours}]")
+    for java_class, python_class in _CLASSES.items():
+        text = text.replace(f"[{java_class}]", f"[{python_class}]").replace(java_class, f"[{python_class}]")
     return re.compile(text, flags)
 
 
-def _marked(match: re.Match[str]) -> str:
+def _replace_with_mark(match: re.Match[str]) -> str:
     return MARK if match[0] and MARK not in match[0] else match[0]

@@ -1,9 +1,9 @@
-"""The shapes that secrets have in text: SQL, addresses, options, error messages, stack traces, plans.
+"""The patterns of secrets in text: SQL, addresses, options, error messages, stack traces, plans.
 
-A pattern here runs in time that grows with the length of the text: a repetition without a bound is possessive, so it is
-never tried twice, and where a match has to end somewhere, the end of the text is an end as well. The latter also covers
-text that was cut off in the middle of a secret. tests/redaction/test_shapes.py reads the compiled patterns and holds
-them against this rule.
+A pattern here runs in time that grows linearly with the length of the text: a repetition without a bound is possessive,
+so it is never retried, and where a match has to end somewhere, the end of the text is an end as well. The latter also
+covers text that was cut off in the middle of a secret. tests/redaction/test_shapes.py reads the compiled patterns and
+checks this rule.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 from typing import NamedTuple
 
 MARK = "[redacted]"
-"""What a secret is replaced by."""
+"""The replacement of a secret."""
 _MARK_OF_SPARK = "*********"
-"""What Spark itself has redacted stays as it is: `*********(redacted)`."""
+"""What Spark itself has redacted stays: `*********(redacted)`."""
 _EXACTLY = re.RegexFlag(0)
 
 _JOINED = r"[._\- ]?"
@@ -44,17 +44,17 @@ BARE = r"(?!\[redacted\])(?:\{[^}\s]{1,500}+\}|[^\s&;,'\"`)\]}>\\]++)"
 """A value without quotes, as in the query string of an address."""
 
 
-class Shape(NamedTuple):
-    """``words``: what a text has in it, in small letters, if it may have this shape; ``pattern`` finds the secret as
-    the group `secret`."""
+class SecretPattern(NamedTuple):
+    """``words``: a text with such a secret contains one of them, in lower case; ``pattern`` finds the secret as the
+    group `secret`."""
 
     name: str
     words: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
-def _shape(name: str, words: str, pattern: str, flags: re.RegexFlag = re.I) -> Shape:
-    return Shape(name, tuple(words.split()), re.compile(pattern, flags | re.S))
+def _pattern(name: str, words: str, pattern: str, flags: re.RegexFlag = re.I) -> SecretPattern:
+    return SecretPattern(name, tuple(words.split()), re.compile(pattern, flags | re.S))
 
 
 _NAMES = (
@@ -62,66 +62,66 @@ _NAMES = (
     " sig= sig' sig\" sig\\"
 )
 
-SHAPES: tuple[Shape, ...] = (
-    _shape(
+SECRET_PATTERNS: tuple[SecretPattern, ...] = (
+    _pattern(
         "a private key",
         "private",
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?P<secret>(?:(?!-----END).)*+)",
     ),
-    _shape(
+    _pattern(
         "a password in an address",
         "://",
         r"(?<=://)[^\s/:@'\"\[]{0,200}:(?!\d{1,5}(?:[/?#,;\s'\"]|\Z))"
         r"(?P<secret>[^\s'\"@/]{1,200}(?:@[^\s'\"@/]{1,200}){0,2}|[^\s'\"@]{1,200})(?=@)",
     ),
-    _shape("a token in an address", "http", r"\bhttps?://(?P<secret>[^\s/:@'\"\[]{1,500})(?=@)"),
-    _shape(
+    _pattern("a token in an address", "http", r"\bhttps?://(?P<secret>[^\s/:@'\"\[]{1,500})(?=@)"),
+    _pattern(
         "a password of Oracle",
         "jdbc:oracle",
         r"\bjdbc:oracle:\w{1,20}:[^/@\s'\"]{1,128}/(?P<secret>[^@\s'\"]{1,200})(?=@)",
     ),
-    _shape(
+    _pattern(
         "the password of a database user",
         "identified",
         r"\bidentified\s++(?:with\s++\S{1,64}\s++)?(?:by|as)\s++(?:password\s++|values\s++)?"
         rf"(?P<secret>{IN_QUOTES}|[^\s;'\"]{{1,200}})",
     ),
-    _shape(
+    _pattern(
         "a value behind the name of a secret",
         _NAMES,
         rf"{_NAME_IN_TEXT}(?:{_QUOTE}[\])]?{_SPACE}(?:(?:{_OPERATOR}|,){_SPACE})?"
         rf"|(?:\#\d{{1,12}}L?)?\)?{_SPACE}(?:{_OPERATOR}{_SPACE})?)(?P<secret>{IN_QUOTES})",
     ),
-    _shape(
+    _pattern(
         "a parameter with the name of a secret",
         _NAMES,
         rf"(?P<name>{_NAME_IN_TEXT})(?:{_QUOTE})?(?:=|{_SPACE}->{_SPACE})(?P<secret>{BARE})",
     ),
-    _shape(
+    _pattern(
         "a value in a message",
         "passw passphrase pwd secret key",
         rf"(?:passw(?:or)?d|passphrase|(?<![a-z])pwd|secret|{_KEYED})(?:{_QUOTE})?{_SPACE}:{_SPACE}(?P<secret>{BARE})",
     ),
-    _shape(
+    _pattern(
         "a value that becomes a column with the name of a secret",
         _NAMES,
         r"(?P<secret>'(?:[^'\\]|\\.|''){0,200}+'|\"(?:[^\"\\]|\\.){0,200}+\")"
         rf"\s{{1,20}}+as\s{{1,20}}+`?\w{{0,100}}?(?:{_SECRET_WORD})",
     ),
-    _shape(
+    _pattern(
         "an authorization header",
         "authorization bearer",
         r"\b(?:authorization[\"'\\]{0,4}\s{0,9}+[:=,]?\s{0,9}+[\"'\\]{0,4}(?:bearer|basic|token|negotiate)\s{1,9}+"
         r"|bearer\s{1,9}+(?=[\w.~+/\-]{0,40}\d))(?P<secret>[\w.~+/=\-]++)",
     ),
-    _shape(
+    _pattern(
         "a key of AWS",
         "akia asia aroa aida abia acca",
         r"(?<![A-Za-z0-9])(?P<secret>(?:AKIA|ASIA|AROA|AIDA|ABIA|ACCA)[A-Z0-9]{12,124}+)",
         _EXACTLY,
     ),
-    _shape("a JSON web token", "eyj", r"(?<![A-Za-z0-9])(?P<secret>eyJ[\w\-]{8,}+(?:\.[\w\-]*+)*+)", _EXACTLY),
-    _shape(
+    _pattern("a JSON web token", "eyj", r"(?<![A-Za-z0-9])(?P<secret>eyJ[\w\-]{8,}+(?:\.[\w\-]*+)*+)", _EXACTLY),
+    _pattern(
         "a token of a service",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxa- xoxb- xoxp- xoxr- xoxs- aiza ya29. dapi sk_live_ rk_live_"
         " sk- hvs. npm_ pypi- sg.",
@@ -132,7 +132,7 @@ SHAPES: tuple[Shape, ...] = (
         _EXACTLY,
     ),
 )
-"""In the order in which they are looked for."""
+"""In the order in which they are searched."""
 
 _ADDRESS_WITH_USER = re.compile(r"://[^\s/@'\"<>]{1,500}@")
 _NAMES_OF_KEYS = tuple(f"{kind}{joint}key" for kind in _KINDS_OF_KEYS for joint in ("", ".", "_", "-", " "))
@@ -142,7 +142,7 @@ _WORDS = (
     *("eyj", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "aiza", "ya29.", "dapi"),
     *("k_live_", "sk-", "hvs.", "npm_", "pypi-", "sg."),
 )
-"""A text with a secret has one of these in it, the name of a key, or an address with a user."""
+"""A text with a secret contains one of these, the name of a key, or an address with a user."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -156,7 +156,7 @@ def is_secret_column(name: str) -> bool:
 
 
 def may_hold_secret(lowered: str) -> bool:
-    """Whether a text, in small letters, is worth a closer look. Cheap, because most texts are not."""
+    """Whether a text, in lower case, needs a closer look. Cheap, because most texts do not."""
     if any(word in lowered for word in _WORDS):
         return True
     if "key" in lowered and any(name in lowered for name in _NAMES_OF_KEYS):
@@ -164,31 +164,31 @@ def may_hold_secret(lowered: str) -> bool:
     return "@" in lowered and ("jdbc:oracle" in lowered or _ADDRESS_WITH_USER.search(lowered) is not None)
 
 
-def redact_shapes(text: str) -> str:
-    """The text with the mark in place of each secret. Doing it twice changes nothing more."""
+def redact_secrets(text: str) -> str:
+    """The text with the mark in place of each secret. Idempotent."""
     lowered = text.lower()
     if not may_hold_secret(lowered):
         return text
-    for shape in SHAPES:
+    for shape in SECRET_PATTERNS:
         if any(word in lowered for word in shape.words):
-            text = shape.pattern.sub(replaced, text)
+            text = shape.pattern.sub(replace_secret, text)
     return text
 
 
-def shape_in(text: str) -> str | None:
-    """What a secret in the text looks like; None if there is none."""
+def secret_kind_in(text: str) -> str | None:
+    """The kind of a secret in the text; None if there is none."""
     lowered = text.lower()
     if not may_hold_secret(lowered):
         return None
-    for shape in SHAPES:
+    for shape in SECRET_PATTERNS:
         matches = shape.pattern.finditer(text) if any(word in lowered for word in shape.words) else ()
-        if any(replaced(match) != match[0] for match in matches):
+        if any(replace_secret(match) != match[0] for match in matches):
             return shape.name
     return None
 
 
-def replaced(match: re.Match[str]) -> str:
-    """The match with the mark in place of its group `secret`, between the quotes that were there."""
+def replace_secret(match: re.Match[str]) -> str:
+    """The match with the mark in place of its group `secret`, between its quotes."""
     secret, whole = match["secret"], match[0]
     quote = _opening_quote(secret)
     inner = secret[len(quote) :]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.listener.jvm import CLASSES
 from headwater.capture.listener.plan_facts import LOGICAL
 from headwater.capture.naming.catalogs import catalogs_of
-from headwater.capture.naming.plan_sources import Reading, read_leaf
+from headwater.capture.naming.plan_sources import LeafDatasets, read_leaf
 from headwater.jvm import JavaClasses
 from headwater.model.names import Dataset
 
@@ -39,9 +39,9 @@ def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
     found = []
     for place, reading in enumerate(leaf_readings(spark, leaves)):
         roots = tuple(str(root) for root in reading.facts.get("roots") or ())
-        if reading.places:
-            at = reading.places[0]
-            also = Dataset(*at.also) if at.also else None
+        if reading.datasets:
+            at = reading.datasets[0]
+            also = Dataset(*at.symlink) if at.symlink else None
             found.append(Named(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
         else:
             kind = "range" if reading.facts["class"] == "Range" else "memory"
@@ -49,10 +49,10 @@ def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
     return found
 
 
-def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[Reading]:
+def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[LeafDatasets]:
     """The datasets behind each leaf of a plan."""
     classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.listener.jvm", CLASSES)
-    survey = classes.new("Survey", json.dumps(LOGICAL))
+    plan_facts = classes.new("PlanFacts", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
-    facts: list[Mapping[str, Any]] = [json.loads(survey.of(leaf, 1))[0] for leaf in leaves]
+    facts: list[Mapping[str, Any]] = [json.loads(plan_facts.collectFacts(leaf, 1))[0] for leaf in leaves]
     return [read_leaf(each, catalogs) for each in facts]

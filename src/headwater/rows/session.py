@@ -9,7 +9,7 @@ from subprocess import Popen
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.autostart import stand_back
+from headwater.capture.autostart import disable_autostart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ _QUIET = {
 
 def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Quiet, and not captured: a question is nobody's job."""
-    stand_back()
+    disable_autostart()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("headwater").master(master)

@@ -14,7 +14,8 @@ from urllib.parse import unquote
 
 from headwater.capture.naming.paths import location_name
 from headwater.errors import KeptPlanRefused, QueryError, RowsError, SignatureRefused, UnknownDataset
-from headwater.formats.openlineage.signed_rows import FACET, FacetPlace
+from headwater.formats.openlineage.facet_names import ROWS_FACET
+from headwater.formats.openlineage.signed_rows import FacetPlace
 from headwater.model.answers import Closure
 from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import OutputFacet
@@ -91,7 +92,7 @@ class Writes:
                 raise unknown from None
 
     def _told(self, **asked: Any) -> list[OutputFacet]:
-        return [] if self.history is None else self.history.output_facets(FACET, **asked)
+        return [] if self.history is None else self.history.output_facets(ROWS_FACET, **asked)
 
     @cached_property
     def _trust(self) -> PlanTrust:

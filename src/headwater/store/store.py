@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from headwater.errors import NotPermitted, QueryError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
-from headwater.formats.provenance import context_of, statement
-from headwater.formats.wia.quality import stated_event
+from headwater.formats.provenance import context_document, provenance_event
+from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import (
     Closure,
     DatasetDetail,
@@ -331,7 +331,7 @@ class Store:
         """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
         with self._view() as view:
             row = find_dataset(view, dataset)
-        event = stated_event(Dataset(row.namespace, row.name), dict(document), datetime.now(UTC))
+        event = quality_event(Dataset(row.namespace, row.name), dict(document), datetime.now(UTC))
         return self.ingest(event, actor=actor)
 
     # -- provenance -------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ class Store:
         `type` (read, write, transform or export), `method` and `parameters`. ``sensitivity``: public, internal,
         confidential or restricted. ``at``: now unless told. The same statement twice counts once.
         """
-        context = context_of(purpose, legal_basis, retention_period, sensitivity)
+        context = context_document(purpose, legal_basis, retention_period, sensitivity)
         by = actor or self._actor
         return self.ingest(self.provenance_event(dataset, event, agent, operation, context, at, by), actor=by)
 
@@ -395,7 +395,7 @@ class Store:
         }
         if context:
             document["context"] = dict(context)
-        return statement(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
+        return provenance_event(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
 
     # -- proof ------------------------------------------------------------------------------------
 

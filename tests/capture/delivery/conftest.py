@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from headwater.capture.delivery import Delivery, Sink
+from headwater.capture.delivery import Delivery, EventSink
 from tests.capture.delivery.endpoint import Endpoint
 
 Deliver = Callable[..., Delivery]
@@ -31,7 +31,7 @@ def deliver(spool: Path, warnings: list[str]) -> Iterator[Deliver]:
     """Opens a delivery to some sinks, in the usual spool or ``at`` another."""
     opened: list[Delivery] = []
 
-    def make(*sinks: Sink, at: Path = spool, **options: Any) -> Delivery:
+    def make(*sinks: EventSink, at: Path = spool, **options: Any) -> Delivery:
         opened.append(Delivery(sinks, at, warn=warnings.append, **options))
         return opened[-1]
 

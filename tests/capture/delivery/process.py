@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from headwater.capture.delivery import Delivery, IngestSink, Sink, sink_for
+from headwater.capture.delivery import Delivery, EventSink, IngestSink, sink_for
 from tests.capture.delivery.watching import numbered
 from tests.support.events import Json, run_event
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[3]
 ENDLESS = 1_000_000
 
 
-def sink(target: str) -> Sink:
+def sink(target: str) -> EventSink:
     if not target.startswith("sqlite:"):
         return sink_for(target)
     from headwater.store.store import Store  # takes longer to import than all the rest

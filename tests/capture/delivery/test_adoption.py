@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from headwater.capture.delivery import Counts
+from headwater.capture.delivery import DeliveryCounts
 from headwater.formats.openlineage.event import read_event
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.test_jsonl import files_no_larger_than
@@ -191,7 +191,7 @@ def test_what_was_adopted_is_removed_while_we_go_on(deliver: Deliver, killed: Ki
     second = deliver(sink, at=found)
     assert second.flush(60)
     soon(lambda: len(list(found.iterdir())) == 1)
-    assert second.counts["recorder"] == Counts(1, 0, 0, 0)
+    assert second.counts["recorder"] == DeliveryCounts(1, 0, 0, 0)
 
 
 def test_each_sink_gets_what_it_still_lacks(deliver: Deliver, killed: Killed) -> None:
@@ -299,7 +299,7 @@ def test_leftovers_of_all_kinds_do_not_disturb(deliver: Deliver, spool: Path, wa
     delivery.close(5)
     assert sorted(path.name for path in spool.iterdir()) == ["file", "mine", "strange"]
     (told,) = warnings
-    assert told.startswith(f"What a process left in {spool}/strange cannot be taken over: invalid literal")
+    assert told.startswith(f"The events that a process left in {spool}/strange cannot be taken over: invalid literal")
 
 
 def test_lines_of_a_later_version_are_left_out(deliver: Deliver, killed: Killed, warnings: list[str]) -> None:

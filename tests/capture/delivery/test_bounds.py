@@ -6,7 +6,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from headwater.capture.delivery import Counts, Delivery
+from headwater.capture.delivery import Delivery, DeliveryCounts
 from headwater.capture.delivery.segments import MemorySegment
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.test_jsonl import files_no_larger_than
@@ -41,7 +41,7 @@ def test_a_full_spool_keeps_what_it_has_and_serves_the_sink_that_works(
         soon(lambda number=number: len(well.got) > number)  # type: ignore[misc]
         assert size_of(spool) <= 100_000
     assert well.numbers == list(range(300))
-    assert delivery.counts["well"] == Counts(300, 0, 0, 0)
+    assert delivery.counts["well"] == DeliveryCounts(300, 0, 0, 0)
     counts = delivery.counts["dead"]
     assert counts.waiting + counts.dropped == 300
     assert counts.dropped > 150
@@ -94,7 +94,7 @@ def test_an_event_larger_than_all_bounds(deliver: Deliver, warnings: list[str]) 
     delivery.send(numbered(2))
     assert delivery.flush(60)
     assert sink.numbers == [0, 2]
-    assert delivery.counts["recorder"] == Counts(2, 0, 0, 1)
+    assert delivery.counts["recorder"] == DeliveryCounts(2, 0, 0, 1)
 
 
 def test_a_disk_that_fills_up(deliver: Deliver, spool: Path, warnings: list[str]) -> None:
@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_made(deliver: Deliver, spool: Path, warnings: l
     assert counts.waiting + counts.dropped == 50
     assert counts.waiting < 10
     delivery.close(0)
-    assert delivery.counts["dead"] == Counts(0, 0, 0, 50), "nobody inherits memory"
+    assert delivery.counts["dead"] == DeliveryCounts(0, 0, 0, 50), "nobody inherits memory"
     assert sum("cannot be written" in warning for warning in warnings) == 1
     assert sum("Dropped for dead: 50 events." in warning for warning in warnings) == 1
     assert spool.read_text() == "somebody's file"
@@ -180,4 +180,4 @@ def test_a_damaged_line_is_skipped(deliver: Deliver, spool: Path) -> None:
     sink.down = False
     assert delivery.flush(60)
     assert sink.numbers == [0, 2]
-    assert delivery.counts["recorder"] == Counts(delivered=2, waiting=0, refused=0, dropped=1)
+    assert delivery.counts["recorder"] == DeliveryCounts(delivered=2, waiting=0, refused=0, dropped=1)

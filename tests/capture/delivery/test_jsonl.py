@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from headwater.capture.delivery import SinkDown, sink_for
-from headwater.capture.delivery.jsonl import JsonlSink
+from headwater.capture.delivery.jsonl import EventFileSink
 from headwater.errors import HeadwaterError
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.watching import lines, numbered, numbers
@@ -49,7 +49,7 @@ def files_no_larger_than(size: int) -> Iterator[None]:
 
 
 def test_a_full_disk_leaves_no_half_line(file: Path) -> None:
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     sink.deliver([event(0)])
     before = file.read_bytes()
     with files_no_larger_than(len(before) + 100), pytest.raises(SinkDown, match="File too large"):
@@ -60,7 +60,7 @@ def test_a_full_disk_leaves_no_half_line(file: Path) -> None:
 
 
 def test_what_a_killed_writer_left_is_cut_off(file: Path) -> None:
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     sink.deliver([event(0)])
     with file.open("ab") as torn:
         torn.write(event(1, 200_000)[:150_000])
@@ -72,59 +72,59 @@ def test_what_a_killed_writer_left_is_cut_off(file: Path) -> None:
 def test_somebodys_last_line_without_an_end_stays(file: Path, last: bytes) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"number": 6}\n' + last)
-    JsonlSink(file).deliver([event(8)])
+    EventFileSink(file).deliver([event(8)])
     assert lines(file) == [b'{"number": 6}', last, event(8)]
 
 
 def test_what_was_taken_is_found_by_the_mark(file: Path) -> None:
-    sink = JsonlSink(file)
-    assert sink.already([event(0)], 0) == 0
+    sink = EventFileSink(file)
+    assert sink.count_delivered([event(0)], 0) == 0
     sink.deliver([event(0), event(0)])
     mark = sink.mark()
-    assert sink.already([event(0)], mark) == 0, "the same event, but from before"
+    assert sink.count_delivered([event(0)], mark) == 0, "the same event, but from before"
     sink.deliver([event(0), event(1)])
-    assert sink.already([event(0), event(1), event(2)], mark) == 2
-    assert sink.already([event(1)], mark) == 1
+    assert sink.count_delivered([event(0), event(1), event(2)], mark) == 2
+    assert sink.count_delivered([event(1)], mark) == 1
     sink.deliver([event(99)])  # another process
     sink.deliver([event(2)])
-    assert sink.already([event(0), event(1), event(2)], mark) == 3
+    assert sink.count_delivered([event(0), event(1), event(2)], mark) == 3
 
 
 def test_a_line_that_lacks_only_its_end_was_taken(file: Path) -> None:
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     mark = sink.mark()
     file.write_bytes(event(0) + b"\n" + event(1))
-    assert sink.already([event(0), event(1), event(2)], mark) == 2
+    assert sink.count_delivered([event(0), event(1), event(2)], mark) == 2
     sink.deliver([event(2)])
     assert numbers(lines(file)) == [0, 1, 2]
 
 
 def test_the_mark_is_taken_after_mending(file: Path) -> None:
     """Else the line that replaces the torn one would begin before the mark and not be found."""
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     sink.deliver([event(0)])
     with file.open("ab") as torn:
         torn.write(event(1)[:20])
     mark = sink.mark()
     sink.deliver([event(1)])
-    assert sink.already([event(1)], mark) == 1
+    assert sink.count_delivered([event(1)], mark) == 1
 
 
 def test_a_file_that_was_begun_anew(file: Path) -> None:
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     sink.deliver([event(0, 1000)])
     mark = sink.mark()
     file.write_bytes(b"")
     sink.deliver([event(1)])
-    assert sink.already([event(1)], mark) == 1
+    assert sink.count_delivered([event(1)], mark) == 1
     file.unlink()
-    assert sink.already([event(1)], mark) == 0
+    assert sink.count_delivered([event(1)], mark) == 0
 
 
 def test_not_a_place_for_a_file(tmp_path: Path) -> None:
     (tmp_path / "occupied").write_text("")
     for path in (tmp_path, tmp_path / "occupied" / "events.jsonl", Path("/dev/null")):
-        sink = JsonlSink(path)
+        sink = EventFileSink(path)
         with pytest.raises(SinkDown, match=str(path)):
             sink.deliver([event(0)])
         with pytest.raises(SinkDown, match=str(path)):
@@ -132,7 +132,7 @@ def test_not_a_place_for_a_file(tmp_path: Path) -> None:
 
 
 def _write_many(file: Path, who: int) -> None:
-    sink = JsonlSink(file)
+    sink = EventFileSink(file)
     for number in range(0, 300, 3):
         sink.deliver([event(who * 1000 + number + i, 3000) for i in range(3)])
 

@@ -13,7 +13,7 @@ from threading import Event
 import pytest
 
 from headwater.capture.delivery import SinkDown, sink_for
-from headwater.capture.delivery.jsonl import JsonlSink
+from headwater.capture.delivery.jsonl import EventFileSink
 from headwater.store.store import Store
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.endpoint import Answer, Endpoint
@@ -122,7 +122,7 @@ def test_the_window_of_the_file_is_closed(spool: Path, tmp_path: Path, deliver: 
     """Killed between the write of the file and the move of the cursor, with events that look all the same."""
     file = tmp_path / "events.jsonl"
 
-    class HangsAfterWriting(JsonlSink):
+    class HangsAfterWriting(EventFileSink):
         batch = 3
         hangs, may_go_on = Event(), Event()
 
@@ -135,7 +135,7 @@ def test_the_window_of_the_file_is_closed(spool: Path, tmp_path: Path, deliver: 
             raise SinkDown("enough")
 
     sink = HangsAfterWriting(file)
-    delivery = deliver(JsonlSink(file))
+    delivery = deliver(EventFileSink(file))
     delivery.send(numbered(5))
     assert delivery.flush(60)
     delivery.close(5)
@@ -146,5 +146,5 @@ def test_the_window_of_the_file_is_closed(spool: Path, tmp_path: Path, deliver: 
     assert 2 <= len(lines(file)) <= 4
     found = Path(shutil.copytree(spool, tmp_path / "found"))
     sink.may_go_on.set()
-    assert deliver(JsonlSink(file), at=found).flush(60)
+    assert deliver(EventFileSink(file), at=found).flush(60)
     assert numbers(lines(file)) == [5] * 11

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.capture.delivery import Counts, Delivery
+from headwater.capture.delivery import Delivery, DeliveryCounts
 from headwater.errors import HeadwaterError
 from tests.capture.delivery.conftest import Deliver
 from tests.capture.delivery.watching import Recorder, files_in, numbered, soon
@@ -23,7 +23,7 @@ def test_events_arrive_in_order_and_nothing_stays(deliver: Deliver, spool: Path,
         delivery.send(numbered(number))
     assert delivery.flush(60)
     assert sink.numbers == list(range(100))
-    assert delivery.counts == {"recorder": Counts(delivered=100, waiting=0, refused=0, dropped=0)}
+    assert delivery.counts == {"recorder": DeliveryCounts(delivered=100, waiting=0, refused=0, dropped=0)}
     delivery.close(5)
     assert list(spool.iterdir()) == []
     assert warnings == []
@@ -44,9 +44,9 @@ def test_sinks_are_independent(deliver: Deliver, spool: Path, warnings: list[str
         delivery.send(numbered(number))
     soon(lambda: well.numbers == list(range(20)))
     assert not delivery.flush(0.05)
-    assert delivery.counts["well"] == Counts(20, 0, 0, 0)
-    assert delivery.counts["dead"] == Counts(0, 20, 0, 0)
-    assert delivery.counts["stuck"] == Counts(0, 20, 0, 0)
+    assert delivery.counts["well"] == DeliveryCounts(20, 0, 0, 0)
+    assert delivery.counts["dead"] == DeliveryCounts(0, 20, 0, 0)
+    assert delivery.counts["stuck"] == DeliveryCounts(0, 20, 0, 0)
     assert [warning for warning in warnings if "dead" in warning] == [
         f"dead takes no events (out of order). They wait in {spool}."
     ]
@@ -76,7 +76,7 @@ def test_what_cannot_be_taken_is_skipped_counted_and_told_once(deliver: Deliver,
         delivery.send(numbered(number))
     assert delivery.flush(60)
     assert sink.numbers == [number for number in range(30) if number % 3]
-    assert delivery.counts["recorder"] == Counts(delivered=20, waiting=0, refused=10, dropped=0)
+    assert delivery.counts["recorder"] == DeliveryCounts(delivered=20, waiting=0, refused=10, dropped=0)
     assert len(warnings) == 1
     assert "refused an event (not this one)" in warnings[0]
 
@@ -182,7 +182,7 @@ def test_closing_twice_and_sending_afterwards(deliver: Deliver, warnings: list[s
     assert threading.active_count() == before
     delivery.send(numbered(1))
     assert sink.numbers == [0]
-    assert delivery.counts["recorder"] == Counts(delivered=1, waiting=0, refused=0, dropped=1)
+    assert delivery.counts["recorder"] == DeliveryCounts(delivered=1, waiting=0, refused=0, dropped=1)
     assert warnings == ["Events are dropped, because their delivery is closed."]
 
 
@@ -283,7 +283,7 @@ def test_a_sink_that_stumbles_over_everything_is_not_called_well(
     deliver: Deliver, warnings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headwater.capture.delivery.forwarder._FIRST_PAUSE", 0.001)
-    monkeypatch.setattr("headwater.capture.delivery.forwarder._LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr("headwater.capture.delivery.forwarder._MAX_PAUSE", 0.01)
 
     class Broken(Recorder):
         def deliver(self, events: Sequence[bytes]) -> None:
@@ -305,5 +305,5 @@ def test_an_event_that_comes_after_the_end_is_counted(deliver: Deliver) -> None:
     delivery.close(5)
     delivery._closed = False  # as the sending thread saw it
     delivery.send(numbered(0))
-    assert delivery.counts["recorder"] == Counts(0, 0, 0, dropped=1)
+    assert delivery.counts["recorder"] == DeliveryCounts(0, 0, 0, dropped=1)
     delivery._closed = True

@@ -12,7 +12,7 @@ import pytest
 
 from headwater.capture.delivery import Delivery
 from headwater.capture.delivery import lock as locks
-from headwater.capture.delivery.jsonl import JsonlSink
+from headwater.capture.delivery.jsonl import EventFileSink
 from headwater.capture.delivery.lock import Lock
 from headwater.capture.delivery.session import Session
 from tests.capture.delivery.watching import lines, numbered, numbers, soon
@@ -25,7 +25,7 @@ def test_coming_and_going(spool: Path, tmp_path: Path) -> None:
 
     def live_many_lives(who: int) -> None:
         for life in range(25):
-            delivery = Delivery([JsonlSink(file)], spool, warn=warnings.append)
+            delivery = Delivery([EventFileSink(file)], spool, warn=warnings.append)
             for number in range(3):
                 delivery.send(numbered(who * 1000 + life * 3 + number))
             delivery.close(10 if life % 3 else 0)  # every third leaves something behind, as likely as not
@@ -35,7 +35,7 @@ def test_coming_and_going(spool: Path, tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    last = Delivery([JsonlSink(file)], spool, warn=warnings.append)
+    last = Delivery([EventFileSink(file)], spool, warn=warnings.append)
     assert last.flush(60)
     last.close(10)
     found = numbers(lines(file))
@@ -86,7 +86,7 @@ def test_a_file_system_without_locks(spool: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(locks, "_lock", refuse)
     warnings: list[str] = []
     file = tmp_path / "events.jsonl"
-    delivery = Delivery([JsonlSink(file)], spool, warn=warnings.append)
+    delivery = Delivery([EventFileSink(file)], spool, warn=warnings.append)
     delivery.send(numbered(1))
     delivery.close(10)
     assert numbers(lines(file)) == [1]
@@ -100,7 +100,7 @@ def test_writers_of_a_file_wait_for_each_other(tmp_path: Path) -> None:
     path.touch()
     mine = os.open(path, os.O_RDWR)
     fcntl.flock(mine, fcntl.LOCK_EX)
-    other = threading.Thread(target=JsonlSink(path).deliver, args=([json.dumps(numbered(1)).encode()],))
+    other = threading.Thread(target=EventFileSink(path).deliver, args=([json.dumps(numbered(1)).encode()],))
     other.start()
     other.join(0.2)
     assert other.is_alive()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from headwater.capture.delivery.frames import frame_of
-from headwater.capture.delivery.journal import Journal
+from headwater.capture.delivery.journal import SpoolJournal
 from headwater.capture.delivery.lock import Lock
 from headwater.capture.delivery.notices import Notices
 from headwater.capture.delivery.segments import FileSegment
@@ -56,7 +56,7 @@ class Spool(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         session = Session.begin(self.folder, SINKS)
-        self.journal = Journal(session, self.folder, limit=PLENTY, memory=PLENTY, notices=Notices(lambda _: None))
+        self.journal = SpoolJournal(session, self.folder, limit=PLENTY, memory=PLENTY, notices=Notices(lambda _: None))
         self.journal._segment_size = 700  # so that two or three events fill one
         self.sessions.append(session)
         self.logs.append(Log())

@@ -73,7 +73,7 @@ def test_a_fault_costs_the_facet_alone(
         assert hw.flush(60)
     assert capture.status()["faults"] == 2, "of the rows, and of the evidence, which wants the inputs pinned as well"
     assert [record.message for record in caplog.records if "kept nothing" in record.message]
-    capture._observer.effort.faults = 0
+    capture._observer.cost.faults = 0
     events = watch.new_events()
     assert [event["eventType"] for event in events] == ["START", "COMPLETE"]
     assert facets(events) == []
@@ -83,7 +83,7 @@ def test_a_fault_costs_the_facet_alone(
 def test_the_store_takes_it_and_gives_it_back(keeping: Keeping, watch: Watch, tmp_path: Path) -> None:
     """Also a large one: the list of files alone may take megabytes."""
     facet = keeping.frame(keeping.spark.table("items"))
-    event = next(event for event in reversed(watch.told) if facets([event]))
+    event = next(event for event in reversed(watch.all_events) if facets([event]))
     event["outputs"][0]["outputFacets"]["headwater_rows"]["plan"]["text"] = "x" * 8_000_000
     with Store(f"sqlite:///{tmp_path}/store.db") as store:
         store.ingest(json.dumps(event).encode())

@@ -8,7 +8,7 @@ from typing import Any
 from headwater.assurance.report.gather import Case
 from headwater.assurance.report.markup import Html, Part, absent, code, counted, joined, mark, table, tag, words
 from headwater.assurance.report.shapes import columns_of, mapping, mappings
-from headwater.formats.openlineage.fidelity import GRAIN, TYPES
+from headwater.formats.openlineage.facet_names import GRAIN_FACET, TYPES_FACET
 
 MOST = 500
 _COLUMNS = ("node", "step", "name", "check", "column", "from", "to", "cast", "change", "lossy", "holds", "detail")
@@ -16,34 +16,34 @@ _COLUMNS = ("node", "step", "name", "check", "column", "from", "to", "cast", "ch
 
 
 def casts(case: Case) -> list[Mapping[str, Any]]:
-    return mappings(mapping(case.facet(TYPES)).get("morphismReports"))
+    return mappings(mapping(case.facet(TYPES_FACET)).get("morphismReports"))
 
 
 def grain_findings(case: Case) -> list[Mapping[str, Any]]:
-    return mappings(mapping(case.facet(GRAIN)).get("validations"))
+    return mappings(mapping(case.facet(GRAIN_FACET)).get("validations"))
 
 
 def undecided(case: Case) -> list[Mapping[str, Any]]:
     """What the plan alone does not tell: it may be right or wrong."""
-    return mappings(mapping(case.facet(GRAIN)).get("undecided"))
+    return mappings(mapping(case.facet(GRAIN_FACET)).get("undecided"))
 
 
 def types(case: Case) -> Html:
-    if case.facet(TYPES) is None:
-        return absent(f"Not shown by this run: it told of no types ({TYPES}).")
+    if case.facet(TYPES_FACET) is None:
+        return absent(f"Not shown by this run: it told of no types ({TYPES_FACET}).")
     found = casts(case)
     lossy = sum(bool(each.get("lossy")) for each in found)
     if lossy:
         told = mark(None, f"{lossy:,} of {counted(len(found), 'cast')} may lose something")
-    elif looked_in_part(case, TYPES):
+    elif looked_in_part(case, TYPES_FACET):
         told = mark(None, "no cast that loses anything is known")
     else:
         told = mark(True, "no cast loses anything")
-    nullable = mappings(mapping(case.facet(TYPES)).get("nullabilityChanges"))
+    nullable = mappings(mapping(case.facet(TYPES_FACET)).get("nullabilityChanges"))
     return joined(
         [
             tag("p", told),
-            in_part(case, TYPES),
+            in_part(case, TYPES_FACET),
             _listed(found, "lossy", bad=True),
             *([tag("h4", "Where a column begins or ceases to be nullable"), _listed(nullable)] if nullable else []),
         ]
@@ -51,9 +51,9 @@ def types(case: Case) -> Html:
 
 
 def grain(case: Case) -> Html:
-    if case.facet(GRAIN) is None:
-        return absent(f"Not shown by this run: it told of no grain ({GRAIN}).")
-    return joined([tag("p", *_grain_in_words(case)), in_part(case, GRAIN), *_grain_lists(case)])
+    if case.facet(GRAIN_FACET) is None:
+        return absent(f"Not shown by this run: it told of no grain ({GRAIN_FACET}).")
+    return joined([tag("p", *_grain_in_words(case)), in_part(case, GRAIN_FACET), *_grain_lists(case)])
 
 
 def _grain_in_words(case: Case) -> Iterator[Html]:
@@ -63,7 +63,7 @@ def _grain_in_words(case: Case) -> Iterator[Html]:
         yield mark(False, f"{failed:,} of {len(found):,} do not hold")
     elif found:
         yield mark(True, f"{len(found):,} checked, all hold")
-    elif not may_be and not looked_in_part(case, GRAIN):
+    elif not may_be and not looked_in_part(case, GRAIN_FACET):
         yield mark(True, "nothing that could repeat rows")
     if may_be:
         yield tag("span", " ")

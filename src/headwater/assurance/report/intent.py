@@ -10,9 +10,8 @@ from headwater.assurance.report.gather import Case
 from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, table, tag, words
 from headwater.assurance.report.shapes import mapping, mappings, number, text
 from headwater.formats.openlineage.describe import first_owner
+from headwater.formats.openlineage.facet_names import PIPELINE_FACET
 from headwater.model.runs import DatasetUse
-
-PIPELINE = "headwater_pipeline"
 
 
 def owner(case: Case) -> str | None:
@@ -22,7 +21,7 @@ def owner(case: Case) -> str | None:
 
 
 def declared_nodes(case: Case) -> list[Mapping[str, Any]]:
-    return mappings(mapping(case.facet(PIPELINE)).get("nodes"))
+    return mappings(mapping(case.facet(PIPELINE_FACET)).get("nodes"))
 
 
 def sql(case: Case) -> str | None:

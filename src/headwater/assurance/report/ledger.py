@@ -10,8 +10,8 @@ from headwater.assurance.report.manifest import certified
 from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, mark, table, tag, words
 from headwater.assurance.report.picture import pictures
 from headwater.assurance.report.shapes import Account, accounts, mappings, text
-from headwater.formats.openlineage.claims.balance import Balance, balance_of
-from headwater.formats.openlineage.fidelity import LEDGER
+from headwater.formats.openlineage.claims.balance import BalanceVerdict, ledger_balance
+from headwater.formats.openlineage.facet_names import LEDGER_FACET
 
 _IN_WORDS = {
     True: "balanced: each row of the sources is in exactly one of them",
@@ -23,23 +23,23 @@ _SAID = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", 
 _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounted for", ""]
 
 
-def balance(case: Case) -> Balance | None:
+def balance(case: Case) -> BalanceVerdict | None:
     """By its counts, as a certificate has it; None where there is no ledger."""
-    told = case.facet(LEDGER)
-    return None if told is None else balance_of(told)
+    told = case.facet(LEDGER_FACET)
+    return None if told is None else ledger_balance(told)
 
 
 def ledger(case: Case) -> Html:
-    told = case.facet(LEDGER)
+    told = case.facet(LEDGER_FACET)
     if told is None:
-        return absent(f"Not shown by this run: its rows were not counted against its sources ({LEDGER}).")
+        return absent(f"Not shown by this run: its rows were not counted against its sources ({LEDGER_FACET}).")
     found = accounts(told)
-    balanced = balance_of(told)
+    balanced = ledger_balance(told)
     words_for_it = _IN_NUMBER if balanced.in_number else _IN_WORDS[balanced.holds]
     partly = text(told.get("partly"))
     return joined(
         [
-            tag("p", mark(balanced.holds, words_for_it), " ", certified(case, LEDGER)),
+            tag("p", mark(balanced.holds, words_for_it), " ", certified(case, LEDGER_FACET)),
             None if partly is None else absent(f"Not of all rows: {partly}."),
             pictures(found),
             table(_HEADINGS, map(_account, found)) if found else absent("No source was counted."),

@@ -11,9 +11,8 @@ from headwater.assurance.report.gather import Case
 from headwater.assurance.report.intent import declared_nodes
 from headwater.assurance.report.markup import Html, Part, absent, code, joined, mark, table, tag, words
 from headwater.assurance.report.shapes import columns_of, mapping, mappings, number
+from headwater.formats.openlineage.facet_names import COVERAGE_FACET, TELEMETRY_FACET, TRACE_FACET
 from headwater.model.lineage import ColumnEdge
-
-TRACE = "cdme.morphismTrace"
 
 
 def logic(case: Case) -> Html:
@@ -34,7 +33,7 @@ def logic(case: Case) -> Html:
 
 
 def column_paths(case: Case) -> Mapping[str, list[Any]]:
-    told = mapping(mapping(case.facet(TRACE)).get("targetAttributes"))
+    told = mapping(mapping(case.facet(TRACE_FACET)).get("targetAttributes"))
     return {column: steps for column, steps in told.items() if isinstance(steps, list)}
 
 
@@ -43,7 +42,7 @@ def gaps(case: Case) -> list[tuple[str, Mapping[str, Any]]]:
     return [
         (str(use.dataset), gap)
         for use in case.detail.outputs
-        for gap in mappings(mapping(use.facets.get("headwater_coverage")).get("gaps"))
+        for gap in mappings(mapping(use.facets.get(COVERAGE_FACET)).get("gaps"))
     ]
 
 
@@ -57,7 +56,7 @@ def _steps(case: Case) -> Html:
             for node, of_node in zip(nodes, counts, strict=True)
         )
         return table(["Node", "Kind", *(key.replace("_", " ") for key in told)], rows)
-    writes = mappings(mapping(case.facet("headwater_telemetry")).get("writes"))
+    writes = mappings(mapping(case.facet(TELEMETRY_FACET)).get("writes"))
     measured = [node for write in writes for node in mappings(write.get("nodes"))]
     if measured:
         rows = ([code(words(node.get("name"))), words(number(node.get("rows")))] for node in measured[:MOST])
@@ -69,7 +68,7 @@ def _columns(case: Case) -> Html:
     paths = column_paths(case)
     if paths:
         rows = ([code(column), _path(steps)] for column, steps in list(paths.items())[:MOST])
-        return joined([in_part(case, TRACE), table(["Column", "Path, from the sources"], rows), more(len(paths))])
+        return joined([in_part(case, TRACE_FACET), table(["Column", "Path, from the sources"], rows), more(len(paths))])
     edges = case.detail.column_edges
     if not edges:
         return absent("No column lineage was recorded.")
@@ -95,7 +94,7 @@ def _source(edge: ColumnEdge) -> Html:
 def _unknown(case: Case) -> Html:
     found = gaps(case)
     if not found:
-        told = any("headwater_coverage" in use.facets for use in case.detail.outputs)
+        told = any(COVERAGE_FACET in use.facets for use in case.detail.outputs)
         if told:
             return tag("p", mark(True, "nothing: lineage leads through every step"))
         return absent("Not shown by this run: nobody looked.")

@@ -9,8 +9,8 @@ from typing import Any
 from headwater.assurance.report.gather import Case
 from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
 from headwater.assurance.report.shapes import mapping
-from headwater.formats.openlineage.claims.preimages import is_hash_of
-from headwater.formats.openlineage.fidelity import MANIFEST
+from headwater.formats.openlineage.claims.preimages import matches_hash
+from headwater.formats.openlineage.facet_names import MANIFEST_FACET
 
 _HASHES = {"configHash": ("configuration", "config"), "codeHash": ("code", "code"), "designHash": ("design", "design")}
 """What each is of, and where the manifest has what was hashed, if it does."""
@@ -21,7 +21,7 @@ _LONGEST = 6_000
 
 def manifest_hashes(case: Case) -> list[tuple[str, str, str]]:
     """What was hashed, its name, and its hash."""
-    told = mapping(case.facet(MANIFEST))
+    told = mapping(case.facet(MANIFEST_FACET))
     found = [(what, "", words(told[key])) for key, (what, _) in _HASHES.items() if key in told]
     for key, what in _STATES.items():
         found += [(what, name, words(one)) for name, one in mapping(told.get(key)).items()]
@@ -38,18 +38,23 @@ def certified(case: Case, name: str) -> Html | None:
 def manifest(case: Case) -> Html:
     found = manifest_hashes(case)
     if not found:
-        return absent(f"Not shown by this run: it ended without a manifest ({MANIFEST}).")
-    told = mapping(case.facet(MANIFEST))
+        return absent(f"Not shown by this run: it ended without a manifest ({MANIFEST_FACET}).")
+    told = mapping(case.facet(MANIFEST_FACET))
     rows = ([what, code(name) if name else "—", code(one), _recomputed(told, what)] for what, name, one in found)
     return joined(
-        [tag("p", certified(case, MANIFEST)), table(["Of", "Name", "Hash", ""], rows), *_without(told), *_hashed(told)]
+        [
+            tag("p", certified(case, MANIFEST_FACET)),
+            table(["Of", "Name", "Hash", ""], rows),
+            *_without(told),
+            *_hashed(told),
+        ]
     )
 
 
 def _recomputed(told: Mapping[str, Any], what: str) -> Part:
     """Where the manifest holds what was hashed, it was hashed again."""
     for key, (of, document) in _HASHES.items():
-        same = is_hash_of(told.get(key), told.get(document)) if of == what else None
+        same = matches_hash(told.get(key), told.get(document)) if of == what else None
         if same is not None:
             return mark(same, "hashed again" if same else "not the hash of it")
     return None

@@ -13,7 +13,7 @@ from headwater.assurance.report.principles import principles
 from headwater.assurance.report.proof import proof
 from headwater.assurance.report.shapes import accounts
 from headwater.assurance.report.style import STYLE
-from headwater.formats.openlineage.fidelity import LEDGER
+from headwater.formats.openlineage.facet_names import LEDGER_FACET
 from headwater.model.runs import RunState
 
 # Should a name ever get past the escaping, it still could neither run nor fetch anything.
@@ -83,7 +83,7 @@ def _truth(case: Case) -> Iterator[Html]:
     run = case.detail.run
     state = True if run.state is RunState.COMPLETE else False if run.state.terminal else None
     yield tag("li", mark(state, run.state.value))
-    ledger = case.facet(LEDGER)
+    ledger = case.facet(LEDGER_FACET)
     if ledger is None:
         yield tag("li", mark(None, "no ledger"))
     else:

@@ -12,7 +12,7 @@ from headwater.assurance.report.ledger import balance
 from headwater.assurance.report.logic import column_paths, gaps
 from headwater.assurance.report.manifest import manifest_hashes
 from headwater.assurance.report.markup import Html, Part, counted, joined, mark, table, tag
-from headwater.formats.openlineage.fidelity import GRAIN, TYPES
+from headwater.formats.openlineage.facet_names import GRAIN_FACET, TYPES_FACET
 
 _OURS = ("manifest", "balance", "grain", "types")
 
@@ -61,11 +61,11 @@ def _ledger(case: Case) -> Shown | None:
 
 
 def _grain(case: Case) -> Shown | None:
-    if case.facet(GRAIN) is None:
+    if case.facet(GRAIN_FACET) is None:
         return None
     found, open_ones = grain_findings(case), len(undecided(case))
     failed = sum(each.get("holds") is not True for each in found)
-    if not found and (open_ones or looked_in_part(case, GRAIN)):
+    if not found and (open_ones or looked_in_part(case, GRAIN_FACET)):
         return None
     says = (
         f"{failed} of {counted(len(found), 'check')} fail"
@@ -73,14 +73,14 @@ def _grain(case: Case) -> Shown | None:
         else f"{counted(len(found), 'check')} of grain hold"
     )
     says += f", {open_ones} not decided" if open_ones else ""
-    return Shown("grain", says + (", told in part" if looked_in_part(case, GRAIN) else ""), not failed)
+    return Shown("grain", says + (", told in part" if looked_in_part(case, GRAIN_FACET) else ""), not failed)
 
 
 def _types(case: Case) -> Shown | None:
-    if case.facet(TYPES) is None:
+    if case.facet(TYPES_FACET) is None:
         return None
     lossy = sum(bool(each.get("lossy")) for each in casts(case))
-    if looked_in_part(case, TYPES):
+    if looked_in_part(case, TYPES_FACET):
         return Shown("types", f"{counted(lossy, 'cast')} that may lose something, told in part") if lossy else None
     return Shown(
         "types", f"{counted(lossy, 'cast')} that may lose something, named" if lossy else "no cast loses anything"

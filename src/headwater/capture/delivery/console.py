@@ -1,6 +1,6 @@
 """Events on the console, one line each.
 
-On the standard error: a job's standard output may be somebody's input.
+On standard error: another program may read the job's standard output.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How far one sink has come in one log.
+"""The position of one sink in one log.
 
 A cursor is a file of one short line, overwritten in place: it needs no new space, so it can still be moved when the
-disk is full, and a write that small is done whole or not at all, whenever its process is killed. Not synced to disk:
-the kernel keeps it when the process dies. After a power cut it may be older than the truth.
+disk is full, and a write that small is done completely or not at all, whenever its process is killed. It is not synced
+to disk: the kernel keeps it when the process dies. After a power cut it may be out of date.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Cursor:
         self.sink = sink
         self.position = position
         self.within = 0
-        """How many events of the segment it stands in are behind it."""
+        """The number of events before it in its segment."""
         self.waiting = 0
-        """How many events are before it."""
+        """The number of events after it."""
         self.dropped = 0
         self.mark = mark
-        """Where the sink stood before it was offered what comes next; None while nothing was offered."""
+        """The sink's position before it was offered the next events; None while nothing was offered."""
         self._file = file
 
     @classmethod
@@ -51,7 +51,7 @@ class Cursor:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The file's second line is the sink's name, for people and for us."""
+        """The file's second line is the sink's name."""
         file = open_file(path, os.O_RDWR)
         line, _, rest = os.read(file, 64 * 1024).partition(b"\n")
         sink = rest.removesuffix(b"\n").decode(errors="surrogatepass")

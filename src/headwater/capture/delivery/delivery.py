@@ -1,4 +1,4 @@
-"""What the capture hands its events to."""
+"""The entry of the delivery: takes events from the capture."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from threading import Condition, Thread
 from typing import Any
 from weakref import WeakSet
 
-from headwater.capture.delivery.adoption import adopt
-from headwater.capture.delivery.forwarder import Counts, Forwarder
+from headwater.capture.delivery.adoption import adopt_sessions
+from headwater.capture.delivery.forwarder import DeliveryCounts, Forwarder
 from headwater.capture.delivery.frames import Frame, frame_of
-from headwater.capture.delivery.journal import Journal, without_spool
+from headwater.capture.delivery.journal import SpoolJournal, spool_unwritable_message
 from headwater.capture.delivery.notices import Notices, Warn, log_warning
 from headwater.capture.delivery.session import Session
-from headwater.capture.delivery.sink import Sink
+from headwater.capture.delivery.sink import EventSink
 from headwater.errors import HeadwaterError, shorten
 
 DEFAULT_LIMIT = 256 * 2**20
 DEFAULT_MEMORY = 16 * 2**20
 AT_EXIT = 3.0
-"""Seconds that the end of a process may be held up by sinks that do not answer."""
-_LAST_MOMENT = 0.2
+"""Seconds that sinks that do not answer may delay the end of a process."""
+_MIN_JOIN_SECONDS = 0.2
 
 
 class Delivery:
@@ -54,7 +54,7 @@ class Delivery:
 
     def __init__(
         self,
-        sinks: Sequence[Sink],
+        sinks: Sequence[EventSink],
         spool: Path,
         *,
         limit: int = DEFAULT_LIMIT,
@@ -62,7 +62,7 @@ class Delivery:
         warn: Warn = log_warning,
         make_frame: Callable[[dict[str, Any]], Frame] = frame_of,
     ) -> None:
-        """``make_frame`` makes of an event what the spool and the sinks get: the place to take something out of it."""
+        """``make_frame`` makes the spool frame of an event: the place to redact it."""
         names = [sink.name for sink in sinks]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise HeadwaterError(f"Events would be sent twice to {', '.join(map(shorten, twice))}.")
@@ -76,13 +76,13 @@ class Delivery:
         self._closed = False
         self._adopted: list[Session] | None = None
         self._own = self._begin(names)
-        self._journal = Journal(self._own, self._spool, limit=limit, memory=memory, notices=self._notices)
+        self._journal = SpoolJournal(self._own, self._spool, limit=limit, memory=memory, notices=self._notices)
         self._forwarders = [
             Forwarder(sink, self._spool, self._state, self._sessions, self._passed, self._notices) for sink in sinks
         ]
         self._running = 0
         self._threads: list[Thread] = []
-        _living.add(self)
+        _deliveries.add(self)
         atexit.register(self._at_exit)
         self._start_threads()
 
@@ -99,17 +99,18 @@ class Delivery:
             self._drop("send", f"An event is dropped: {type(error).__name__}: {error}")
 
     def fail_open_runs(self) -> None:
-        """Send a FAIL for each run that has begun and not ended: for when this process ends before they can."""
+        """Send a FAIL for each run that has started and not ended: for a process that ends before its runs."""
         if self._forked or self._closed:
             return
         try:
             for frame in self._journal.failures():
                 self._append(frame)
         except Exception as error:  # whatever it is, the job must not notice
-            self._notices.trouble("send", f"Open runs are left open: {type(error).__name__}: {error}")
+            self._notices.warn_once("send", f"Open runs are left open: {type(error).__name__}: {error}")
 
     def flush(self, timeout: float) -> bool:
-        """Whether nothing waits any more, after ``timeout`` seconds at most. Sinks that are down are tried at once."""
+        """Whether nothing is waiting any more, after at most ``timeout`` seconds. Sinks that are down are retried at
+        once."""
         if self._forked:
             return False
         with self._state:
@@ -117,9 +118,9 @@ class Delivery:
             return self._state.wait_for(self._all_delivered, timeout)
 
     def close(self, timeout: float) -> None:
-        """Flush and stop. What cannot be delivered stays in the spool; a sink that is and remains down is not awaited.
+        """Flush and stop. What cannot be delivered stays in the spool; a sink that stays down is not waited for.
 
-        Nothing is said about open runs: they may go on without being watched. See :meth:`fail_open_runs`.
+        Nothing is sent about open runs: they may go on without capture. See :meth:`fail_open_runs`.
         """
         if self._forked:
             return
@@ -137,29 +138,29 @@ class Delivery:
         for thread in self._threads:
             # A thread that a sink does not let go is left behind, and with it the log's lock: as long as it may
             # still deliver, nobody else must.
-            thread.join(max(deadline - time.monotonic(), _LAST_MOMENT))
+            thread.join(max(deadline - time.monotonic(), _MIN_JOIN_SECONDS))
         with self._state:
             self._finish_if_all_stopped()
         atexit.unregister(self._at_exit)
         self._report()
 
     @property
-    def counts(self) -> dict[str, Counts]:
-        """What became of the events, for each sink, in this process."""
+    def counts(self) -> dict[str, DeliveryCounts]:
+        """The number of events by state, for each sink, in this process."""
         with self._state:
             return {forwarder.name: self._counts(forwarder) for forwarder in self._forwarders}
 
     # -- the state --------------------------------------------------------------------------------
 
     def _sessions(self) -> list[Session] | None:
-        """In the order in which they are delivered; None while we look for what others left."""
+        """In the order of delivery; None while the logs of other processes are being read."""
         return None if self._adopted is None else [*self._adopted, self._own]
 
     def _all_delivered(self) -> bool:
         return all(forwarder.waiting() == 0 for forwarder in self._forwarders)
 
     def _passed(self, session: Session) -> None:
-        """What was adopted is given up as soon as none of our sinks waits for it."""
+        """An adopted session is finished as soon as none of this process's sinks waits for it."""
         ours = [forwarder.name for forwarder in self._forwarders if forwarder.name in session.cursors]
         if self._adopted is not None and session in self._adopted and not any(map(session.waiting, ours)):
             self._adopted.remove(session)
@@ -175,14 +176,14 @@ class Delivery:
         self._hurry()
 
         def no_more_to_come() -> bool:
-            return all(f.waiting() == 0 or (f in was_down and f.hopeless(deadline)) for f in self._forwarders)
+            return all(f.waiting() == 0 or (f in was_down and f.has_given_up(deadline)) for f in self._forwarders)
 
         self._state.wait_for(no_more_to_come, deadline - time.monotonic())
 
-    def _counts(self, forwarder: Forwarder) -> Counts:
+    def _counts(self, forwarder: Forwarder) -> DeliveryCounts:
         cursors = [s.cursors[forwarder.name] for s in self._sessions() or [self._own] if forwarder.name in s.cursors]
         given_up = self._own.given_up(forwarder.name)
-        return Counts(
+        return DeliveryCounts(
             delivered=forwarder.delivered,
             waiting=sum(cursor.waiting for cursor in cursors) - given_up,
             refused=forwarder.refused,
@@ -197,22 +198,22 @@ class Delivery:
     def _drop(self, cause: str, message: str) -> None:
         with self._state:
             self._dropped += 1
-        self._notices.trouble(cause, message)
+        self._notices.warn_once(cause, message)
 
     def _report(self) -> None:
-        """Whatever was lost or is late, in one line a sink, unless it was said already."""
+        """One warning per sink about lost or late events, unless there was one already."""
         for forwarder in self._forwarders:
             counts = self.counts[forwarder.name]
             if lost := counts.dropped - self._dropped:
-                self._notices.trouble(
+                self._notices.warn_once(
                     f"lost {forwarder.name}",
-                    f"Dropped for {forwarder.name}: {_events(lost)}. The spool {self._spool} could not keep them "
+                    f"Dropped for {forwarder.name}: {_count_text(lost)}. The spool {self._spool} could not keep them "
                     f"({self._journal.why_not}), and the sink did not take them in time.",
                 )
-            if counts.waiting and not self._notices.in_trouble(forwarder.trouble):
-                self._notices.trouble(
+            if counts.waiting and not self._notices.in_trouble(forwarder.trouble_cause):
+                self._notices.warn_once(
                     f"late {forwarder.name}",
-                    f"Not delivered to {forwarder.name} in time: {_events(counts.waiting)}, which the next process "
+                    f"Not delivered to {forwarder.name} in time: {_count_text(counts.waiting)}, which the next process "
                     f"that uses {self._spool} will deliver.",
                 )
 
@@ -222,24 +223,28 @@ class Delivery:
         try:
             return Session.begin(self._spool, names) if names else Session.in_memory(names)
         except OSError as error:
-            self._notices.trouble("spool", without_spool(self._spool, error))
+            self._notices.warn_once("spool", spool_unwritable_message(self._spool, error))
             return Session.in_memory(names)
 
-    def _others_were_here(self) -> bool:
+    def _has_other_sessions(self) -> bool:
         try:
             return any(path != self._own.folder and path.is_dir() for path in self._spool.iterdir())
         except OSError:
             return False
 
     def _adopt(self) -> None:
-        found: list[Session] = []
+        sessions: list[Session] = []
         try:
-            found.extend(adopt(self._spool, [forwarder.name for forwarder in self._forwarders], self._notices))
+            sessions.extend(
+                adopt_sessions(self._spool, [forwarder.name for forwarder in self._forwarders], self._notices)
+            )
         except Exception as error:  # whatever it is, our own events go their way
-            self._notices.trouble("adopt", f"What others left in {self._spool} cannot be taken over: {error}")
+            self._notices.warn_once(
+                "adopt", f"The events of other processes in {self._spool} cannot be taken over: {error}"
+            )
         finally:
             with self._state:
-                self._adopted = found
+                self._adopted = sessions
                 self._state.notify_all()
 
     # -- threads and processes --------------------------------------------------------------------
@@ -247,14 +252,14 @@ class Delivery:
     def _start_threads(self) -> None:
         with self._state:
             try:
-                if self._others_were_here():
+                if self._has_other_sessions():
                     self._start("headwater-spool", self._adopt)
                 else:
                     self._adopted = []
                 for forwarder in self._forwarders:
                     self._start(f"headwater-{shorten(forwarder.name)}", forwarder.run)
             except RuntimeError as error:  # the system gives us no more threads: the spool keeps what comes
-                self._notices.trouble("threads", f"Events wait in {self._spool}: {error}.")
+                self._notices.warn_once("threads", f"Events wait in {self._spool}: {error}.")
 
     def _start(self, name: str, task: Callable[[], None]) -> None:
         thread = Thread(target=self._work, args=(task,), name=name, daemon=True)
@@ -284,22 +289,23 @@ class Delivery:
         return os.getpid() != self._pid
 
     def _forget(self) -> None:
-        """In a forked child: let go of what belongs to the parent. Its locks may be held by threads we do not have."""
+        """In a forked child: release what belongs to the parent. Its locks may be held by threads that the child does
+        not have."""
         self._state = Condition()
         self._notices = Notices(self._warn)
         for session in [*(self._adopted or ()), self._own]:
             session.forget()
 
 
-def _events(number: int) -> str:
+def _count_text(number: int) -> str:
     return f"{number} event" if number == 1 else f"{number} events"
 
 
-_living: WeakSet[Delivery] = WeakSet()
+_deliveries: WeakSet[Delivery] = WeakSet()
 
 
 def _forget_all() -> None:
-    for delivery in list(_living):
+    for delivery in list(_deliveries):
         delivery._forget()
 
 

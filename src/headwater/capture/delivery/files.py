@@ -1,4 +1,4 @@
-"""Writing files by their descriptor, so that what is written is with the kernel at once and not in our memory."""
+"""Writes files by their descriptor, so that the kernel has what is written at once, and not this process's memory."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def open_file(path: Path, flags: int, mode: int = 0o600) -> int:
 
 
 def append_whole(file: int, data: bytes) -> None:
-    """All of it or, with an OSError, nothing."""
+    """Everything or, with an OSError, nothing."""
     size = os.fstat(file).st_size
     try:
         written = os.write(file, data)
-        while written < len(data):  # a full disk takes a part first and says so at the next try
+        while written < len(data):  # a full disk takes a part first and fails at the next call
             written += os.write(file, data[written:])
     except OSError:
         os.ftruncate(file, size)

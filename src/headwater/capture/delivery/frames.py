@@ -1,7 +1,7 @@
-"""A line of the spool: what kind of event it is, of which run, and the event as it will be sent.
+"""A line of the spool: the kind of event, its run, and the event as it will be sent.
 
-The kind and the run stand in front so that finding the runs that never ended needs no event to be parsed. The checksum
-tells a whole line from one that a killed process or a power cut left half written.
+The kind and the run come first so that the runs that never ended are found without parsing events. The checksum tells a
+complete line from one that a killed process or a power cut left half written.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from zlib import crc32
 _ENDS = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
 
-class Kind(Enum):
+class FrameKind(Enum):
     START = b"S"
     END = b"T"
     OTHER = b"E"
     STILL_OPEN = b"N"
-    """Not an event: a run that began in a segment which is no longer kept. What it was is the body."""
+    """Not an event: a run that started in a segment that has been removed. The body is its START, without facets."""
     CLOSED = b"C"
-    """Not an event: the process closed its log on purpose, so nothing is to be said about the runs it left."""
+    """Not an event: the process closed its log on purpose, so nothing is sent about the runs that it left open."""
 
     @property
     def is_event(self) -> bool:
-        return self in (Kind.START, Kind.END, Kind.OTHER)
+        return self in (FrameKind.START, FrameKind.END, FrameKind.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    kind: Kind
+    kind: FrameKind
     run_id: str | None
     body: bytes
 
@@ -41,24 +41,24 @@ class Frame:
 
 
 def read_frame(line: bytes) -> Frame | None:
-    """None where the line is damaged or not for us to understand."""
+    """None if the line is damaged or from a later version."""
     checksum, _, content = line.removesuffix(b"\n").partition(b"\t")
     if checksum != b"%08x" % crc32(content):
         return None
     try:
         kind, run_id, body = content.split(b"\t", 2)
-        return Frame(Kind(kind), json.loads(run_id), body)
+        return Frame(FrameKind(kind), json.loads(run_id), body)
     except ValueError:  # written by a later version of this code
         return None
 
 
 def frame_of(event: dict[str, Any]) -> Frame:
-    """Raises what `json` raises where the event is not JSON."""
+    """Raises what `json` raises if the event is not JSON."""
     body = json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
     run, event_type = event.get("run"), event.get("eventType")
     run_id = run.get("runId") if isinstance(run, dict) else None
     if not isinstance(run_id, str):
-        return Frame(Kind.OTHER, None, body)
+        return Frame(FrameKind.OTHER, None, body)
     if event_type == "START":
-        return Frame(Kind.START, run_id, body)
-    return Frame(Kind.END if event_type in _ENDS else Kind.OTHER, run_id, body)
+        return Frame(FrameKind.START, run_id, body)
+    return Frame(FrameKind.END if event_type in _ENDS else FrameKind.OTHER, run_id, body)

@@ -1,4 +1,4 @@
-"""Events to an OpenLineage endpoint, one request each: the specification has no other form that all servers take."""
+"""Events to an OpenLineage endpoint, one request each: the specification has no other form that all servers accept."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from requests import PreparedRequest, Response, Session
 
 DEFAULT_TIMEOUT = 5.0
-LONGEST_WAIT = 300.0
-"""No server is believed that wants us to stay away for longer."""
+MAX_RETRY_AFTER = 300.0
+"""A server that asks for a longer pause is retried after this many seconds."""
 
-_LONGEST_BODY = 64 * 1024
+_MAX_BODY_BYTES = 64 * 1024
 _ENDPOINT = "/api/v1/lineage"
-_NOT_NOW = (
+_TRY_LATER = (
     HTTPStatus.REQUEST_TIMEOUT,
     HTTPStatus.TOO_MANY_REQUESTS,
-    # A wrong key or address is mended by somebody, and then the events should still be there.
+    # A wrong key or address will be corrected, and the events should still be there by then.
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.NOT_FOUND,
 )
-# How a server answers that takes our gzip for broken JSON, or says so outright.
+# The answers of a server that does not understand gzip.
 _NOT_UNDERSTOOD = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
 
 
 class HttpSink:
-    """Used by one thread. `requests` is imported with the first event, since it takes longer than all the rest."""
+    """Used by one thread. `requests` is imported with the first event, since that takes longer than everything else."""
 
     def __init__(
         self, url: str, *, api_key: str | None = None, timeout: float = DEFAULT_TIMEOUT, gzip: bool = True
@@ -70,10 +70,10 @@ class HttpSink:
         headers = {"Content-Type": "application/json"}
         if gzip:
             headers["Content-Encoding"] = "gzip"
-            event = _gzipped(event)
+            event = _gzip(event)
         try:
             # A redirected POST may turn into a GET and be answered with a friendly 200: not followed.
-            answer = self._opened().post(
+            answer = self._get_session().post(
                 self._url, data=event, headers=headers, timeout=self._timeout, allow_redirects=False, stream=True
             )
             with closing(answer):
@@ -81,9 +81,9 @@ class HttpSink:
         except Timeout:
             raise SinkDown(f"no answer within {self._timeout:g} s") from None
         except RequestException as error:
-            raise SinkDown(_why(error)) from None
+            raise SinkDown(_error_reason(error)) from None
 
-    def _opened(self) -> Session:
+    def _get_session(self) -> Session:
         if self._session is None:
             from requests import Session
 
@@ -112,20 +112,21 @@ class _Answer:
     def judge(self) -> None:
         if self.taken:
             return
-        said = f"{self.status} {self.reason}"
-        if 400 <= self.status < 500 and self.status not in _NOT_NOW:
-            raise SinkRefused(f"{said}: {shorten(self.body)}" if self.body else said)
+        status_line = f"{self.status} {self.reason}"
+        if 400 <= self.status < 500 and self.status not in _TRY_LATER:
+            raise SinkRefused(f"{status_line}: {shorten(self.body)}" if self.body else status_line)
         if "Location" in self.headers:
-            said += f" to {shorten(self.headers['Location'])}"
-        raise SinkDown(f"it answers {said}", _retry_after(self.headers.get("Retry-After")))
+            status_line += f" to {shorten(self.headers['Location'])}"
+        raise SinkDown(f"it answers {status_line}", _retry_after(self.headers.get("Retry-After")))
 
 
 def _body(answer: Response) -> str:
-    """Read whole, so that the connection can be used again, unless it is long or breaks off: the status says enough."""
+    """Read completely, so that the connection can be used again, unless it is long or breaks off: the status is
+    enough."""
     from requests import RequestException
 
     length = answer.headers.get("Content-Length", "")
-    if not length.isdecimal() or int(length) > _LONGEST_BODY:
+    if not length.isdecimal() or int(length) > _MAX_BODY_BYTES:
         return ""
     try:
         return answer.text
@@ -146,14 +147,14 @@ def _without_userinfo(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _gzipped(body: bytes) -> bytes:
+def _gzip(body: bytes) -> bytes:
     # Level 1: most of the saving for a fraction of the time, which is the job's.
     packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return packer.compress(body) + packer.flush()
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds, from either form the header may have."""
+    """Seconds, from either form of the header."""
     if header is None:
         return None
     try:
@@ -167,11 +168,11 @@ def _retry_after(header: str | None) -> float | None:
             return None
         aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         seconds = (aware - datetime.now(UTC)).total_seconds()
-    return min(max(seconds, 0.0), LONGEST_WAIT)
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
 
 
-def _why(error: BaseException) -> str:
-    """What the operating system said, from beneath the layers of libraries, or else the kind of error."""
+def _error_reason(error: BaseException) -> str:
+    """The operating system's reason, from beneath the layers of libraries, else the class of the error."""
     innermost: BaseException | None = error
     while innermost is not None:
         if isinstance(innermost, OSError) and innermost.strerror:

@@ -1,4 +1,4 @@
-"""Events into a store, in this process."""
+"""Events to a store, in this process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from headwater.capture.delivery.sink import SinkDown, SinkRefused
 from headwater.errors import EventRefused, HeadwaterError
 
 
-class Ingesting(Protocol):
-    """What we need of a store. It ingests all events or none, and one that it has already changes nothing."""
+class EventStore(Protocol):
+    """What the sink needs of a store. It ingests all events or none, and an event that it has already changes
+    nothing."""
 
     def ingest_many(self, events: Sequence[bytes], /) -> object: ...
 
@@ -18,14 +19,15 @@ class Ingesting(Protocol):
 
 
 class IngestSink:
-    """``connect`` is called by the forwarder's thread: a database that is down at the start is down, no more."""
+    """``connect`` is called by the forwarder's thread: a database that is down at the start is retried like any other
+    sink."""
 
     batch = 100
 
-    def __init__(self, connect: Callable[[], Ingesting], *, name: str = "store") -> None:
+    def __init__(self, connect: Callable[[], EventStore], *, name: str = "store") -> None:
         self.name = name
         self._connect = connect
-        self._store: Ingesting | None = None
+        self._store: EventStore | None = None
 
     def deliver(self, events: Sequence[bytes]) -> None:
         try:

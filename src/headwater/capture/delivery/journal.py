@@ -1,36 +1,38 @@
-"""Where events go first: to the log of this process, on disk as long as there is room, else in memory."""
+"""Appends events to the log of this process: on disk as long as there is room, else in memory."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from headwater.capture.delivery.frames import Frame, Kind
+from headwater.capture.delivery.frames import Frame, FrameKind
 from headwater.capture.delivery.notices import Notices
-from headwater.capture.delivery.runs import OpenRuns
+from headwater.capture.delivery.runs import OpenRunTracker
 from headwater.capture.delivery.segments import FileSegment, MemorySegment
 from headwater.capture.delivery.session import Session
 
-_LARGEST_SEGMENT = 4 * 2**20
-_SMALLEST_SEGMENT = 16 * 1024
+_MAX_SEGMENT_BYTES = 4 * 2**20
+_MIN_SEGMENT_BYTES = 16 * 1024
 _RETRY_DISK = 0.2
-_LOOK_AT_OTHERS = 1.0
+_SIZE_CHECK_INTERVAL = 1.0
 _TROUBLE = "spool"
 
 
-class Journal:
+class SpoolJournal:
+    """The log of this process."""
+
     def __init__(self, session: Session, spool: Path, *, limit: int, memory: int, notices: Notices) -> None:
         self.session = session
         self._spool = spool
         self._limit = limit
         self._memory = memory
         self._notices = notices
-        self._segment_size = min(_LARGEST_SEGMENT, max(_SMALLEST_SEGMENT, limit // 16))
-        self._open_runs = OpenRuns()
+        self._segment_size = min(_MAX_SEGMENT_BYTES, max(_MIN_SEGMENT_BYTES, limit // 16))
+        self._open_runs = OpenRunTracker()
         self._disk_again_at = 0.0
         self._others = 0
         self._looked_at = float("-inf")
-        self.trouble: OSError | None = None
+        self.write_error: OSError | None = None
         """Why the last event that could not be written could not."""
 
     def append(self, frame: Frame) -> None:
@@ -44,27 +46,27 @@ class Journal:
             self.session.count_events(1)
         # Not before the mutex is free: a warning runs the job's code.
         if on_disk:
-            self._notices.over(_TROUBLE, f"The spool {self._spool} can be written again.")
-        elif self.trouble is not None:
-            self._notices.trouble(_TROUBLE, without_spool(self._spool, self.trouble))
+            self._notices.resolved(_TROUBLE, f"The spool {self._spool} can be written again.")
+        elif self.write_error is not None:
+            self._notices.warn_once(_TROUBLE, spool_unwritable_message(self._spool, self.write_error))
 
     @property
     def why_not(self) -> str:
-        """Why events were not kept on disk."""
+        """Why events could not be written to disk."""
         if self.session.folder is None:
             return "there is no folder for it"
-        return (self.trouble and self.trouble.strerror) or "its files were removed"
+        return (self.write_error and self.write_error.strerror) or "its files were removed"
 
     def failures(self) -> list[Frame]:
-        """The ends of the runs that are open now."""
+        """The FAIL events of the runs that are open now."""
         with self.session.mutex:
             return self._open_runs.failures()
 
     def close(self) -> None:
-        """Note that we ended on purpose, for whoever takes over what the sinks did not take in time."""
+        """Record that this process ended on purpose, for the process that takes over its undelivered events."""
         with self.session.mutex:
             if isinstance(self.session.last, FileSegment) and self._open_runs.notes():
-                self._to_disk(Frame(Kind.CLOSED, None, b""))
+                self._to_disk(Frame(FrameKind.CLOSED, None, b""))
 
     # -- disk -------------------------------------------------------------------------------------
 
@@ -76,7 +78,7 @@ class Journal:
             self._segment_for(len(line)).append(line, 1 if frame.kind.is_event else 0)
         except OSError as error:
             self._disk_again_at = time.monotonic() + _RETRY_DISK
-            self.trouble = error
+            self.write_error = error
             return False
         return True
 
@@ -92,9 +94,9 @@ class Journal:
         return self.session.add_file(notes)
 
     def _fits(self, size: int) -> bool:
-        """Within the limit for all processes. What the others hold is looked up now and then: it is nearly right."""
+        """Within the limit for all processes. The size of the others is read once a second: it is nearly right."""
         now = time.monotonic()
-        if now >= self._looked_at + _LOOK_AT_OTHERS:
+        if now >= self._looked_at + _SIZE_CHECK_INTERVAL:
             self._others, self._looked_at = self._size_of_others(), now
         return self.session.size + self._others + size <= self._limit
 
@@ -111,7 +113,7 @@ class Journal:
     # -- memory -----------------------------------------------------------------------------------
 
     def _to_memory(self, frame: Frame) -> None:
-        """Bounded: what is too much is given up from the oldest on, which a sink that works has taken long ago."""
+        """Bounded: beyond the limit the oldest events are dropped, which a working sink has taken long ago."""
         last = self.session.last
         segment = last if isinstance(last, MemorySegment) else self.session.add_memory()
         segment.append(frame.body)
@@ -124,7 +126,7 @@ class Journal:
                 excess -= before - piece.size
 
 
-def without_spool(spool: Path, error: OSError) -> str:
+def spool_unwritable_message(spool: Path, error: OSError) -> str:
     return (
         f"The spool {spool} cannot be written ({error.strerror}): events are held in memory, and dropped where a sink "
         "does not take them in time."

@@ -1,4 +1,4 @@
-"""Events appended to a JSON Lines file that other processes may be writing, too."""
+"""Events appended to a JSON Lines file that other processes may write as well."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater.capture.delivery.sink import SinkDown
 _CHUNK = 64 * 1024
 
 
-class JsonlSink:
+class EventFileSink:
     batch = 500
 
     def __init__(self, path: Path) -> None:
@@ -25,33 +25,33 @@ class JsonlSink:
 
     def deliver(self, events: Sequence[bytes]) -> None:
         lines = b"".join(event + b"\n" for event in events)
-        with self._opened() as file:
-            _mend(file)
+        with self._open() as file:
+            _repair_last_line(file)
             append_whole(file, lines)
 
     def mark(self) -> int:
-        with self._opened() as file:
-            return _mend(file)  # first, or else what comes next would begin before the mark
+        with self._open() as file:
+            return _repair_last_line(file)  # first, or else what comes next would begin before the mark
 
-    def already(self, events: Sequence[bytes], mark: int) -> int:
-        """Compares with what was appended since ``mark``. Lines of other processes may stand between ours."""
+    def count_delivered(self, events: Sequence[bytes], mark: int) -> int:
+        """Compares with what was appended since ``mark``. Lines of other processes may be in between."""
         try:
             with self._path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                file.seek(mark if mark <= size else 0)  # shorter than it was: somebody began the file anew
-                found = 0
+                file.seek(mark if mark <= size else 0)  # shorter than it was: the file was started anew
+                count = 0
                 for line in file:
-                    if found < len(events) and line.removesuffix(b"\n") == events[found]:
-                        found += 1
-                return found
+                    if count < len(events) and line.removesuffix(b"\n") == events[count]:
+                        count += 1
+                return count
         except FileNotFoundError:
             return 0
         except OSError as error:
             raise SinkDown(f"{self._path}: {error.strerror}") from None
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
-        """Opened each time: the file may have been moved away, and a new one is to be begun."""
+    def _open(self) -> Iterator[int]:
+        """Opened each time: the file may have been moved away, and a new one is to be started."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = open_file(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
@@ -66,11 +66,11 @@ class JsonlSink:
             raise SinkDown(f"{self._path}: {error.strerror}") from None
 
 
-def _mend(file: int) -> int:
-    """The size of the file, after seeing to it that it ends with a whole line.
+def _repair_last_line(file: int) -> int:
+    """The size of the file, after its last line has been completed or removed.
 
-    We hold the lock, so nobody is in the middle of a line: an event without its end is what a process left that was
-    killed while it wrote. It still has that event in its spool. Anything else is somebody's last line and stays.
+    This process holds the lock, so no other one is in the middle of a line: an event without its end was left by a
+    process that was killed while it wrote, and still has that event in its spool. Any other last line stays.
     """
     size = os.fstat(file).st_size
     start, tail = size, b""

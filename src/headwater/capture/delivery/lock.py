@@ -1,6 +1,6 @@
-"""Locks that the operating system takes back when their process dies, however it dies.
+"""Locks that the operating system releases when their process dies, however it dies.
 
-A pid would not do: it says nothing across containers, and it is given to somebody else in time.
+A process id would not do: it means nothing across containers, and is reused.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ else:
 
 
 class Lock:
-    """Says that a process lives: held from :meth:`take` until released or dead."""
+    """Shows that a process is alive: held from :meth:`take` until it is released or the process is dead."""
 
     def __init__(self, file: int) -> None:
         self._file: int | None = file
 
     @classmethod
     def take(cls, path: Path, *, create: bool = False) -> Self | None:
-        """None where somebody holds it, it is not for us, or it is not there (any more)."""
+        """None if another process holds it, permission is missing, or the file does not exist (any more)."""
         try:
             file = open_file(path, os.O_RDWR | (os.O_CREAT | os.O_EXCL if create else 0))
         except (FileNotFoundError, FileExistsError, PermissionError):
@@ -55,7 +55,11 @@ class Lock:
             # Its last owner may have removed it between our opening it and our locking it.
             if os.fstat(file).st_ino == os.stat(path).st_ino:
                 return cls(file)
-        except (BlockingIOError, FileNotFoundError, PermissionError):  # the last is how Windows says the first
+        except (
+            BlockingIOError,
+            FileNotFoundError,
+            PermissionError,
+        ):  # PermissionError is what Windows raises for BlockingIOError
             pass
         except BaseException:  # a file system without locks, for one
             os.close(file)
@@ -69,7 +73,7 @@ class Lock:
             self.forget()
 
     def forget(self) -> None:
-        """In a forked child: close our copy and leave the lock to the parent, to whom it belongs."""
+        """In a forked child: close its copy and leave the lock to the parent."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -77,7 +81,7 @@ class Lock:
 
 @contextmanager
 def waiting_lock(file: int) -> Iterator[None]:
-    """Hold the lock of an open file; where the file system knows no locks, go on without."""
+    """Hold the lock of an open file; if the file system has no locks, go on without."""
     try:
         _lock(file, wait=True)
     except OSError:

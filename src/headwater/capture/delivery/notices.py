@@ -1,4 +1,4 @@
-"""Warnings, each once: again only after the trouble was over."""
+"""Warnings, each logged once, and again only after its cause was resolved."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ def log_warning(message: str) -> None:
 
 
 class Notices:
+    """Warnings by their cause."""
+
     def __init__(self, warn: Warn) -> None:
         self._warn = warn
         self._active: set[str] = set()
         self._mutex = Lock()
 
-    def trouble(self, cause: str, message: str) -> None:
+    def warn_once(self, cause: str, message: str) -> None:
         with self._mutex:
-            known = cause in self._active
+            is_active = cause in self._active
             self._active.add(cause)
-        if not known:
-            self._say(message)
+        if not is_active:
+            self._warn_safely(message)
 
-    def over(self, cause: str, message: str) -> None:
+    def resolved(self, cause: str, message: str) -> None:
         with self._mutex:
-            known = cause in self._active
+            was_active = cause in self._active
             self._active.discard(cause)
-        if known:
-            self._say(message)
+        if was_active:
+            self._warn_safely(message)
 
     def in_trouble(self, cause: str) -> bool:
         return cause in self._active
 
-    def _say(self, message: str) -> None:
-        with suppress(Exception):  # where the job's own log handler fails, there is nobody left to tell
+    def _warn_safely(self, message: str) -> None:
+        with suppress(Exception):  # if the job's own log handler fails, there is no other place for the warning
             self._warn(message)

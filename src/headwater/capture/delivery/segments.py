@@ -1,4 +1,4 @@
-"""The pieces a log is made of: files, and stretches of memory where no file could be written."""
+"""The parts of a log: files, and parts in memory where no file could be written."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SUFFIX = ".log"
 class Chunk:
     events: list[bytes]
     end: int
-    """Where to read on in the segment."""
+    """The offset to continue reading from."""
 
 
 class FileSegment:
-    """Lines in a file. One process appends; any thread of it reads what is complete."""
+    """Lines in a file. One process appends; any of its threads reads the complete lines."""
 
     def __init__(self, path: Path, file: int | None = None, length: int = 0, events: int = 0) -> None:
         self.number = int(path.name.removesuffix(SUFFIX))
@@ -38,10 +38,10 @@ class FileSegment:
         return cls(path, open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL))
 
     def append(self, lines: bytes, events: int) -> None:
-        """All of it or, with an OSError, nothing.
+        """Everything or, with an OSError, nothing.
 
-        Written, not synced: what the kernel has taken survives this process. Only a power cut could take it back, and
-        to guard against that each event would wait milliseconds for the disk.
+        Written, not synced: what the kernel has taken survives this process. Only a power cut could undo it; to guard
+        against that, each event would wait milliseconds for the disk.
         """
         assert self._file is not None
         if os.fstat(self._file).st_nlink == 0:
@@ -51,7 +51,7 @@ class FileSegment:
         self.events += events
 
     def frames(self) -> Iterator[tuple[Frame | None, int]]:
-        """Every whole line, or None for a damaged one, and where it ends. A torn last line is left out."""
+        """Every complete line, or None for a damaged one, and its end offset. An incomplete last line is left out."""
         end = 0
         with self.path.open("rb") as file:
             for line in file:
@@ -88,7 +88,7 @@ class FileSegment:
 
 
 class MemorySegment:
-    """Events that found no place on disk. An offset counts events; the oldest may have been given up."""
+    """Events that did not fit on disk. An offset counts events; the oldest may have been dropped."""
 
     def __init__(self, number: int) -> None:
         self.number = number

@@ -1,12 +1,12 @@
 """The log of one process in the spool: a folder of its own, with segments, a cursor for each sink, and a lock.
 
     spool/01794783600000000000-5f3a91c2/
-        lock                    held while the process lives
+        lock                    held while the process is alive
         000000000001.log        segments, oldest first; removed when every sink has passed them
         9f86d081884c7d65.cursor one for each sink
 
-Whoever holds the lock owns the folder: the process that made it, or, after its death, the one that took it over. The
-folder is removed with the last event that was waiting in it.
+The process that holds the lock owns the folder: the one that created it or, after its death, the one that took it over.
+The folder is removed with the last event that was waiting in it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from headwater.capture.delivery import segments
 from headwater.capture.delivery.cursor import Cursor, Position
 from headwater.capture.delivery.frames import Frame
 from headwater.capture.delivery.lock import Lock
-from headwater.capture.delivery.runs import OpenRuns
+from headwater.capture.delivery.runs import OpenRunTracker
 from headwater.capture.delivery.segments import FileSegment, MemorySegment, Segment
 
 LOCK = "lock"
-_MOST_BYTES = 4 * 2**20
+_MAX_BYTES = 4 * 2**20
 _TRIES = 50
 
 
@@ -41,28 +41,30 @@ class Batch:
 
 
 class Session:
-    """Safe between threads, as long as each sink is read by one of them."""
+    """Thread-safe, as long as each sink is read by one thread."""
 
     def __init__(
         self,
         folder: Path | None,
         lock: Lock | None,
         sinks: Iterable[Cursor],
-        found: Sequence[FileSegment] = (),
+        segments_on_disk: Sequence[FileSegment] = (),
     ) -> None:
         self.folder = folder
         self.mutex = RLock()
-        self.segments: list[Segment] = list(found)
+        self.segments: list[Segment] = list(segments_on_disk)
         self.cursors = {cursor.sink: cursor for cursor in sinks}
         self.finished = False
         self._lock = lock
-        # Beyond every cursor, too: one may have been in a stretch of memory that nobody inherits.
-        taken = [segment.number for segment in found] + [cursor.position.segment for cursor in self.cursors.values()]
-        self._next_number = max(taken, default=0) + 1
+        # Beyond every cursor, too: one may have been in a memory segment, which no process takes over.
+        used_numbers = [segment.number for segment in segments_on_disk] + [
+            cursor.position.segment for cursor in self.cursors.values()
+        ]
+        self._next_number = max(used_numbers, default=0) + 1
 
     @classmethod
     def begin(cls, spool: Path, sinks: Iterable[str]) -> Self:
-        """A new one, or an OSError where the spool cannot be written."""
+        """A new one, or an OSError if the spool cannot be written."""
         for _ in range(_TRIES):
             # The names sort by age, so that the dead are taken over in the order in which they lived.
             folder = spool / f"{time.time_ns():020d}-{os.urandom(4).hex()}"
@@ -72,22 +74,22 @@ class Session:
             except OSError:
                 _remove(folder, None)
                 raise
-            if lock is not None:  # else somebody took the folder, still empty, for a leftover
+            if lock is not None:  # else another process removed the folder, still empty, as a leftover
                 return cls(folder, lock, _new_cursors(folder, lock, sinks))
         raise OSError(None, "no folder in it can be locked", str(spool))
 
     @classmethod
     def in_memory(cls, sinks: Iterable[str]) -> Self:
-        """For where there is no spool."""
+        """For a process without a spool."""
         return cls(None, None, [Cursor(sink, None) for sink in sinks])
 
     @classmethod
-    def take_over(cls, folder: Path, lock: Lock) -> tuple[Self, OpenRuns, int]:
-        """What a dead process left, the runs that it left open, and how many lines are damaged."""
-        found = [FileSegment(path) for path in sorted(folder.glob(f"*{segments.SUFFIX}"))]
+    def take_over(cls, folder: Path, lock: Lock) -> tuple[Self, OpenRunTracker, int]:
+        """The log of a dead process, its open runs, and the number of damaged lines."""
+        log_segments = [FileSegment(path) for path in sorted(folder.glob(f"*{segments.SUFFIX}"))]
         points = [Cursor.load(path) for path in sorted(folder.glob(f"*{cursors.SUFFIX}"))]
-        open_runs, damaged = OpenRuns(), 0
-        for segment in found:
+        open_runs, damaged = OpenRunTracker(), 0
+        for segment in log_segments:
             for frame, end in segment.frames():
                 segment.length = end
                 if frame is None:
@@ -101,7 +103,7 @@ class Session:
                             point.waiting += 1
                         elif segment.number == point.position.segment:
                             point.within += 1
-        return cls(folder, lock, points, found), open_runs, damaged
+        return cls(folder, lock, points, log_segments), open_runs, damaged
 
     # -- writing ----------------------------------------------------------------------------------
 
@@ -115,7 +117,7 @@ class Session:
         return sum(segment.length for segment in self.segments if isinstance(segment, FileSegment))
 
     def add_file(self, head: Sequence[Frame]) -> FileSegment:
-        """A new segment that begins with ``head``. The one before it gets no more."""
+        """A new segment that begins with ``head``. The one before it is sealed."""
         assert self.folder is not None
         segment = FileSegment.create(self.folder, self._next_number)
         try:
@@ -136,14 +138,14 @@ class Session:
     def _add(self, segment: Segment) -> None:
         self._next_number += 1
         self.segments.append(segment)
-        self._give_back()
+        self._remove_passed_segments()
 
     def count_events(self, number: int) -> None:
         for cursor in self.cursors.values():
             cursor.waiting += number
 
     def append_late(self, events: Sequence[Frame]) -> None:
-        """Add to the log of a dead process: behind its last line, which may be torn."""
+        """Append to the log of a dead process: after its last line, which may be incomplete."""
         if events:
             self.add_file(events)
             self.count_events(len(events))
@@ -151,7 +153,7 @@ class Session:
     # -- reading ----------------------------------------------------------------------------------
 
     def read(self, sink: str, most_events: int) -> Batch:
-        """What comes next for the sink. May be without events and still have to be acknowledged."""
+        """The next events for the sink. May be empty and still have to be acknowledged."""
         with self.mutex:
             cursor = self.cursors[sink]
             segment = self._segment_at(cursor)
@@ -162,8 +164,8 @@ class Session:
                 chunk = segment.read(offset, most_events)
                 return Batch(chunk.events, Position(segment.number, chunk.end))
         try:
-            chunk = segment.read(offset, most_events, _MOST_BYTES)
-        except FileNotFoundError:  # somebody cleaned up behind our back
+            chunk = segment.read(offset, most_events, _MAX_BYTES)
+        except FileNotFoundError:  # another process has removed it
             with self.mutex:
                 self._lose(cursor, segment.events - cursor.within)
                 cursor.within = segment.events
@@ -171,7 +173,7 @@ class Session:
         return Batch(chunk.events, Position(segment.number, chunk.end))
 
     def _segment_at(self, cursor: Cursor) -> Segment | None:
-        """Where the cursor stands, after moving it past segments that are done or gone."""
+        """The segment of the cursor, after moving it past segments that are finished or removed."""
         for segment in self.segments:
             if segment.number < cursor.position.segment:
                 continue
@@ -190,7 +192,8 @@ class Session:
         cursor.waiting -= events
 
     def acknowledge(self, sink: str, batch: Batch) -> None:
-        """The sink has these, or will never take them. An OSError means that only the cursor on disk is behind."""
+        """The sink has these events, or will never take them. An OSError means that only the cursor on disk is out of
+        date."""
         with self.mutex:
             cursor = self.cursors[sink]
             cursor.position = batch.end
@@ -198,7 +201,7 @@ class Session:
             cursor.waiting -= len(batch.events)
             cursor.mark = None
             cursor.save()
-            self._give_back()
+            self._remove_passed_segments()
             last = self.last
             if last is not None and cursor.position >= (last.number, last.length):
                 self._lose(cursor, cursor.waiting)  # there is no more: whatever we still hoped for was damaged
@@ -215,7 +218,7 @@ class Session:
         return self.cursors[sink].waiting
 
     def given_up(self, sink: str) -> int:
-        """Events that were dropped from memory and that the cursor has not come to yet."""
+        """Events that were dropped from memory and that the cursor has not reached yet."""
         with self.mutex:
             segment, offset = self.cursors[sink].position
             return sum(
@@ -230,26 +233,26 @@ class Session:
         end = Position(segment.number, segment.length)
         return all(cursor.position >= end for cursor in self.cursors.values())
 
-    def _give_back(self) -> None:
+    def _remove_passed_segments(self) -> None:
         """Remove what every sink has passed.
 
-        The newest file stays: it is the one that tells which runs are open.
+        The newest file stays: it has the runs that are open.
         """
         files = [segment for segment in self.segments if isinstance(segment, FileSegment)]
-        kept: list[Segment] = []
+        remaining: list[Segment] = []
         for segment in self.segments:
             if not self.passed_by_all(segment) or segment is self.last or (files and segment is files[-1]):
-                kept.append(segment)
+                remaining.append(segment)
             elif isinstance(segment, FileSegment):
                 segment.remove()
-        self.segments = kept
+        self.segments = remaining
         slowest = min((cursor.position for cursor in self.cursors.values()), default=None)
         if isinstance(self.last, MemorySegment) and slowest is not None and slowest.segment == self.last.number:
             while self.last.first < slowest.offset:
                 self.last.give_up_oldest()
 
     def finish(self, *, keep: bool = False) -> None:
-        """Give the log up: removed if nothing waits in it, else left to the next process."""
+        """Close the log: it is removed if nothing waits in it, else left to the next process."""
         with self.mutex:
             if self.finished:
                 return
@@ -258,8 +261,8 @@ class Session:
                 if isinstance(segment, FileSegment):
                     segment.seal()
                 else:
-                    for cursor in self.cursors.values():  # nobody inherits memory
-                        self._lose(cursor, self._left(cursor, segment))
+                    for cursor in self.cursors.values():  # no process takes over memory
+                        self._lose(cursor, self._undelivered(cursor, segment))
             self.segments = [segment for segment in self.segments if isinstance(segment, FileSegment)]
             for cursor in self.cursors.values():
                 cursor.close()
@@ -269,13 +272,13 @@ class Session:
                 self._lock.release()
 
     @staticmethod
-    def _left(cursor: Cursor, segment: MemorySegment) -> int:
+    def _undelivered(cursor: Cursor, segment: MemorySegment) -> int:
         if cursor.position.segment > segment.number:
             return 0
         return segment.length - (cursor.position.offset if cursor.position.segment == segment.number else 0)
 
     def forget(self) -> None:
-        """In a forked child: nothing of this is ours."""
+        """In a forked child: close everything, since it belongs to the parent."""
         for segment in self.segments:
             if isinstance(segment, FileSegment):
                 segment.seal()
@@ -286,17 +289,17 @@ class Session:
 
 
 def _new_cursors(folder: Path, lock: Lock, sinks: Iterable[str]) -> list[Cursor]:
-    made: list[Cursor] = []
+    created: list[Cursor] = []
     try:
         for sink in sinks:
-            made.append(Cursor.create(folder, sink))  # noqa: PERF401 - those that were made are to be closed
+            created.append(Cursor.create(folder, sink))  # noqa: PERF401 - those that were made are to be closed
     except OSError:
-        for cursor in made:
+        for cursor in created:
             cursor.close()
         _remove(folder, lock)
         lock.release()
         raise
-    return made
+    return created
 
 
 def _remove(folder: Path, lock: Lock | None) -> None:

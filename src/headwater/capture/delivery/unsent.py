@@ -1,4 +1,4 @@
-"""What waits in a spool, looked at without touching it."""
+"""Lists what waits in a spool, without changing it."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from headwater.capture.delivery.session import LOCK
 
 
 @dataclass(frozen=True, slots=True)
-class Unsent:
-    """The events that one process has not brought to one sink."""
+class UnsentEvents:
+    """The events that one process has not delivered to one sink."""
 
     sink: str
     events: int
     since: str | None
-    """The time of the first of them, as it says itself."""
+    """The `eventTime` of the first of them."""
     at_work: bool
-    """Whether the process lives: then they are on their way."""
+    """Whether the process is alive: then they are being delivered."""
 
 
-def unsent(spool: Path) -> Iterator[Unsent]:
-    """Oldest first. An OSError where the spool cannot be read."""
+def unsent_events(spool: Path) -> Iterator[UnsentEvents]:
+    """Oldest first. An OSError if the spool cannot be read."""
     if not spool.exists():
         return
     for folder in sorted(path for path in spool.iterdir() if path.is_dir()):
         try:
-            yield from list(_left(folder))
+            yield from list(_unsent_in(folder))
         except FileNotFoundError:  # delivered and removed while we looked
             continue
 
 
-def _left(folder: Path) -> Iterator[Unsent]:
+def _unsent_in(folder: Path) -> Iterator[UnsentEvents]:
     frames = list(_events(folder))
     for path in sorted(folder.glob(f"*{cursors.SUFFIX}")):
         cursor = Cursor.load(path)
         cursor.close()
-        waiting = [frame for place, frame in frames if place > cursor.position]
+        waiting = [frame for position, frame in frames if position > cursor.position]
         if waiting:
-            yield Unsent(cursor.sink, len(waiting), _time(waiting[0]), _lives(folder))
+            yield UnsentEvents(cursor.sink, len(waiting), _event_time(waiting[0]), _is_alive(folder))
 
 
 def _events(folder: Path) -> Iterator[tuple[tuple[int, int], Frame]]:
@@ -57,12 +57,12 @@ def _events(folder: Path) -> Iterator[tuple[tuple[int, int], Frame]]:
                 yield (segment.number, end), frame
 
 
-def _time(frame: Frame) -> str | None:
-    told = json.loads(frame.body).get("eventTime")
-    return told if isinstance(told, str) else None
+def _event_time(frame: Frame) -> str | None:
+    event_time = json.loads(frame.body).get("eventTime")
+    return event_time if isinstance(event_time, str) else None
 
 
-def _lives(folder: Path) -> bool:
+def _is_alive(folder: Path) -> bool:
     lock = Lock.take(folder / LOCK)
     if lock is None:
         return True

@@ -33,28 +33,34 @@ from openlineage.client.serde import Serde
 from openlineage.client.uuid import generate_new_uuid
 
 from headwater.capture.events.facets import (
-    ADJOINT,
     ColumnTypesDatasetFacet,
     CoverageDatasetFacet,
     TelemetryRunFacet,
     adjoint_facet,
     rows_facet,
 )
-from headwater.capture.events.inputs import Input, InputColumn
-from headwater.capture.events.run_types import Engine, Failure, Outcome, ParentRun, RunIdentity
+from headwater.capture.events.inputs import InputColumn, WriteInput
+from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity, WriteOutcome
 from headwater.capture.events.schema_fields import schema_fields
-from headwater.capture.events.writes import Written
+from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
-from headwater.capture.naming.dataset_ref import Place
-from headwater.formats.openlineage.signed_rows import FACET as ROWS
-from headwater.formats.provenance import FACET as PROVENANCE
+from headwater.capture.naming.dataset_ref import DatasetRef
+from headwater.formats.openlineage.facet_names import (
+    ADJOINT_FACET,
+    COLUMN_TYPES_FACET,
+    COVERAGE_FACET,
+    PROVENANCE_FACET,
+    ROWS_FACET,
+    TELEMETRY_FACET,
+    schema_url,
+)
 
 _LIFECYCLE = {
     "overwrite": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
     "create": lifecycle_state_change_dataset.LifecycleStateChange.CREATE,
     "replace": lifecycle_state_change_dataset.LifecycleStateChange.OVERWRITE,
 }
-_LONGEST_TEXT = 100_000  # of a query, an error or a stack trace
+_MAX_TEXT_LENGTH = 100_000  # of a query, an error or a stack trace
 
 
 def new_run_id() -> str:
@@ -62,23 +68,23 @@ def new_run_id() -> str:
     return str(generate_new_uuid())
 
 
-class Events:
+class EventBuilder:
     """Builds the events of one application."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._producer = engine.producer
 
-    def start(self, run: RunIdentity, at: datetime, written: Written | None = None) -> dict[str, Any]:
+    def start(self, run: RunIdentity, at: datetime, written: CapturedWrite | None = None) -> dict[str, Any]:
         job_facets = self._job_facets(run, written.sql if written else None)
-        return self._event(ol.RunState.START, run, at, {}, job_facets, *_expected(written))
+        return self._event(ol.RunState.START, run, at, {}, job_facets, *_planned_datasets(written))
 
-    def progress(self, run: RunIdentity, at: datetime, outcome: Outcome) -> dict[str, Any]:
-        """One of several writes of a run: it says for itself what flowed where, so that no other write's inputs are
-        taken for its own."""
-        if not outcome.kept:
+    def progress(self, run: RunIdentity, at: datetime, outcome: WriteOutcome) -> dict[str, Any]:
+        """One of several writes of a run. The event states its own lineage, so that the inputs of other writes of the
+        run are not taken for its own."""
+        if not outcome.wrote_anything:
             return self._event(ol.RunState.RUNNING, run, at, {}, self._job_facets(run, outcome.written.sql), [], [])
-        inputs, fields = _explicit(outcome.written)
+        inputs, fields = _lineage_members(outcome.written)
         entry = lineage_facet.LineageDatasetEntry(
             *outcome.written.target.key, type="DATASET", inputs=inputs, fields=fields
         )
@@ -90,20 +96,22 @@ class Events:
         self,
         run: RunIdentity,
         at: datetime,
-        outcomes: Sequence[Outcome] = (),
-        told: Sequence[Outcome] = (),
-        more: Mapping[str, Any] | None = None,
+        outcomes: Sequence[WriteOutcome] = (),
+        reported: Sequence[WriteOutcome] = (),
+        extra_facets: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """``told`` are writes that events of their own have described: only their measurements are added. ``more`` are
-        facets of the run that somebody else has filled."""
-        outcomes = [outcome for outcome in outcomes if outcome.kept]
-        writes = [self._telemetry(outcome) for outcome in (*told, *outcomes) if outcome.nodes]
-        facets = self._signed(more)
+        """``reported`` are writes that events of their own have described: only their metrics are added.
+        ``extra_facets`` are further facets of the run."""
+        outcomes = [outcome for outcome in outcomes if outcome.wrote_anything]
+        writes = [self._telemetry(outcome) for outcome in (*reported, *outcomes) if outcome.nodes]
+        facets = self._with_producer(extra_facets)
         if writes:
-            facets["headwater_telemetry"] = TelemetryRunFacet(writes=writes, producer=self._producer)
-        pairs = [outcome.rows["pairs"] for outcome in (*told, *outcomes) if outcome.rows and "pairs" in outcome.rows]
+            facets[TELEMETRY_FACET] = TelemetryRunFacet(writes=writes, producer=self._producer)
+        pairs = [
+            outcome.rows["pairs"] for outcome in (*reported, *outcomes) if outcome.rows and "pairs" in outcome.rows
+        ]
         if pairs:
-            facets[ADJOINT] = adjoint_facet(pairs, self._producer)
+            facets[ADJOINT_FACET] = adjoint_facet(pairs, self._producer)
         sql = outcomes[0].written.sql if len(outcomes) == 1 else None
         return self._event(ol.RunState.COMPLETE, run, at, facets, self._job_facets(run, sql), *self._datasets(outcomes))
 
@@ -112,62 +120,64 @@ class Events:
         run: RunIdentity,
         at: datetime,
         failure: Failure,
-        written: Written | None = None,
-        more: Mapping[str, Any] | None = None,
+        written: CapturedWrite | None = None,
+        extra_facets: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        facets = self._signed(more) | {
+        facets = self._with_producer(extra_facets) | {
             "errorMessage": error_message_run.ErrorMessageRunFacet(
-                message=failure.message[:_LONGEST_TEXT],
+                message=failure.message[:_MAX_TEXT_LENGTH],
                 programmingLanguage=failure.language,
-                stackTrace=failure.stack_trace and failure.stack_trace[:_LONGEST_TEXT],
+                stackTrace=failure.stack_trace and failure.stack_trace[:_MAX_TEXT_LENGTH],
                 producer=self._producer,
             )
         }
         job_facets = self._job_facets(run, written.sql if written else None)
-        return self._event(ol.RunState.FAIL, run, at, facets, job_facets, *_expected(written))
+        return self._event(ol.RunState.FAIL, run, at, facets, job_facets, *_planned_datasets(written))
 
-    def view(self, written: Written, at: datetime) -> dict[str, Any]:
-        """What a view is made of, said of the view itself: no run of ours made it."""
-        inputs, fields = _explicit(written)
+    def view(self, written: CapturedWrite, at: datetime) -> dict[str, Any]:
+        """The definition of a view, as an event about the view itself: no captured run created it."""
+        inputs, fields = _lineage_members(written)
         facets = self._dataset_facets(written.target) | self._output_facets(written)
         facets["lineage"] = lineage_facet.LineageDatasetFacet(inputs=inputs, fields=fields, producer=self._producer)
         event = ol.DatasetEvent(
-            eventTime=_text(at),
+            eventTime=_time_text(at),
             producer=self._producer,
             dataset=ol.StaticDataset(*written.target.key, facets=facets),
         )
-        return _plain(event)
+        return _to_dict(event)
 
     def dropped(
-        self, place: Place, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, Any]]
+        self, table: DatasetRef, at: datetime, run: RunIdentity, facets: Mapping[str, Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Said of the table itself. As a run of its job it would say that the job now writes this table from nothing.
+        """An event about the table itself. As an event of a run it would state that the job now writes this table from
+        no input.
 
-        ``facets`` of the run may tell what it is for."""
+        ``facets`` of the run may state its purpose.
+        """
         drop = lifecycle_state_change_dataset.LifecycleStateChange.DROP
-        told = {
+        provenance = {
             "event_type": "deleted",
             "agent": {"type": "job", "id": f"{run.namespace or self._engine.namespace}/{run.job}"},
-            "operation": {"type": "write", "method": f"DROP {place.kind}", "parameters": {"run_id": run.run_id}},
-            **facets.get(PROVENANCE, {}),
+            "operation": {"type": "write", "method": f"DROP {table.kind}", "parameters": {"run_id": run.run_id}},
+            **facets.get(PROVENANCE_FACET, {}),
         }
         stated = {
             "lifecycleStateChange": lifecycle_state_change_dataset.LifecycleStateChangeDatasetFacet(
                 drop, producer=self._producer
             ),
-            **self._signed({PROVENANCE: told}),
+            **self._with_producer({PROVENANCE_FACET: provenance}),
         }
         event = ol.DatasetEvent(
-            eventTime=_text(at),
+            eventTime=_time_text(at),
             producer=self._producer,
-            dataset=ol.StaticDataset(*place.key, facets=self._dataset_facets(place) | stated),
+            dataset=ol.StaticDataset(*table.key, facets=self._dataset_facets(table) | stated),
         )
-        return _plain(event)
+        return _to_dict(event)
 
-    def _signed(self, facets: Mapping[str, Any] | None) -> dict[str, Any]:
+    def _with_producer(self, facets: Mapping[str, Any] | None) -> dict[str, Any]:
         return {
-            name: {"_producer": self._producer, "_schemaURL": f"urn:headwater:facet:{name}:1-0-0", **told}
-            for name, told in (facets or {}).items()
+            name: {"_producer": self._producer, "_schemaURL": schema_url(name), **content}
+            for name, content in (facets or {}).items()
         }
 
     # -- parts --------------------------------------------------------------------------------------------------------
@@ -195,20 +205,20 @@ class Events:
             facets["parent"] = self._parent(run.parent)
         event = ol.RunEvent(
             eventType=state,
-            eventTime=_text(at),
+            eventTime=_time_text(at),
             run=ol.Run(run.run_id, facets=facets),
             job=ol.Job(run.namespace or self._engine.namespace, run.job, facets=job_facets),
             inputs=inputs,
             outputs=outputs,
             producer=self._producer,
         )
-        return _plain(event)
+        return _to_dict(event)
 
     def _parent(self, parent: ParentRun) -> parent_run.ParentRunFacet:
         root = None
         if parent.root is not None:
-            above = parent_run.RootJob(parent.root.namespace, parent.root.job)
-            root = parent_run.Root(parent_run.RootRun(parent.root.run_id), above)
+            root_job = parent_run.RootJob(parent.root.namespace, parent.root.job)
+            root = parent_run.Root(parent_run.RootRun(parent.root.run_id), root_job)
         return parent_run.ParentRunFacet(
             run=parent_run.Run(parent.run_id),
             job=parent_run.Job(parent.namespace, parent.job),
@@ -226,7 +236,7 @@ class Events:
             )
         }
         if sql:
-            facets["sql"] = sql_job.SQLJobFacet(query=sql[:_LONGEST_TEXT], dialect="spark", producer=self._producer)
+            facets["sql"] = sql_job.SQLJobFacet(query=sql[:_MAX_TEXT_LENGTH], dialect="spark", producer=self._producer)
         code = self._engine.code
         if code is not None:
             facets["sourceCodeLocation"] = source_code_location_job.SourceCodeLocationJobFacet(
@@ -240,15 +250,15 @@ class Events:
             )
         return facets
 
-    def _datasets(self, outcomes: Sequence[Outcome]) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
+    def _datasets(self, outcomes: Sequence[WriteOutcome]) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
         inputs: dict[tuple[str, str], ol.InputDataset] = {}
         for outcome in outcomes:
             for item in outcome.written.inputs:
-                inputs[item.place.key] = self._input(item, outcome.read.get(item.place.key))
+                inputs[item.dataset.key] = self._input(item, outcome.read.get(item.dataset.key))
         return list(inputs.values()), [self._output(outcome) for outcome in outcomes]
 
-    def _input(self, item: Input, amount: Amount | None) -> ol.InputDataset:
-        facets = self._dataset_facets(item.place)
+    def _input(self, item: WriteInput, amount: Amount | None) -> ol.InputDataset:
+        facets = self._dataset_facets(item.dataset)
         if item.columns:
             facets["schema"] = self._schema((column.name, column.type) for column in item.columns)
         input_facets: dict[str, Any] = {}
@@ -256,14 +266,14 @@ class Events:
             input_facets["inputStatistics"] = input_statistics_input_dataset.InputStatisticsInputDatasetFacet(
                 rowCount=amount.rows, size=amount.bytes, fileCount=amount.files, producer=self._producer
             )
-        if item.place.partitions:
-            condition = _partition_condition(item.place.partitions)
+        if item.dataset.partitions:
+            condition = _partition_condition(item.dataset.partitions)
             input_facets["subset"] = base_subset_dataset.InputSubsetInputDatasetFacet(
                 inputCondition=condition, producer=self._producer
             )
-        return ol.InputDataset(*item.place.key, facets=facets, inputFacets=input_facets)
+        return ol.InputDataset(*item.dataset.key, facets=facets, inputFacets=input_facets)
 
-    def _output(self, outcome: Outcome) -> ol.OutputDataset:
+    def _output(self, outcome: WriteOutcome) -> ol.OutputDataset:
         written, amount = outcome.written, outcome.amount
         facets = self._dataset_facets(written.target) | self._output_facets(written)
         if outcome.quality is not None:
@@ -293,43 +303,43 @@ class Events:
                 outputCondition=_partition_condition(written.target.partitions), producer=self._producer
             )
         if outcome.rows is not None:
-            output_facets[ROWS] = rows_facet(outcome.rows, self._producer)
+            output_facets[ROWS_FACET] = rows_facet(outcome.rows, self._producer)
         return ol.OutputDataset(*written.target.key, facets=facets, outputFacets=output_facets)
 
-    def _dataset_facets(self, place: Place) -> dict[str, Any]:
+    def _dataset_facets(self, dataset: DatasetRef) -> dict[str, Any]:
         facets: dict[str, Any] = {
-            "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(place.kind, producer=self._producer)
+            "datasetType": dataset_type_dataset.DatasetTypeDatasetFacet(dataset.kind, producer=self._producer)
         }
-        if place.uri:
+        if dataset.uri:
             facets["dataSource"] = datasource_dataset.DatasourceDatasetFacet(
-                name=place.namespace, uri=place.uri, producer=self._producer
+                name=dataset.namespace, uri=dataset.uri, producer=self._producer
             )
-        if place.also:
-            named = symlinks_dataset.Identifier(*place.also, type="TABLE")
-            facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([named], producer=self._producer)
-        if place.format:
+        if dataset.symlink:
+            symlink = symlinks_dataset.Identifier(*dataset.symlink, type="TABLE")
+            facets["symlinks"] = symlinks_dataset.SymlinksDatasetFacet([symlink], producer=self._producer)
+        if dataset.format:
             facets["storage"] = storage_dataset.StorageDatasetFacet(
-                storageLayer=_storage_layer(place), fileFormat=place.format, producer=self._producer
+                storageLayer=_storage_layer(dataset), fileFormat=dataset.format, producer=self._producer
             )
-        if place.catalog:
+        if dataset.catalog:
             facets["catalog"] = catalog_dataset.CatalogDatasetFacet(
-                framework=place.catalog.framework,
-                type=place.catalog.type,
-                name=place.catalog.name,
-                metadataUri=place.catalog.metadata_uri,
-                warehouseUri=place.catalog.warehouse_uri,
+                framework=dataset.catalog.framework,
+                type=dataset.catalog.type,
+                name=dataset.catalog.name,
+                metadataUri=dataset.catalog.metadata_uri,
+                warehouseUri=dataset.catalog.warehouse_uri,
                 source="spark",
                 producer=self._producer,
             )
-        if place.version:
+        if dataset.version:
             facets["version"] = dataset_version_dataset.DatasetVersionDatasetFacet(
-                place.version, producer=self._producer
+                dataset.version, producer=self._producer
             )
         return facets
 
-    def _output_facets(self, written: Written) -> dict[str, Any]:
+    def _output_facets(self, written: CapturedWrite) -> dict[str, Any]:
         facets: dict[str, Any] = {
-            "headwater_coverage": CoverageDatasetFacet(
+            COVERAGE_FACET: CoverageDatasetFacet(
                 complete=not written.gaps,
                 gaps=[
                     {"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)}
@@ -351,7 +361,7 @@ class Events:
                 producer=self._producer,
             )
         if written.column_types:
-            facets["headwater_columnTypes"] = ColumnTypesDatasetFacet(
+            facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(
                 fields=dict(written.column_types), producer=self._producer
             )
         if written.kind in _LIFECYCLE:
@@ -364,7 +374,7 @@ class Events:
         return schema_dataset.SchemaDatasetFacet(fields=schema_fields(columns), producer=self._producer)
 
     @staticmethod
-    def _telemetry(outcome: Outcome) -> dict[str, Any]:
+    def _telemetry(outcome: WriteOutcome) -> dict[str, Any]:
         target = outcome.written.target
         return {
             "output": {"namespace": target.namespace, "name": target.name},
@@ -383,43 +393,46 @@ class Events:
         }
 
 
-def _expected(written: Written | None) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
-    """What a write that is not over will read and write, as far as that is certain."""
+def _planned_datasets(written: CapturedWrite | None) -> tuple[list[ol.InputDataset], list[ol.OutputDataset]]:
+    """What a write that has not ended will read and write, as far as that is certain."""
     if written is None or not written.is_certain:
         return [], []
-    return [ol.InputDataset(*item.place.key) for item in written.inputs], [ol.OutputDataset(*written.target.key)]
+    return [ol.InputDataset(*item.dataset.key) for item in written.inputs], [ol.OutputDataset(*written.target.key)]
 
 
 def _input_fields(columns: Iterable[InputColumn]) -> list[column_lineage_dataset.InputField]:
-    """One entry a source column, with every way it is used."""
-    ways: dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]] = {}
+    """One entry per source column, with all its transformations."""
+    transformations_by_column: dict[tuple[str, str, str], list[column_lineage_dataset.Transformation]] = {}
     for column in columns:
         transformation = column_lineage_dataset.Transformation(
             type=column.type, subtype=column.subtype, description=column.logic, masking=column.masking
         )
-        ways.setdefault((*column.place.key, column.field), []).append(transformation)
-    return [column_lineage_dataset.InputField(*key, transformations=found) for key, found in ways.items()]
+        transformations_by_column.setdefault((*column.dataset.key, column.field), []).append(transformation)
+    return [
+        column_lineage_dataset.InputField(*key, transformations=transformations)
+        for key, transformations in transformations_by_column.items()
+    ]
 
 
-def _explicit(
-    written: Written,
+def _lineage_members(
+    written: CapturedWrite,
 ) -> tuple[list[lineage_facet.LineageInput], dict[str, lineage_facet.LineageFieldEntry]]:
-    """The write in the words of the `lineage` facet: every input, the columns that decide over rows, and the fields."""
-    inputs = [lineage_facet.LineageDatasetInput(*item.place.key, type="DATASET") for item in written.inputs]
+    """The write in terms of the `lineage` facet: every input, the columns that decide over rows, and the fields."""
+    inputs = [lineage_facet.LineageDatasetInput(*item.dataset.key, type="DATASET") for item in written.inputs]
     fields = {
-        name: lineage_facet.LineageFieldEntry(inputs=[_explicit_column(source) for source in sources])
+        name: lineage_facet.LineageFieldEntry(inputs=[_lineage_input(source) for source in sources])
         for name, sources in written.fields.items()
         if sources
     }
-    return [*inputs, *(_explicit_column(column) for column in written.whole)], fields
+    return [*inputs, *(_lineage_input(column) for column in written.whole)], fields
 
 
-def _explicit_column(column: InputColumn) -> lineage_facet.LineageDatasetInput:
+def _lineage_input(column: InputColumn) -> lineage_facet.LineageDatasetInput:
     transformation = lineage_facet.LineageTransformation(
         type=column.type, subtype=column.subtype, description=column.logic, masking=column.masking
     )
     return lineage_facet.LineageDatasetInput(
-        *column.place.key, type="DATASET", field=column.field, transformations=[transformation]
+        *column.dataset.key, type="DATASET", field=column.field, transformations=[transformation]
     )
 
 
@@ -428,14 +441,14 @@ def _partition_condition(partitions: Iterable[Mapping[str, str]]) -> base_subset
     return base_subset_dataset.PartitionSubsetCondition(partitions=named)
 
 
-def _storage_layer(place: Place) -> str:
-    return place.format if place.format in ("delta", "iceberg", "hudi") else place.namespace.split(":", 1)[0]
+def _storage_layer(dataset: DatasetRef) -> str:
+    return dataset.format if dataset.format in ("delta", "iceberg", "hudi") else dataset.namespace.split(":", 1)[0]
 
 
-def _text(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _plain(event: Any) -> dict[str, Any]:
+def _to_dict(event: Any) -> dict[str, Any]:
     plain: dict[str, Any] = Serde.to_dict(event)
     return plain

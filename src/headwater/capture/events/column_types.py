@@ -1,4 +1,4 @@
-"""How each output column comes about, in the four words of WIA-DATA-008."""
+"""How each output column is derived, in the four terms of WIA-DATA-008."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Resolve = Callable[[Sequence[Derivation]], Sequence[InputColumn]]
 
 
 def column_types(lineage: PlanLineage, resolve: Resolve, gaps: Iterable[Gap]) -> dict[str, str]:
-    """``aggregated``: an aggregate is on the way. ``joined``: made of columns that a join has brought together.
-    ``direct``: a copy. ``computed``: anything else, a constant too. A column that a gap concerns has none of them."""
+    """``aggregated``: an aggregate function is on the path. ``joined``: computed from columns of several joined
+    sources. ``direct``: a copy. ``computed``: anything else, a constant too. A column with a gap has no type."""
     lost = [gap.columns for gap in gaps]
     joins = _joined_sources(lineage.whole)
     types = {}
     for column in lineage.columns:
-        found = resolve(column.derivations)
-        if any(column.name in columns for columns in lost) or (not found and () in lost):
+        sources = resolve(column.derivations)
+        if any(column.name in columns for columns in lost) or (not sources and () in lost):
             continue
-        subtypes = {source.subtype for source in found}
+        subtypes = {source.subtype for source in sources}
         if "AGGREGATION" in subtypes:
             types[column.name] = "aggregated"
         elif subtypes == {"IDENTITY"}:
@@ -32,13 +32,13 @@ def column_types(lineage: PlanLineage, resolve: Resolve, gaps: Iterable[Gap]) ->
     return types
 
 
-def _joined_sources(whole: Iterable[Derivation]) -> frozenset[int]:
-    return frozenset(derivation.source for derivation in whole if derivation.subtype == "JOIN")
+def _joined_sources(derivations: Iterable[Derivation]) -> frozenset[int]:
+    return frozenset(derivation.source for derivation in derivations if derivation.subtype == "JOIN")
 
 
 def _is_joined(derivations: Iterable[Derivation], joins: frozenset[int]) -> bool:
-    """One expression over several sources. Under a union two sources may have the like expression, each of its own
-    columns: then the names are the same, and no join is between them."""
+    """Whether one expression uses several sources. Under a union two sources may have the same expression, each of its
+    own columns: then the names are the same, and there is no join between them."""
     expressions: dict[str | None, set[tuple[int, str]]] = {}
     for derivation in derivations:
         if derivation.type == "DIRECT":

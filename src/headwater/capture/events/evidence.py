@@ -1,35 +1,37 @@
-"""What a run says for itself when it ends: how much is asked, and who finds it out.
+"""Evidence of a run, which its last event carries: the options, and the protocol of what provides it.
 
-As with row lineage (rowkeeping.py), the capture does not know how: whoever switches it on brings the keeper along.
+As with row capture (row_capture.py), the capture does not compute it: headwater/capturing.py brings the provider.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from headwater.capture.events.writes import Written
+from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.statistics import Amount
 from headwater.errors import HeadwaterError
 from headwater.model.expectations import Expectation
 
+_log = logging.getLogger("headwater")
 CHECKSUMS = ("files", "bytes", "rows")
 NOTHING = Amount(0, 0, 0)
 
 
 @dataclass(frozen=True)
-class EvidenceAsked:
-    """``checksums``: of the list of files, of their bytes, or of the rows in them. ``ledger``: what became of each row
-    of the inputs. ``grain``: rows are counted where the plan alone does not tell whether they are multiplied."""
+class EvidenceOptions:
+    """``checksums``: of the list of files, of their bytes, or of the rows in them. ``ledger``: count what became of
+    each row of the inputs. ``grain``: count rows where the plan alone does not show whether a join multiplies them."""
 
     checksums: str = "files"
     ledger: bool = False
     expectations: tuple[Expectation, ...] = ()
     grain: bool = False
     keys: Collection[frozenset[int]] = ()
-    """The ids of columns that were declared to be the key of what is read; there may be more as a run goes on."""
+    """Column ids that were declared as the key of what is read; a run may add more while it runs."""
 
     def __post_init__(self) -> None:
         if self.checksums not in CHECKSUMS:
@@ -37,13 +39,13 @@ class EvidenceAsked:
 
     @property
     def reads_data(self) -> bool:
-        """Whether Spark has more to do than it had for the job."""
+        """Whether Spark has to read data again."""
         return self.ledger or self.grain or self.checksums != "files"
 
 
 @dataclass
-class Declared:
-    """What a run of a declared pipeline says of itself, beyond what its writes show."""
+class DeclaredEvidence:
+    """What a run of a declared pipeline adds to the evidence of its writes."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
@@ -53,13 +55,13 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class WriteEnded:
-    """A write that is over. ``settings`` are those of its session that differ from the application's; ``rows`` is what
-    was kept for questions about rows, if anything was; ``failed``: nothing was written; ``literals``: whether those of
-    its query may leave the process."""
+class EndedWrite:
+    """A write that has ended. ``settings``: those of its session that differ from the application's; ``rows``: the
+    row capture, if any; ``failed``: nothing was written; ``literals``: whether literals of its query may leave the
+    process."""
 
     execution: Any
-    written: Written
+    written: CapturedWrite
     started: datetime
     settings: Mapping[str, str]
     rows: Mapping[str, Any] | None = None
@@ -68,42 +70,81 @@ class WriteEnded:
 
 
 @dataclass(frozen=True)
-class RunEnded:
-    """A run that is over. ``parts`` are what the keeper said of its writes; the amounts are of all of them, and what is
-    not known of one is not known of all."""
+class EndedRun:
+    """A run that has ended. ``parts``: the evidence of its writes; the amounts are sums over all writes, and unknown if
+    one is unknown."""
 
     parts: Sequence[Any]
     written: Amount = NOTHING
     read: Amount = NOTHING
-    declared: Declared | None = None
+    declared: DeclaredEvidence | None = None
     partition: str | None = None
     expectations: Sequence[Expectation] = ()
     literals: str = "keep"
 
     @classmethod
-    def of_one(cls, part: Any | None) -> RunEnded:
-        """A write that is a run by itself; of which nothing is promised."""
+    def of_one(cls, part: Any | None) -> EndedRun:
+        """A run of a single write, without expectations."""
         return cls([] if part is None else [part])
 
 
-class EvidenceKeeper(Protocol):
+class EvidenceProvider(Protocol):
     def steps(self, plan: Any) -> str | None:
-        """What is to be known of a plan that a frame is being cut off from; None if that cannot be found out."""
+        """What the operators of a plan do to columns, as JSON; None if that cannot be read. Asked before a DataFrame is
+        cut off from its plan."""
         ...
 
-    def of_write(self, ended: WriteEnded, asked: EvidenceAsked) -> Any:
-        """What there is to say of one write; in a form of the keeper's own."""
+    def of_write(self, ended: EndedWrite, options: EvidenceOptions) -> Any:
+        """The evidence of one write, in a form of the provider's own."""
         ...
 
-    def of_stream(self, ended: WriteEnded) -> Any:
-        """The same of a streaming query, by one of its batches: what it has read and written has no state to be
-        hashed, as it goes on."""
+    def of_stream(self, ended: EndedWrite) -> Any:
+        """The evidence of a streaming query, by one of its batches. It has no checksums: the query goes on."""
         ...
 
-    def facets(self, ended: RunEnded) -> dict[str, dict[str, Any]]:
-        """What its last event shall say."""
+    def facets(self, ended: EndedRun) -> dict[str, dict[str, Any]]:
+        """The facets of the run's last event."""
         ...
 
     def is_over(self) -> bool:
         """Whether Spark has been stopped."""
         ...
+
+
+class _StopsWithSpark(Protocol):
+    def is_over(self) -> bool: ...
+
+
+def report_unless_stopped(source: _StopsWithSpark, error: Exception, report: Callable[[Exception], None]) -> None:
+    """Report an error, unless it follows from Spark having been stopped: then nothing more can be read."""
+    if source.is_over():
+        _log.debug("Spark was stopped before everything about a write was read: %s", error)
+    else:
+        report(error)
+
+
+class OptionalEvidence:
+    """Calls the provider, if there is one. An error is passed to ``report`` and the evidence left out: an event is sent
+    with or without it."""
+
+    def __init__(self, provider: EvidenceProvider | None, report: Callable[[Exception], None]) -> None:
+        self._provider = provider
+        self._report = report
+
+    def of_write(self, ended: EndedWrite, options: EvidenceOptions | None) -> Any:
+        return self._call(lambda provider: provider.of_write(ended, options or EvidenceOptions()))
+
+    def of_stream(self, ended: EndedWrite) -> Any:
+        return self._call(lambda provider: provider.of_stream(ended))
+
+    def facets(self, ended: EndedRun) -> dict[str, Any]:
+        return dict(self._call(lambda provider: provider.facets(ended)) or {})
+
+    def _call(self, method: Callable[[EvidenceProvider], Any]) -> Any:
+        if self._provider is None:
+            return None
+        try:
+            return method(self._provider)
+        except Exception as error:
+            report_unless_stopped(self._provider, error, self._report)
+            return None

@@ -1,4 +1,4 @@
-"""Facets that OpenLineage has no standard for."""
+"""Facets of Headwater, which the OpenLineage specification does not have."""
 
 from __future__ import annotations
 
@@ -8,56 +8,62 @@ from typing import Any
 import attr
 from openlineage.client.generated.base import DatasetFacet, RunFacet
 
+from headwater.formats.openlineage.facet_names import (
+    ADJOINT_FACET,
+    COLUMN_TYPES_FACET,
+    COVERAGE_FACET,
+    ROWS_FACET,
+    TELEMETRY_FACET,
+    schema_url,
+)
+
 
 @attr.define
 class CoverageDatasetFacet(DatasetFacet):
-    """What could not be known of how this dataset came about. An empty list of columns means all of them."""
+    """The gaps in the column lineage of this dataset. An empty list of columns means all columns."""
 
     complete: bool
     gaps: list[dict[str, Any]]
 
     @staticmethod
     def _get_schema() -> str:
-        return "urn:headwater:facet:coverage:1-0-0"
+        return schema_url(COVERAGE_FACET)
 
 
 @attr.define
 class ColumnTypesDatasetFacet(DatasetFacet):
-    """How each column comes about, in the words of WIA-DATA-008: direct, computed, aggregated, joined."""
+    """How each column is derived, in the terms of WIA-DATA-008: direct, computed, aggregated, joined."""
 
     fields: dict[str, str]
 
     @staticmethod
     def _get_schema() -> str:
-        return "urn:headwater:facet:columnTypes:1-0-0"
+        return schema_url(COLUMN_TYPES_FACET)
 
 
 @attr.define
 class TelemetryRunFacet(RunFacet):
-    """What Spark measured, write by write and node by node."""
+    """Spark's metrics, by write and plan node."""
 
     writes: list[dict[str, Any]]
 
     @staticmethod
     def _get_schema() -> str:
-        return "urn:headwater:facet:telemetry:1-0-0"
+        return schema_url(TELEMETRY_FACET)
 
 
-def rows_facet(kept: Mapping[str, Any], producer: str) -> dict[str, Any]:
-    """The facet `headwater_rows` of an output: what it takes to make its rows again. What is in it is up to whoever
-    keeps it (rowkeeping.py)."""
-    told = {key: value for key, value in kept.items() if key != "pairs"}
-    return {"_producer": producer, "_schemaURL": "urn:headwater:facet:rows:1-0-0", **told}
-
-
-ADJOINT = "cdme.adjointMetadata"
+def rows_facet(captured: Mapping[str, Any], producer: str) -> dict[str, Any]:
+    """The facet `headwater_rows` of an output: what it takes to compute its rows again. The row capture decides what
+    is in it (row_capture.py)."""
+    content = {key: value for key, value in captured.items() if key != "pairs"}
+    return {"_producer": producer, "_schemaURL": schema_url(ROWS_FACET), **content}
 
 
 def adjoint_facet(entries: Sequence[Mapping[str, Any]], producer: str) -> dict[str, Any]:
-    """The facet `cdme.adjointMetadata` of a run: where the rows behind the rows of its outputs are written down."""
+    """The facet `cdme.adjointMetadata` of a run: where the tables are that link its output rows to input rows."""
     return {
         "_producer": producer,
-        "_schemaURL": "urn:headwater:facet:adjointMetadata:1-0-0",
+        "_schemaURL": schema_url(ADJOINT_FACET),
         "reverseJoinLocations": {
             f"output-{number}/{name}": location
             for number, entry in enumerate(entries)

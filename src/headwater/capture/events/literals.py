@@ -1,4 +1,4 @@
-"""What is left of a write, an error and kept rows where literals are not to leave the process."""
+"""Removes literals from a write, an error and captured rows where literals must not leave the process."""
 
 from __future__ import annotations
 
@@ -9,40 +9,41 @@ from typing import Any
 from headwater.capture.events.inputs import InputColumn
 from headwater.capture.events.redaction import without_plan
 from headwater.capture.events.run_types import Failure
-from headwater.capture.events.writes import ViewDefinition, Written
+from headwater.capture.events.writes import CapturedWrite, ViewDefinition
 from headwater.capture.listener.statistics import NodeTelemetry
 from headwater.redaction.literals import (
-    literals_removed,
     message_without_values,
+    remove_literals,
     stack_without_values,
     without_strings,
 )
 from headwater.redaction.shapes import is_secret_column
 
 
-def written_without_literals(written: Written, literals: str) -> Written:
+def written_without_literals(written: CapturedWrite, literals: str) -> CapturedWrite:
     """SQL text and column logic without literals, also of the views that were read."""
     if literals == "keep":
         return _without_secret_columns(written)
 
     def removed(columns: tuple[InputColumn, ...]) -> tuple[InputColumn, ...]:
-        found = (replace(column, logic=literals_removed(column.logic, literals)) for column in columns)
-        return tuple(dict.fromkeys(found))
+        stripped = (replace(column, logic=remove_literals(column.logic, literals)) for column in columns)
+        return tuple(dict.fromkeys(stripped))
 
     return replace(
         written,
-        sql=literals_removed(written.sql, literals),
+        sql=remove_literals(written.sql, literals),
         fields={name: removed(columns) for name, columns in written.fields.items()},
         whole=removed(written.whole),
         gaps=tuple(replace(gap, reason=_reason_without_query(gap.reason)) for gap in written.gaps),
         views=tuple(
-            ViewDefinition(each.view, written_without_literals(each.written, literals)) for each in written.views
+            ViewDefinition(definition.view, written_without_literals(definition.written, literals))
+            for definition in written.views
         ),
     )
 
 
-def _without_secret_columns(written: Written) -> Written:
-    """A column with the name of a secret is one wherever it is made."""
+def _without_secret_columns(written: CapturedWrite) -> CapturedWrite:
+    """Text literals are removed from the logic of a column with the name of a secret."""
     if any(map(is_secret_column, written.fields)):
         fields = {
             name: tuple(replace(each, logic=each.logic and without_strings(name, each.logic)) for each in columns)
@@ -54,7 +55,8 @@ def _without_secret_columns(written: Written) -> Written:
 
 
 def failure_without_literals(failure: Failure, literals: str) -> Failure:
-    """An error quotes values and queries: of it stay the kind, Spark's name for it, and the frames of its stack."""
+    """An error quotes values and queries: only its class, Spark's error condition and the frames of its stack
+    remain."""
     if literals == "keep":
         return failure
     return replace(
@@ -65,13 +67,13 @@ def failure_without_literals(failure: Failure, literals: str) -> Failure:
 
 
 def node_without_literals(node: NodeTelemetry, literals: str) -> NodeTelemetry:
-    """The name of a scan over JDBC has the query in it."""
+    """The name of a scan over JDBC contains the query."""
     return node if literals == "keep" else replace(node, name=node.name.partition("(")[0].strip())
 
 
 def rows_without_literals(rows: dict[str, Any] | None, literals: str) -> dict[str, Any] | None:
-    """A plan holds its literals, so it is not kept. What was read and written stays, and so do pair tables, which hold
-    numbers and hashes."""
+    """A plan contains its literals, so it is left out. What was read and written stays, and so do pair tables, which
+    contain numbers and hashes."""
     if rows is None or literals == "keep":
         return rows
     need = f'it ran with literals="{literals}", so its query, which holds literals, was not kept; {_answerable(rows)}'
@@ -79,7 +81,7 @@ def rows_without_literals(rows: dict[str, Any] | None, literals: str) -> dict[st
 
 
 def _reason_without_query(reason: str) -> str:
-    """A query over JDBC that cannot be read is quoted by the reason."""
+    """The reason of a gap quotes a JDBC query that cannot be parsed."""
     parts = reason.split(": ")
     return ": ".join(parts[:2]) if parts[0] == "JDBC" else reason
 

@@ -1,8 +1,7 @@
-"""Frames cut off from their plan: a checkpoint, a micro-batch handed to `foreachBatch`, a table that was kept.
+"""Plans that DataFrames were cut off from: a checkpoint, a micro-batch passed to `foreachBatch`, a kept table.
 
-Spark replaces their plan by a `LogicalRDD` that knows nothing of where it came from, but keeps the ids of its columns.
-By those ids the plan it stood for is found again, so that lineage goes on through the cut; a kept table is known by its
-folder.
+Spark replaces such a plan by a `LogicalRDD` without its origin, but keeps the ids of its columns. The plan is found
+again by those ids, so that lineage goes on through the cut; a kept table is found by its folder.
 """
 
 from __future__ import annotations
@@ -13,74 +12,78 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.plan.tree import Node, read_plan
+from headwater.plan.tree import PlanNode, read_plan
 
-_MOST = 512  # plans; the oldest is forgotten first, and a frame cut off from it is then a source of its own
+_MAX_PLANS = 512  # plans; the oldest is forgotten first, and a DataFrame cut off from it is then a source of its own
 
 Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Origin:
+class CutPlan:
+    """A plan that a DataFrame was cut off from."""
+
     plan: str
-    """As JSON: most are never looked at again."""
+    """As JSON: most are never read again."""
     leaves: Mapping[int, Facts]
     """The facts about its leaves, by the ids of their columns."""
     steps: str | None = None
-    """What its operators do to columns, in the words of whoever keeps evidence: the plan itself is not kept."""
+    """What its operators do to columns, in the form of the evidence provider: the plan itself is not kept."""
 
 
 @dataclass(frozen=True)
-class Cut:
+class PlanCut:
     """A leaf that stands for a plan it was cut off from: the ids of its columns, and that plan's steps, if known."""
 
     columns: tuple[int, ...]
     steps: str | None
 
 
-class Origins:
+class CutPlans:
+    """The cut plans of one application; the oldest are forgotten first."""
+
     def __init__(self) -> None:
-        self._by_columns: OrderedDict[tuple[int, ...], Origin] = OrderedDict()
-        self._by_rdd: OrderedDict[int, Origin] = OrderedDict()
-        self._by_folder: OrderedDict[str, Origin] = OrderedDict()
+        self._by_columns: OrderedDict[tuple[int, ...], CutPlan] = OrderedDict()
+        self._by_rdd: OrderedDict[int, CutPlan] = OrderedDict()
+        self._by_folder: OrderedDict[str, CutPlan] = OrderedDict()
 
-    def remember(self, columns: Sequence[int], origin: Origin, rdd: int | None = None) -> None:
-        _put(self._by_columns, tuple(columns), origin)
+    def remember(self, columns: Sequence[int], cut_plan: CutPlan, rdd: int | None = None) -> None:
+        _put(self._by_columns, tuple(columns), cut_plan)
         if rdd is not None:
-            _put(self._by_rdd, rdd, origin)
+            _put(self._by_rdd, rdd, cut_plan)
 
-    def remember_folder(self, folder: str, origin: Origin) -> None:
-        _put(self._by_folder, _plain(folder), origin)
+    def remember_folder(self, folder: str, cut_plan: CutPlan) -> None:
+        _put(self._by_folder, _normalized_folder(folder), cut_plan)
 
-    def of_folder(self, leaf: Facts) -> Origin | None:
+    def of_folder(self, leaf: Facts) -> CutPlan | None:
         """The plan behind a kept table."""
         roots: Sequence[Any] = leaf.get("roots") or ()
-        return self._by_folder.get(_plain(str(roots[0]))) if len(roots) == 1 else None
+        return self._by_folder.get(_normalized_folder(str(roots[0]))) if len(roots) == 1 else None
 
-    def of(self, leaf: Facts) -> Origin | None:
-        """The plan behind a leaf: by its RDD where that is known, since a checkpoint of a filtered checkpoint has the
-        column ids of the first; else by its columns. The same frame twice in one plan has new column ids the second
-        time, but one RDD."""
+    def of(self, leaf: Facts) -> CutPlan | None:
+        """The plan behind a leaf. By its RDD if that is known: a checkpoint of a filtered checkpoint has the column ids
+        of the first one. Otherwise by its columns. If a plan has the same DataFrame twice, the second one has new
+        column ids, but the same RDD."""
         rdd = leaf.get("rdd")
         if rdd is not None and rdd in self._by_rdd:
             return self._by_rdd[rdd]
-        origin = self._by_columns.get(tuple(leaf.get("ids") or ()))
-        if origin is not None and rdd is not None:
-            _put(self._by_rdd, rdd, origin)
-        return origin
+        cut_plan = self._by_columns.get(tuple(leaf.get("ids") or ()))
+        if cut_plan is not None and rdd is not None:
+            _put(self._by_rdd, rdd, cut_plan)
+        return cut_plan
 
     @staticmethod
-    def read(origin: Origin) -> Node:
-        return read_plan(origin.plan)
+    def read(cut_plan: CutPlan) -> PlanNode:
+        return read_plan(cut_plan.plan)
 
 
-def _plain(folder: str) -> str:
-    """Spark and Hadoop write one folder with one or with three slashes."""
+def _normalized_folder(folder: str) -> str:
+    """Spark and Hadoop write the same folder with one or with three slashes."""
     return re.sub(r"^file:/+", "file:/", folder).rstrip("/")
 
 
-def _put(known: OrderedDict[Any, Origin], key: Any, origin: Origin) -> None:
-    known[key] = origin
-    known.move_to_end(key)
-    while len(known) > _MOST:
-        known.popitem(last=False)
+def _put(cut_plans: OrderedDict[Any, CutPlan], key: Any, cut_plan: CutPlan) -> None:
+    cut_plans[key] = cut_plan
+    cut_plans.move_to_end(key)
+    while len(cut_plans) > _MAX_PLANS:
+        cut_plans.popitem(last=False)

@@ -1,6 +1,6 @@
-"""What is kept of a write so that its rows can be traced later: how much is asked, and who does it.
+"""Captures what is needed to trace the rows of a write later: the options, and the protocol of what does it.
 
-The capture knows neither plans nor pins; whoever switches it on (headwater/capturing.py) brings the keeper along.
+The capture itself knows neither plans nor files; headwater/capturing.py brings the implementation.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from headwater.capture.events.writes import Written
+from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import HeadwaterError
 
-OWN_WORK = "headwater-own-work"
-"""The job tag of what a keeper has Spark do: it is not the job's, and is passed over."""
-KEPT_WORK = "headwater-kept-work"
-"""The job tag of tables that are ours as well, and that the job goes on from: lineage goes on through them."""
+INTERNAL_JOB_TAG = "headwater-own-work"
+"""The job tag of Spark jobs that Headwater itself runs: they are not captured."""
+KEPT_TABLE_JOB_TAG = "headwater-kept-work"
+"""The job tag of tables that Headwater writes and the job then reads: lineage goes on through them."""
 MODES = ("key", "full", "sampled", "off")
 
 
 @dataclass(frozen=True)
-class RowsAsked:
-    """``key``: what a later answer needs to run the query again. ``full``: the rows behind each row as well, as tables
-    at ``location``. ``sampled``: those tables for a share of the source rows. ``off``: nothing."""
+class RowCaptureOptions:
+    """``key``: what a later trace needs to run the query again. ``full``: also, at ``location``, tables that link each
+    output row to its input rows. ``sampled``: those tables for a share of the source rows. ``off``: nothing."""
 
     mode: str = "key"
     location: str | None = None
@@ -39,14 +39,14 @@ class RowsAsked:
             raise HeadwaterError(f"rows_sample={self.sample!r} is not a share: a number above 0, up to 1.")
 
 
-class RowKeeper(Protocol):
+class RowCapture(Protocol):
     def keep(
-        self, execution: Any, written: Written, asked: RowsAsked, started: datetime, run_id: str
+        self, execution: Any, written: CapturedWrite, options: RowCaptureOptions, started: datetime, run_id: str
     ) -> dict[str, Any] | None:
-        """What to tell of a write that has ended well, for the facet `headwater_rows` of its output; None: nothing.
-        What is in it under `pairs` is told of the run, in the facet `cdme.adjointMetadata`.
+        """The content of the facet `headwater_rows` of the output of a successful write; None: no facet. The member
+        `pairs` becomes the run facet `cdme.adjointMetadata`.
 
-        ``execution`` is the command that Spark has carried out (jvm/Work.java).
+        ``execution`` is the command that Spark ran (capture/listener/jvm/ExecutedCommand.java).
         """
         ...
 

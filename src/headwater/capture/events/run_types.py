@@ -1,4 +1,4 @@
-"""What events tell of: runs, their place among others, and how they ended."""
+"""Types for a run, its parent and its outcome, as events carry them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater.capture.events.output_quality import Quality
-from headwater.capture.events.writes import Written
+from headwater.capture.events.output_quality import OutputQuality
+from headwater.capture.events.writes import CapturedWrite
 from headwater.capture.listener.code import CodeLocation
 from headwater.capture.listener.statistics import Amount, NodeTelemetry
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What stays the same for all the events of an application."""
+    """What is the same in all events of an application."""
 
     namespace: str
     spark_version: str
@@ -42,7 +42,7 @@ class RunIdentity:
     parent: ParentRun | None = None
     streaming: bool = False
     namespace: str | None = None
-    """Of the job, where it is not that of the application."""
+    """Of the job, if it differs from the application's."""
 
 
 @dataclass(frozen=True)
@@ -53,26 +53,26 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """A write that has ended well, with what was measured of it."""
+class WriteOutcome:
+    """A successful write, with its metrics."""
 
-    written: Written
+    written: CapturedWrite
     amount: Amount = field(default_factory=Amount)
     read: Mapping[tuple[str, str], Amount] = field(default_factory=dict)
     nodes: Sequence[NodeTelemetry] = ()
     partition: str | None = None
-    quality: Quality | None = None
+    quality: OutputQuality | None = None
     rows: dict[str, Any] | None = None
-    """What was kept for questions about its rows."""
+    """What the row capture recorded."""
     evidence: Any = None
-    """What it says for itself (evidence.py)."""
+    """The evidence of the write, as its provider has it (evidence.py)."""
 
     @property
-    def kept(self) -> bool:
-        """Whether anything was written: where something was there already, it may be that nothing was."""
+    def wrote_anything(self) -> bool:
+        """Whether anything was written: a command that skips existing targets may write nothing."""
         return not self.written.if_absent or bool(self.amount.rows or self.amount.files)
 
 
-def moment(milliseconds: int) -> datetime:
-    """A time as Spark tells it."""
+def time_from_millis(milliseconds: int) -> datetime:
+    """A time as Spark states it."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,4 +1,4 @@
-"""Spark's types, as it writes them in JSON, in the form of the `schema` facet."""
+"""Spark's types, from Spark's JSON to the `schema` facet."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def type_name(kind: Any) -> str | None:
 
 
 def _below(kind: Any) -> list[_Fields]:
-    """The fields of a struct; the element of an array and the key and value of a map under the names the facet's
-    documentation gives them."""
+    """The fields of a struct; the element of an array and the key and value of a map, under the names from the
+    documentation of the facet."""
     if not isinstance(kind, dict):
         return []
     if kind.get("type") == "struct":

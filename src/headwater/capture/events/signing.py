@@ -1,4 +1,4 @@
-"""The key that a capture signs kept plans with."""
+"""The key that signs kept plans."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ KEY_FILE = "capture.pem"
 _log = logging.getLogger("headwater")
 
 
-class CaptureKey:
+class CaptureSigningKey:
     """A key file, read when it is first needed: never in the job's own thread.
 
-    A file that the user named has to exist. The default file is created, and never overwritten. ``file`` is None for a
+    A file that the user names has to exist. The default file is created, and never overwritten. ``file`` is None for a
     store in memory: the key lives as long as the capture.
     """
 
@@ -32,11 +32,11 @@ class CaptureKey:
 
     @property
     def is_default(self) -> bool:
-        """Whether Headwater made the key by itself, for the store beside which it lies."""
+        """Whether Headwater created the key itself, for the store beside which it lies."""
         return self._create
 
     def get(self) -> SigningKey | None:
-        """None where the file cannot be used: the capture goes on, and its plans are not signed."""
+        """None if the file cannot be used: the capture goes on, and its plans are not signed."""
         with self._lock:
             if self._key is None and not self._failed:
                 try:

@@ -1,4 +1,5 @@
-"""What one execution read and wrote: Spark's plan and the facts about its leaves, under the names of datasets."""
+"""What one execution reads and writes: from Spark's plan and the facts about its leaves to named datasets and
+columns."""
 
 from __future__ import annotations
 
@@ -8,21 +9,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwater.capture.events.column_types import column_types
-from headwater.capture.events.inputs import Input, InputColumn, Inputs, name_memory
-from headwater.capture.events.plan_cuts import Cut, Origin, Origins
-from headwater.capture.listener.drops import Dropping, Drops, read_dropping
+from headwater.capture.events.inputs import InputColumn, WriteInput, WriteInputs, name_memory
+from headwater.capture.events.plan_cuts import CutPlan, CutPlans, PlanCut
+from headwater.capture.listener.drops import DropCommand, DropTracker, read_drop_command
 from headwater.capture.listener.jvm import Bridge
 from headwater.capture.naming.catalogs import Catalogs
-from headwater.capture.naming.dataset_ref import Place
+from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jobs import job_name
-from headwater.capture.naming.paths import file_places
-from headwater.capture.naming.plan_sources import Reading, no_columns, read_leaf, table_place
+from headwater.capture.naming.paths import file_datasets
+from headwater.capture.naming.plan_sources import LeafDatasets, no_columns, read_leaf, table_dataset
 from headwater.capture.naming.targets import read_target
 from headwater.errors import PlanUnreadable
-from headwater.plan.commands import Write, read_write
-from headwater.plan.lineage import Gap, OutputColumn, PlanLineage, Source
+from headwater.plan.commands import WriteCommand, read_write
+from headwater.plan.lineage import Gap, PlanLineage, PlanOutputColumn, PlanSource
 from headwater.plan.trace import trace_plan, trace_write
-from headwater.plan.tree import Node, read_plan
+from headwater.plan.tree import PlanNode, read_plan
 
 _MAKES_V1_TABLE = ("CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand", "SaveAsV1TableCommand")
 _MAKES_V2_TABLE = ("CreateTableAsSelect", "ReplaceTableAsSelect")
@@ -33,20 +34,20 @@ _MODES = {
     "Complete": "overwrite",  # a stream whose batches each replace the one before
 }
 _MAKES = re.compile(r"\s*(create|alter|replace|insert|with|from)\b", re.I)
-_WIDE = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
+_MAX_COLUMNS = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
 
 Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Written:
-    """One write: where to, from where, column by column. ``whole`` are the columns that decide over whole rows."""
+class CapturedWrite:
+    """One write: target, inputs and column lineage. ``whole`` are the columns that decide over whole rows."""
 
     command: str
     kind: str
-    target: Place
-    columns: tuple[OutputColumn, ...]
-    inputs: tuple[Input, ...]
+    target: DatasetRef
+    columns: tuple[PlanOutputColumn, ...]
+    inputs: tuple[WriteInput, ...]
     fields: Mapping[str, tuple[InputColumn, ...]]
     whole: tuple[InputColumn, ...]
     gaps: tuple[Gap, ...]
@@ -55,54 +56,54 @@ class Written:
     """In the words of WIA-DATA-008."""
     views: tuple[ViewDefinition, ...] = ()
     if_absent: bool = False
-    """It writes nothing if there is something already."""
-    plan: Write | None = field(default=None, compare=False, repr=False)
-    """The plan itself, as long as somebody may ask about it."""
-    behind: tuple[Node, ...] = field(default=(), compare=False, repr=False)
-    """The plans that frames in it were cut off from, likewise."""
-    cuts: tuple[Cut, ...] = field(default=(), compare=False, repr=False)
-    """Where they were cut off, outer ones before those behind them."""
+    """It writes nothing if the target exists."""
+    plan: WriteCommand | None = field(default=None, compare=False, repr=False)
+    """The plan itself, until the write's evidence has been taken."""
+    cut_plans: tuple[PlanNode, ...] = field(default=(), compare=False, repr=False)
+    """The plans that DataFrames in it were cut off from, until then."""
+    cuts: tuple[PlanCut, ...] = field(default=(), compare=False, repr=False)
+    """The leaves where they were cut off, outer ones before those behind them."""
     target_settled: bool = True
-    """False as long as the target's place is not known: a catalog chooses it when it makes the table."""
+    """False while the target's location is unknown: a catalog chooses it when it creates the table."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether, before it is over, one can say that it writes, and where."""
+        """Whether it is certain, before the write has ended, that it writes, and where."""
         return self.target_settled and not self.if_absent
 
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """A view that was read, and what it is made of: it may have been made before anybody watched."""
+    """A view that was read, and its definition: the view may have been created without capture."""
 
-    view: Place
-    written: Written = field(repr=False)
+    view: DatasetRef
+    written: CapturedWrite = field(repr=False)
 
 
-class Reader:
-    """Reads executions of one Spark application. ``steps`` says of a plan what shall be known of it once a frame was
+class WriteReader:
+    """Reads executions of one Spark application. ``steps`` reads what the operators of a plan do, before a DataFrame is
     cut off from it."""
 
     def __init__(self, bridge: Bridge, catalogs: Catalogs, steps: Callable[[Any], str | None] | None = None) -> None:
         self._bridge = bridge
         self._catalogs = catalogs
         self._steps = steps or (lambda plan: None)
-        self.origins = Origins()
-        self.drops = Drops(catalogs)
-        self._cut_off = {"LogicalRDD": self.origins.of, "LogicalRelation": self.origins.of_folder}
+        self.cut_plans = CutPlans()
+        self.drops = DropTracker(catalogs)
+        self._cut_off = {"LogicalRDD": self.cut_plans.of, "LogicalRelation": self.cut_plans.of_folder}
 
-    def read(self, execution: Any, job: str) -> Written | None:
-        """What the execution writes; None if it writes nothing that stays."""
+    def read(self, execution: Any, job: str) -> CapturedWrite | None:
+        """What the execution writes; None if it stores nothing."""
         analyzed = execution.analyzed()
-        nodes = self._bridge.survey("logical", analyzed)
+        nodes = self._bridge.plan_facts("logical", analyzed)
         target = read_target(nodes, self._catalogs)
         if target is None:
             return None
         command = nodes[0]
         if command["class"] in _MAKES_V1_TABLE:
-            target = self._table_made(execution, command)
+            target = self._new_table(execution, command)
         job = job_name(job, target)
-        leaves = _by_id(nodes)
+        leaves = _facts_by_id(nodes)
         try:
             root = self._plan(analyzed, nodes)
             write = read_write(root)
@@ -110,129 +111,134 @@ class Reader:
                 return None
             if write.unnamed and command.get("viewColumns"):
                 write = replace(write, columns=tuple(command["viewColumns"]))
-            behind: list[Node] = []
-            cuts: list[Cut] = []
-            lineage = trace_write(write, self._origin(leaves, behind, cuts))
-        except PlanUnreadable as trouble:
-            return self._unread(nodes, target, job, trouble)
+            cut_plans: list[PlanNode] = []
+            cuts: list[PlanCut] = []
+            lineage = trace_write(write, self._leaf_resolver(leaves, cut_plans, cuts))
+        except PlanUnreadable as error:
+            return self._unreadable_write(nodes, target, job, error)
         kind = "merge" if write.command in _CHANGES_ROWS else _MODES.get(command.get("mode", ""), write.kind)
-        written = self._written(write.command, kind, target, lineage, leaves, nodes, job)
+        written = self._captured_write(write.command, kind, target, lineage, leaves, nodes, job)
         return replace(
             written,
-            sql=_statement(self._bridge.survey("top", analyzed)[0]),
+            sql=_statement(self._bridge.plan_facts("top", analyzed)[0]),
             if_absent=command.get("mode") == "Ignore" or bool(command.get("ifAbsent")),
-            target_settled=write.command not in _MAKES_V2_TABLE or target.also is not None,
+            target_settled=write.command not in _MAKES_V2_TABLE or target.symlink is not None,
             plan=write,
-            behind=tuple(behind),
+            cut_plans=tuple(cut_plans),
             cuts=tuple(cuts),
         )
 
-    def dropping(self, execution: Any) -> Dropping | None:
+    def read_drop(self, execution: Any) -> DropCommand | None:
         """The table that the execution drops; None if it does something else."""
-        return read_dropping(self._bridge.survey("logical", execution.analyzed()))
+        return read_drop_command(self._bridge.plan_facts("logical", execution.analyzed()))
 
-    def settle(self, execution: Any, written: Written) -> Written:
-        """The same write, now that it is over: a table that it made has got its place, and a table its new version."""
-        named = self._table_named(execution.analyzed(), written.command)
+    def settle(self, execution: Any, written: CapturedWrite) -> CapturedWrite:
+        """The same write after it has ended: with the location of a table that it created, or the new version of a
+        table."""
+        named = self._target_table(execution.analyzed(), written.command)
         if named is None:
             return replace(written, target=replace(written.target, version=None), target_settled=True)
         catalog, identifier, facts = named
-        table = self._bridge.survey("table", catalog.loadTable(identifier))[0]
-        places = read_leaf({**table, **facts, "class": "DataSourceV2Relation"}, self._catalogs).places
-        target = places[0] if places else written.target
+        table = self._bridge.plan_facts("table", catalog.loadTable(identifier))[0]
+        datasets = read_leaf({**table, **facts, "class": "DataSourceV2Relation"}, self._catalogs).datasets
+        target = datasets[0] if datasets else written.target
         return replace(written, target=replace(target, partitions=written.target.partitions), target_settled=True)
 
-    def _table_named(self, command: Any, kind: str) -> tuple[Any, Any, Facts] | None:
-        """The catalog and the name by which it knows the table that a command of the newer interface writes."""
+    def _target_table(self, command: Any, kind: str) -> tuple[Any, Any, Facts] | None:
+        """The catalog and the identifier of the table that a DataSource V2 command writes."""
         if kind in _MAKES_V2_TABLE:
             name = command.name()
-            return name.catalog(), name.identifier(), _naming(self._bridge.survey("logical", name)[0])
+            return name.catalog(), name.identifier(), _table_identity(self._bridge.plan_facts("logical", name)[0])
         if kind not in _FILLS_V2_TABLE:
             return None
         relation = command.table()
-        facts = self._bridge.survey("logical", relation)[0]
+        facts = self._bridge.plan_facts("logical", relation)[0]
         if not facts.get("identifier") or not facts.get("catalogName"):
             return None
-        return relation.catalog().get(), relation.identifier().get(), _naming(facts)
+        return relation.catalog().get(), relation.identifier().get(), _table_identity(facts)
 
     def remember(self, execution: Any) -> None:
-        """Keep the plan of a frame that is being cut off from it."""
+        """Keep the plan of a DataFrame that is being cut off from it."""
         analyzed = execution.analyzed()
-        columns = self._bridge.survey("top", analyzed)[0].get("ids") or ()
-        nodes = self._bridge.survey("logical", analyzed)
-        self.origins.remember(columns, Origin(analyzed.toJSON(), _by_id(nodes), self._steps(analyzed)), execution.rdd())
+        columns = self._bridge.plan_facts("top", analyzed)[0].get("ids") or ()
+        nodes = self._bridge.plan_facts("logical", analyzed)
+        self.cut_plans.remember(
+            columns, CutPlan(analyzed.toJSON(), _facts_by_id(nodes), self._steps(analyzed)), execution.rdd()
+        )
 
     def remember_batch(self, execution: Any) -> None:
-        """The same for a micro-batch: the frame that `foreachBatch` gets is the query below the write."""
+        """The same for a micro-batch: the DataFrame that `foreachBatch` gets is the query below the write."""
         analyzed = execution.analyzed()
         query = analyzed.children().head()
-        columns = self._bridge.survey("top", query)[0].get("ids") or ()
-        leaves = _by_id(self._bridge.survey("logical", query))
-        self.origins.remember(columns, Origin(query.toJSON(), leaves, self._steps(query)))
+        columns = self._bridge.plan_facts("top", query)[0].get("ids") or ()
+        leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
+        self.cut_plans.remember(columns, CutPlan(query.toJSON(), leaves, self._steps(query)))
 
     def remember_table(self, execution: Any) -> None:
-        """The same for a table that is ours, and that the job will go on from."""
+        """The same for a table that Headwater writes and the job reads again."""
         analyzed = execution.analyzed()
-        target = read_target(self._bridge.survey("logical", analyzed), self._catalogs)
+        target = read_target(self._bridge.plan_facts("logical", analyzed), self._catalogs)
         if target is not None and target.uri:
             query = analyzed.children().head()
-            leaves = _by_id(self._bridge.survey("logical", query))
-            self.origins.remember_folder(target.uri, Origin(query.toJSON(), leaves, self._steps(query)))
+            leaves = _facts_by_id(self._bridge.plan_facts("logical", query))
+            self.cut_plans.remember_folder(target.uri, CutPlan(query.toJSON(), leaves, self._steps(query)))
 
-    def _table_made(self, execution: Any, facts: Facts) -> Place:
-        """A table that does not say in which database or where: only the catalog knows. One that is added to stays
-        where it is."""
+    def _new_table(self, execution: Any, facts: Facts) -> DatasetRef:
+        """A new table whose command does not state its database or location: only the catalog knows. A table that is
+        appended to stays where it is."""
         command = execution.analyzed()
         table = command.table() if facts["class"].startswith("CreateDataSource") else command.tableDesc()
         name, catalog = table.identifier(), execution.sparkSession().sessionState().catalog()
-        known = dict(facts)
-        known.setdefault("database", catalog.getCurrentDatabase())
-        if "location" not in known:
+        table_facts = dict(facts)
+        table_facts.setdefault("database", catalog.getCurrentDatabase())
+        if "location" not in table_facts:
             added_to = facts.get("mode") == "Append" and catalog.tableExists(name)
-            place = catalog.getTableMetadata(name).location() if added_to else catalog.defaultTablePath(name)
-            known["location"] = place.toString()
-        return table_place(known, self._catalogs)
+            location = catalog.getTableMetadata(name).location() if added_to else catalog.defaultTablePath(name)
+            table_facts["location"] = location.toString()
+        return table_dataset(table_facts, self._catalogs)
 
-    def _plan(self, analyzed: Any, nodes: Sequence[Facts]) -> Node:
-        if sum(node.get("width", 0) for node in nodes) > _WIDE:
+    def _plan(self, analyzed: Any, nodes: Sequence[Facts]) -> PlanNode:
+        if sum(node.get("width", 0) for node in nodes) > _MAX_COLUMNS:
             analyzed = self._bridge.collapse_projects(analyzed)
         return read_plan(analyzed.toJSON())
 
-    def _origin(self, leaves: dict[int, Facts], behind: list[Node], cuts: list[Cut]) -> Any:
-        """A function that finds the plan a leaf was cut off from; ``behind`` gets those that were found, ``cuts`` where
-        that was."""
+    def _leaf_resolver(self, leaves: dict[int, Facts], cut_plans: list[PlanNode], cuts: list[PlanCut]) -> Any:
+        """A function that finds the plan a leaf was cut off from; it adds each plan to ``cut_plans`` and each leaf to
+        ``cuts``."""
 
-        def origin(leaf: Node) -> Node | None:
+        def origin(leaf: PlanNode) -> PlanNode | None:
             facts = next((leaves[id] for id in _ids(leaf) if id in leaves), None)
-            known = self._cut_off.get(leaf.name)
-            found = None if facts is None or known is None else known(facts)
-            if found is None or any(facts is each for each in found.leaves.values()):  # a leaf of that very plan
+            find_cut_plan = self._cut_off.get(leaf.name)
+            cut_plan = None if facts is None or find_cut_plan is None else find_cut_plan(facts)
+            if cut_plan is None or any(
+                facts is leaf_facts for leaf_facts in cut_plan.leaves.values()
+            ):  # a leaf of that same plan
                 return None
-            leaves.update(found.leaves)
-            cuts.append(Cut(tuple(_ids(leaf)), found.steps))
-            behind.append(Origins.read(found))
-            return behind[-1]
+            leaves.update(cut_plan.leaves)
+            cuts.append(PlanCut(tuple(_ids(leaf)), cut_plan.steps))
+            cut_plans.append(CutPlans.read(cut_plan))
+            return cut_plans[-1]
 
         return origin
 
-    def _written(
+    def _captured_write(
         self,
         command: str,
         kind: str,
-        target: Place,
+        target: DatasetRef,
         lineage: PlanLineage,
         leaves: Mapping[int, Facts],
         nodes: Sequence[Facts],
         job: str,
-    ) -> Written:
-        readings = [self._reading(source, leaves, nodes) for source in lineage.sources]
-        inputs = Inputs(lineage.sources, readings, job)
+    ) -> CapturedWrite:
+        readings = [self._leaf_datasets(source, leaves, nodes) for source in lineage.sources]
+        inputs = WriteInputs(lineage.sources, readings, job)
         gaps = tuple(dict.fromkeys((*lineage.gaps, *inputs.gaps())))
         views = []
         for source, reading in zip(lineage.sources, readings, strict=True):
-            if source.kind == "View" and reading.places:
-                views.append(self._view(source, reading.places[0], leaves, nodes, job))
-        return Written(
+            if source.kind == "View" and reading.datasets:
+                views.append(self._view(source, reading.datasets[0], leaves, nodes, job))
+        return CapturedWrite(
             command,
             kind,
             target,
@@ -245,76 +251,80 @@ class Reader:
             views=tuple(views),
         )
 
-    def _reading(self, source: Source, leaves: Mapping[int, Facts], nodes: Sequence[Facts]) -> Reading:
+    def _leaf_datasets(self, source: PlanSource, leaves: Mapping[int, Facts], nodes: Sequence[Facts]) -> LeafDatasets:
         ids = [attribute.expr_id for attribute in source.attributes]
         facts = next((leaves[id] for id in ids if id in leaves), {"class": source.kind})
         reading = read_leaf(facts, self._catalogs)
         if not reading.in_memory or source.kind == "LocalRelation":
             return reading
-        files = [path for node in _below(nodes, facts) for path in _rdd_paths(node)]
+        files = [path for node in _descendants(nodes, facts) for path in _rdd_paths(node)]
         if not files:
             return reading
         gap = "an RDD stands between these files and the frame: its code cannot be read"
-        return Reading(tuple(file_places(files)), no_columns, gap=gap, facts=facts)
+        return LeafDatasets(tuple(file_datasets(files)), no_columns, gap=gap, facts=facts)
 
     def _view(
-        self, source: Source, view: Place, leaves: Mapping[int, Facts], nodes: Sequence[Facts], job: str
+        self, source: PlanSource, view: DatasetRef, leaves: Mapping[int, Facts], nodes: Sequence[Facts], job: str
     ) -> ViewDefinition:
-        known, cuts = dict(leaves), list[Cut]()
-        lineage = trace_plan(source.node.children[0], self._origin(known, [], cuts))
-        renamed = _renamed(lineage, [attribute.name for attribute in source.attributes])
-        written = self._written("View", "view", view, renamed, known, nodes, job)
+        known_leaves, cuts = dict(leaves), list[PlanCut]()
+        lineage = trace_plan(source.node.children[0], self._leaf_resolver(known_leaves, [], cuts))
+        renamed = _rename_columns(lineage, [attribute.name for attribute in source.attributes])
+        written = self._captured_write("View", "view", view, renamed, known_leaves, nodes, job)
         return ViewDefinition(view, replace(written, cuts=tuple(cuts)))
 
-    def _unread(self, nodes: Sequence[Facts], target: Place, job: str, trouble: PlanUnreadable) -> Written:
-        """A plan that could not be read still has its inputs and its output."""
+    def _unreadable_write(
+        self, nodes: Sequence[Facts], target: DatasetRef, job: str, error: PlanUnreadable
+    ) -> CapturedWrite:
+        """The write of a plan that cannot be parsed: it still has inputs and an output."""
         readings = name_memory([read_leaf(node, self._catalogs) for node in nodes[1:] if "ids" in node], job)
-        inputs = {place.key: Input(place, (), frozenset()) for reading in readings for place in reading.places}
-        gap = Gap(nodes[0]["class"], str(trouble), ())
-        return Written(nodes[0]["class"], "unknown", target, (), tuple(inputs.values()), {}, (), (gap,))
+        inputs = {
+            dataset.key: WriteInput(dataset, (), frozenset()) for reading in readings for dataset in reading.datasets
+        }
+        gap = Gap(nodes[0]["class"], str(error), ())
+        return CapturedWrite(nodes[0]["class"], "unknown", target, (), tuple(inputs.values()), {}, (), (gap,))
 
 
-def _naming(facts: Facts) -> Facts:
+def _table_identity(facts: Facts) -> Facts:
     return {key: facts[key] for key in ("catalogName", "namespace", "identifier") if key in facts}
 
 
 def _statement(top: Facts) -> str | None:
-    """The SQL that a command was given as. The text of a query below it counts only if it is more than a query."""
+    """The SQL text of a command. The text of a query within it counts only if it is more than a query."""
     inner = top.get("innerSql") or ""
     return top.get("sql") or (inner if _MAKES.match(inner) else None)
 
 
-def _by_id(nodes: Iterable[Facts]) -> dict[int, Facts]:
+def _facts_by_id(nodes: Iterable[Facts]) -> dict[int, Facts]:
     return {id: node for node in nodes for id in node.get("ids") or ()}
 
 
-def _ids(leaf: Node) -> Iterator[int]:
+def _ids(leaf: PlanNode) -> Iterator[int]:
     return (attribute.expr_id for attribute in leaf.trees("output") if attribute.expr_id is not None)
 
 
-def _below(nodes: Sequence[Facts], top: Facts) -> Iterator[Facts]:
-    within = set()
-    for place, node in enumerate(nodes):
-        if node is top or node["parent"] in within:
-            within.add(place)
+def _descendants(nodes: Sequence[Facts], top: Facts) -> Iterator[Facts]:
+    inside = set()
+    for index, node in enumerate(nodes):
+        if node is top or node["parent"] in inside:
+            inside.add(index)
             yield node
 
 
 def _rdd_paths(node: Facts) -> list[str]:
     folders = node.get("folders")
-    parents = {str(path).rsplit("/", 1)[0] for path in _flat(node.get("files") or ())}
+    parents = {str(path).rsplit("/", 1)[0] for path in _flatten(node.get("files") or ())}
     return [*sorted(parents), *(folders.split(",") if folders else ())]
 
 
-def _flat(values: Iterable[Any]) -> Iterator[Any]:
+def _flatten(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list):
-            yield from _flat(value)
+            yield from _flatten(value)
         else:
             yield value
 
 
-def _renamed(lineage: PlanLineage, names: Sequence[str] | None) -> PlanLineage:
+def _rename_columns(lineage: PlanLineage, names: Sequence[str] | None) -> PlanLineage:
     """Under the names that a view gives its columns, if it does."""
     if not names or len(names) != len(lineage.columns):
         return lineage

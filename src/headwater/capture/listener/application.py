@@ -16,100 +16,104 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.delivery import Delivery, Sink
-from headwater.capture.events.evidence import EvidenceAsked, EvidenceKeeper
+from headwater.capture.delivery import Delivery, EventSink
+from headwater.capture.events.evidence import EvidenceOptions, EvidenceProvider
 from headwater.capture.events.literals import failure_without_literals
 from headwater.capture.events.output_quality import measure
 from headwater.capture.events.redaction import RedactedFrames
-from headwater.capture.events.row_capture import RowKeeper
+from headwater.capture.events.row_capture import RowCapture
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity
-from headwater.capture.events.signing import CaptureKey
-from headwater.capture.events.writes import Reader
+from headwater.capture.events.signing import CaptureSigningKey
+from headwater.capture.events.writes import WriteReader
 from headwater.capture.listener.code import CodeLocation, running_code
 from headwater.capture.listener.jvm import Bridge
-from headwater.capture.listener.named_runs import Measuring, NamedRun, current
-from headwater.capture.listener.observer import Observer, Workshop
+from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, current
+from headwater.capture.listener.observer import CaptureComponents, Observer
 from headwater.capture.listener.parents import parent_of_application
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.model.expectations import Expectation
 from headwater.redaction.logs import redact_logs
-from headwater.redaction.redactor import SETTINGS, Redactor
+from headwater.redaction.redactor import REDACTION_SETTINGS, Redactor
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _log = logging.getLogger("headwater")
-_READY = 60.0  # seconds that a named run waits for the capture to get ready; it takes one
+_READY_TIMEOUT = 60.0  # seconds that a named run waits for the capture to be ready; that takes one
 AT_EXIT = 10.0
-"""Seconds for what has not been told and delivered when the program ends."""
+"""Seconds to wait for events that have not been sent and delivered when the program ends."""
 WITH_TABLES = 600.0
-"""The same where tables of row lineage are written, or evidence reads the data again: that takes about half as long as
-the job did."""
+"""The same if row lineage is written as tables or evidence reads data again: that takes about half as long as the
+job."""
 
 
-MakeEvidence = Callable[["SparkSession", CodeLocation | None, Callable[[Exception], None], Redactor], EvidenceKeeper]
-"""Of the code that runs, of whom to tell of faults, and of what takes secrets out of text before it is hashed."""
+MakeEvidenceProvider = Callable[
+    ["SparkSession", CodeLocation | None, Callable[[Exception], None], Redactor], EvidenceProvider
+]
+"""Takes the running code, the function that reports errors, and the redactor of text before it is hashed."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    sinks: Sequence[Sink]
+class CaptureSettings:
+    sinks: Sequence[EventSink]
     namespace: str
     job: str | None
     spool: Path
-    measuring: Measuring
-    keeper: Callable[[SparkSession, Redactor], RowKeeper] | None = None
-    evidence: MakeEvidence | None = None
-    key: CaptureKey | None = None
+    options: CaptureOptions
+    make_row_capture: Callable[[SparkSession, Redactor], RowCapture] | None = None
+    make_evidence: MakeEvidenceProvider | None = None
+    key: CaptureSigningKey | None = None
     """Signs kept plans."""
 
 
 class Capture:
     """The capture of one Spark application."""
 
-    def __init__(self, spark: SparkSession, settings: Settings, version: str) -> None:
+    def __init__(self, spark: SparkSession, settings: CaptureSettings, version: str) -> None:
         self._spark = spark
         self._settings = settings
         self._version = version
         self._bridge = Bridge(spark.sparkContext)
-        self._redactor = Redactor(on_unreadable=_unreadable)
+        self._redactor = Redactor(on_unreadable=_warn_unreadable_pattern)
         redact_logs(self._redactor)
         self._delivery = Delivery(
             settings.sinks, settings.spool, make_frame=RedactedFrames(self._redactor, settings.key)
         )
-        self._observer = Observer(self._bridge, self._delivery.send, self._workshop)
+        self._observer = Observer(self._bridge, self._delivery.send, self._make_components)
         self._ended = False
-        self.patience = _patience(settings.measuring)
-        """Seconds to wait at the end for what is still to be done."""
+        self.patience = _end_timeout(settings.options)
+        """Seconds to wait at the end for pending work."""
 
     def begin(self) -> None:
-        atexit.register(self._at_exit)  # after the delivery has registered its own: the last one goes first
-        self._bridge.listen()
+        atexit.register(self._at_exit)  # after the delivery has registered its own: the last registered runs first
+        self._bridge.register()
         self._observer.start()
 
-    def _workshop(self) -> Workshop:
-        from headwater.capture.events.builder import Events, new_run_id
+    def _make_components(self) -> CaptureComponents:
+        from headwater.capture.events.builder import EventBuilder, new_run_id
 
         context = self._spark.sparkContext
         conf = dict(context.getConf().getAll())
         self._redactor.learn({**conf, **_session_settings(self._spark)})
-        # Before jobs are named after it: in the whole of a name, a secret would reach over what tells them apart.
+        # Before jobs are named after it: a secret matched in a whole job name could include what distinguishes jobs.
         name = self._redactor.text(self._settings.job or _application_name(context))
-        above = parent_of_application(conf, os.environ)
-        application = RunIdentity(new_run_id(), name, above)
-        root = None if above is None else above.root or above
-        code, make_evidence = running_code(), self._settings.evidence
-        evidence = make_evidence(self._spark, code, self._observer.fault, self._redactor) if make_evidence else None
-        return Workshop(
-            Reader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
-            Events(Engine(self._settings.namespace, self._spark.version, self._version, code)),
+        parent = parent_of_application(conf, os.environ)
+        application = RunIdentity(new_run_id(), name, parent)
+        root = None if parent is None else parent.root or parent
+        code, make_evidence = running_code(), self._settings.make_evidence
+        evidence = (
+            make_evidence(self._spark, code, self._observer.report_error, self._redactor) if make_evidence else None
+        )
+        return CaptureComponents(
+            WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
+            EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
             application,
             ParentRun(self._settings.namespace, name, application.run_id, root),
             new_run_id,
-            self._settings.measuring,
+            self._settings.options,
             partial(measure, self._spark),
-            self._settings.keeper(self._spark, self._redactor) if self._settings.keeper else None,
+            self._settings.make_row_capture(self._spark, self._redactor) if self._settings.make_row_capture else None,
             evidence,
             self._redactor,
         )
@@ -119,26 +123,28 @@ class Capture:
         self,
         job: str,
         partition: str | None,
-        measuring: Measuring | None,
+        options: CaptureOptions | None,
         namespace: str | None = None,
-        evidence: EvidenceAsked | None = None,
+        evidence: EvidenceOptions | None = None,
         literals: str | None = None,
     ) -> Iterator[NamedRun | None]:
-        workshop = self._observer.workshop(_READY)
-        if workshop is None:
+        components = self._observer.components(_READY_TIMEOUT)
+        if components is None:
             yield None
             return
         outer = current.get()
-        above = workshop.parent
+        parent_run = components.parent
         if outer is not None:
-            above = ParentRun(above.namespace, outer.identity.job, outer.identity.run_id, above.root or above)
+            parent_run = ParentRun(
+                parent_run.namespace, outer.identity.job, outer.identity.run_id, parent_run.root or parent_run
+            )
         run = NamedRun(
-            RunIdentity(workshop.new_run_id(), job, above, namespace=namespace),
+            RunIdentity(components.new_run_id(), job, parent_run, namespace=namespace),
             datetime.now(UTC),
             partition,
-            self._measuring(measuring, evidence, literals),
+            self._measuring(options, evidence, literals),
         )
-        self.patience = max(self.patience, _patience(run.measuring))
+        self.patience = max(self.patience, _end_timeout(run.options))
         self._observer.open_runs.add(run)
         token = current.set(run)
         self._mark(kind="run-begin", run=run.identity.run_id)
@@ -152,58 +158,58 @@ class Capture:
         finally:
             current.reset(token)
             self._tag(run, outer)
-            said = {} if failure is None else _failure_said(failure, run)
-            self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **said)
+            failure_fields = {} if failure is None else _failure_fields(failure, run)
+            self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **failure_fields)
 
-    def evidence_asked(
+    def evidence_options(
         self, checksums: str | None, expectations: Sequence[Expectation] = (), **others: Any
-    ) -> EvidenceAsked:
-        """With the checksums of the whole application, unless a run wants others."""
-        whole = self._settings.measuring.evidence or EvidenceAsked()
-        return EvidenceAsked(checksums or whole.checksums, expectations=tuple(expectations), **others)
+    ) -> EvidenceOptions:
+        """With the checksums of the application, unless the run states others."""
+        application_options = self._settings.options.evidence or EvidenceOptions()
+        return EvidenceOptions(checksums or application_options.checksums, expectations=tuple(expectations), **others)
 
     def _measuring(
-        self, asked: Measuring | None, evidence: EvidenceAsked | None, literals: str | None = None
-    ) -> Measuring:
-        whole = self._settings.measuring
-        evidence = evidence or whole.evidence
-        if asked is None:
-            return replace(whole, evidence=evidence, literals=literals or whole.literals)
-        literals = literals or asked.literals or whole.literals
-        return replace(asked, rows=asked.rows or whole.rows, evidence=evidence, literals=literals)
+        self, options: CaptureOptions | None, evidence: EvidenceOptions | None, literals: str | None = None
+    ) -> CaptureOptions:
+        application_options = self._settings.options
+        evidence = evidence or application_options.evidence
+        if options is None:
+            return replace(application_options, evidence=evidence, literals=literals or application_options.literals)
+        literals = literals or options.literals or application_options.literals
+        return replace(options, rows=options.rows or application_options.rows, evidence=evidence, literals=literals)
 
-    def _mark(self, **said: Any) -> None:
+    def _mark(self, **fields: Any) -> None:
         try:
-            self._bridge.mark(**said)
-        except Exception as gone:  # the run ends with the program, at the latest
-            _log.debug("Spark no longer answers: %s", gone)
+            self._bridge.post_marker(**fields)
+        except Exception as error:  # the run ends with the program, at the latest
+            _log.debug("Spark no longer answers: %s", error)
 
     def _tag(self, leaving: NamedRun | None, entering: NamedRun | None) -> None:
-        """Tell Spark whose work this thread does. One tag at a time: the innermost run is the one."""
+        """Set the job tag of the run that this thread works for. One tag at a time: that of the innermost run."""
         try:
             if leaving is not None:
                 self.context.removeJobTag(leaving.tag)
             if entering is not None:
                 self.context.addJobTag(entering.tag)
-        except Exception as gone:  # the context was stopped within the block
-            _log.debug("No job tag was set: %s", gone)
+        except Exception as error:  # the context was stopped within the block
+            _log.debug("No job tag was set: %s", error)
 
     @property
     def namespace(self) -> str:
         return self._settings.namespace
 
-    def tell(self, event: dict[str, Any]) -> None:
-        """Deliver an event of somebody else's to the same sinks."""
+    def send_event(self, event: dict[str, Any]) -> None:
+        """Deliver an event that another part of Headwater made to the same sinks."""
         self._delivery.send(event)
 
     def flush(self, seconds: float) -> bool:
-        """Wait until everything that happened so far is told and delivered."""
+        """Wait until everything that has happened so far is sent and delivered."""
         until = time.monotonic() + seconds
-        told = self._observer.catch_up(seconds)
-        return self._delivery.flush(max(0.0, until - time.monotonic())) and told
+        caught_up = self._observer.catch_up(seconds)
+        return self._delivery.flush(max(0.0, until - time.monotonic())) and caught_up
 
     def end(self, failure: BaseException | None, seconds: float) -> None:
-        """Tell what is left to tell, end the application's run and stop."""
+        """Send what is pending, end the application's run and stop."""
         if self._ended:
             return
         self._ended = True
@@ -211,30 +217,31 @@ class Capture:
         try:
             self._observer.catch_up(seconds)
             self._observer.stop(max(0.1, until - time.monotonic()))
-            self._bridge.leave()
-        except Exception as gone:
-            _log.debug("Spark no longer answers: %s", gone)
+            self._bridge.unregister()
+        except Exception as error:
+            _log.debug("Spark no longer answers: %s", error)
         if self._missed():
-            _log.warning("%d messages of Spark were not heard: it said more than could be read.", self._missed())
-        workshop = self._observer.workshop(0)
-        if workshop is not None:
-            now, events = datetime.now(UTC), workshop.events
+            _log.warning("%d messages of Spark's listener were dropped: its queue was full.", self._missed())
+        components = self._observer.components(0)
+        if components is not None:
+            now, events = datetime.now(UTC), components.events
             if failure is None:
-                self._delivery.send(events.complete(workshop.application, now))
+                self._delivery.send(events.complete(components.application, now))
             else:
                 reason = failure_without_literals(
-                    Failure(_named(failure), "PYTHON", _trace(failure)), workshop.measuring.kept_literals
+                    Failure(_failure_message(failure), "PYTHON", _stack_trace(failure)),
+                    components.options.literals_mode,
                 )
-                self._delivery.send(events.fail(workshop.application, now, reason))
+                self._delivery.send(events.fail(components.application, now, reason))
         self._delivery.fail_open_runs()
         self._delivery.close(max(0.1, until - time.monotonic()))
         atexit.unregister(self._at_exit)
 
     def _missed(self) -> int:
         try:
-            return self._bridge.missed
-        except Exception as gone:
-            _log.debug("Spark no longer answers: %s", gone)
+            return self._bridge.dropped_messages
+        except Exception as error:
+            _log.debug("Spark no longer answers: %s", error)
             return 0
 
     def _at_exit(self) -> None:
@@ -252,8 +259,8 @@ class Capture:
         return self._spark.sparkContext
 
     def status(self) -> dict[str, Any]:
-        """What the capture has cost and what it could not do."""
-        effort = self._observer.effort
+        """What the capture has cost, and its errors."""
+        effort = self._observer.cost
         return {
             "writes": effort.writes,
             "faults": effort.faults,
@@ -263,41 +270,41 @@ class Capture:
         }
 
 
-def _patience(measuring: Measuring) -> float:
-    tables = measuring.rows is not None and measuring.rows.writes_tables
-    return WITH_TABLES if tables or (measuring.evidence or EvidenceAsked()).reads_data else AT_EXIT
+def _end_timeout(options: CaptureOptions) -> float:
+    tables = options.rows is not None and options.rows.writes_tables
+    return WITH_TABLES if tables or (options.evidence or EvidenceOptions()).reads_data else AT_EXIT
 
 
-def _failure_said(failure: BaseException, run: NamedRun) -> dict[str, Any]:
-    """What the run's last event says of it."""
-    told = Failure(_named(failure), "PYTHON", _trace(failure))
+def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, Any]:
+    """What the run's last event states about its failure."""
+    reported = Failure(_failure_message(failure), "PYTHON", _stack_trace(failure))
     if run.describe_failure is not None:
         message = f"{type(failure).__name__}: {run.describe_failure(failure)}"
-        told = replace(failure_without_literals(told, "drop"), message=message)
+        reported = replace(failure_without_literals(reported, "drop"), message=message)
     else:
-        told = failure_without_literals(told, run.measuring.kept_literals)
-    return {"failure": told.message, "trace": told.stack_trace}
+        reported = failure_without_literals(reported, run.options.literals_mode)
+    return {"failure": reported.message, "trace": reported.stack_trace}
 
 
 def _session_settings(spark: SparkSession) -> dict[str, str]:
-    """Those of the session that say what is secret."""
-    return {name: value for name in SETTINGS if (value := spark.conf.get(name, None))}
+    """The session settings that define what is secret."""
+    return {name: value for name in REDACTION_SETTINGS if (value := spark.conf.get(name, None))}
 
 
-def _unreadable(name: str, reason: str) -> None:
-    _log.warning("%s is not heeded when secrets are removed from events: Python cannot read it (%s).", name, reason)
+def _warn_unreadable_pattern(name: str, reason: str) -> None:
+    _log.warning("%s is ignored when secrets are removed from events: Python cannot compile it (%s).", name, reason)
 
 
-def _named(failure: BaseException) -> str:
+def _failure_message(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {failure}"
 
 
-def _trace(failure: BaseException) -> str:
+def _stack_trace(failure: BaseException) -> str:
     return "".join(traceback.format_exception(failure))
 
 
 def _application_name(context: SparkContext) -> str:
-    """Spark's name for it; a script that gave none goes by its file."""
+    """The application's name in Spark; the script's file name if it set none."""
     name = str(context.appName)
     if name not in ("pyspark-shell", "", "Spark shell"):
         return Path(name).stem if name.endswith(".py") else name

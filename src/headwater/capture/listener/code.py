@@ -19,7 +19,7 @@ class CodeLocation:
 
 
 def running_code() -> CodeLocation | None:
-    """The script that was started; None in a shell or a notebook. Outside a git repository just its path."""
+    """The script that was started; None in a shell or a notebook. Outside of a git repository only its path."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
     if script is None:
         return None
@@ -27,11 +27,13 @@ def running_code() -> CodeLocation | None:
     top = _git(path.parent, "rev-parse", "--show-toplevel")
     if top is None:
         return CodeLocation(path.as_uri(), str(path))
-    below = path.relative_to(Path(top).resolve()).as_posix() if path.is_relative_to(Path(top).resolve()) else str(path)
+    relative_path = (
+        path.relative_to(Path(top).resolve()).as_posix() if path.is_relative_to(Path(top).resolve()) else str(path)
+    )
     repository = _git(path.parent, "config", "--get", "remote.origin.url")
     return CodeLocation(
         path.as_uri(),
-        below,
+        relative_path,
         None if repository is None else _without_secrets(repository),
         _git(path.parent, "rev-parse", "HEAD"),
         _git(path.parent, "rev-parse", "--abbrev-ref", "HEAD"),
@@ -39,20 +41,20 @@ def running_code() -> CodeLocation | None:
 
 
 def is_changed(folder: Path) -> bool | None:
-    """Whether the repository has changes to files it knows that no commit has; None if git does not say."""
-    found = _git(folder, "status", "--porcelain", "--untracked-files=no", none="")
-    return None if found is None else bool(found)
+    """Whether the repository has uncommitted changes to tracked files; None if git does not tell."""
+    status = _git(folder, "status", "--porcelain", "--untracked-files=no", empty="")
+    return None if status is None else bool(status)
 
 
-def _git(folder: Path, *arguments: str, none: str | None = None) -> str | None:
-    """What git says; ``none`` where it has nothing to say, None where it cannot be asked."""
+def _git(folder: Path, *arguments: str, empty: str | None = None) -> str | None:
+    """The output of git; ``empty`` if it is empty, None if git cannot be run."""
     try:
-        found = subprocess.run(
+        result = subprocess.run(
             ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=5, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or none if found.returncode == 0 else None
+    return result.stdout.strip() or empty if result.returncode == 0 else None
 
 
 def _without_secrets(url: str) -> str:

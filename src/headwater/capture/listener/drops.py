@@ -1,8 +1,8 @@
 """Tables and views that the job drops.
 
-Spark says which table of its own catalog is gone, so a `DROP TABLE IF EXISTS` of what was not there is none, nor is the
-table that an overwrite takes away to make it anew. Other catalogs say nothing: there a command that went well has
-dropped its table, unless it would have gone as well without one.
+Spark sends an event for each table that its own catalog has dropped, so a `DROP TABLE IF EXISTS` of a missing table
+drops nothing, and neither does an overwrite that recreates its table. Other catalogs send no event: there, a successful
+command has dropped its table, unless it would have succeeded without one.
 """
 
 from __future__ import annotations
@@ -12,93 +12,93 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.capture.naming.catalogs import SESSION_CATALOG, Catalogs
-from headwater.capture.naming.dataset_ref import Place
+from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.jdbc import database
 from headwater.capture.naming.plan_sources import Facts
 
-Name = tuple[str, ...]
+TableName = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Dropping:
-    """A command under way. ``name``: of the table within its catalog."""
+class DropCommand:
+    """A running command. ``name``: of the table within its catalog."""
 
     catalog: str
-    name: Name
+    name: TableName
     kind: str
     if_exists: bool
     url: str | None = None
-    """Of a database, where the catalog is one."""
+    """Of a database, if the catalog is one."""
 
-    def names(self, gone: Name) -> bool:
+    def drops_table(self, table: TableName) -> bool:
         """Whether it is about this table of Spark's own catalog."""
-        same = [part.casefold() for part in self.name[-2:]] == [part.casefold() for part in gone]
+        same = [part.casefold() for part in self.name[-2:]] == [part.casefold() for part in table]
         return self.catalog == SESSION_CATALOG and same
 
-    def place(self, name: Name, catalogs: Catalogs) -> Place:
+    def dataset(self, name: TableName, catalogs: Catalogs) -> DatasetRef:
         if self.url is not None:
             return database(self.url).table(".".join(f'"{part}"' for part in name))
-        return catalogs.place(name, catalog=self.catalog, kind=self.kind)
+        return catalogs.dataset(name, catalog=self.catalog, kind=self.kind)
 
 
 @dataclass
-class _Open:
-    dropping: Dropping
+class _PendingDrop:
+    command: DropCommand
     tags: tuple[str, ...]
-    gone: Name | None = None
-    """The name under which Spark's catalog had it."""
+    table_name: TableName | None = None
+    """The name that the table had in Spark's catalog."""
 
 
 @dataclass(frozen=True)
-class Dropped:
-    place: Place
+class DroppedTable:
+    dataset: DatasetRef
     tags: tuple[str, ...]
 
 
-def read_dropping(nodes: Sequence[Facts]) -> Dropping | None:
-    """From the survey of a command."""
+def read_drop_command(nodes: Sequence[Facts]) -> DropCommand | None:
+    """The drop that a command makes, from its plan facts; None if it drops nothing."""
     command = nodes[0]
     if command["class"] == "DropTableCommand":
         name = (command.get("database") or "default", command["dropped"])
         kind = "VIEW" if command.get("isView") else "TABLE"
-        return Dropping(command.get("catalog") or SESSION_CATALOG, name, kind, bool(command.get("ifExists")))
+        return DropCommand(command.get("catalog") or SESSION_CATALOG, name, kind, bool(command.get("ifExists")))
     if command["class"] == "DropTable" and len(nodes) > 1 and nodes[1].get("identifier"):
         table = nodes[1]
         name = (*(table.get("namespace") or ()), table["identifier"])
         catalog, url = table.get("catalogName") or SESSION_CATALOG, table.get("catalogUrl")
-        return Dropping(catalog, name, "TABLE", bool(command.get("ifExists")), url)
+        return DropCommand(catalog, name, "TABLE", bool(command.get("ifExists")), url)
     return None
 
 
-class Drops:
-    """Of one application."""
+class DropTracker:
+    """The drops of one application."""
 
     def __init__(self, catalogs: Catalogs) -> None:
         self._catalogs = catalogs
-        self._open: dict[Any, _Open] = {}
-        self._unmatched: list[Name] = []
-        """Dropped tables that match no open command: the start of theirs has not been read yet."""
-        self._met: dict[tuple[str, str], Place] = {}
+        self._open: dict[Any, _PendingDrop] = {}
+        self._unmatched: list[TableName] = []
+        """Dropped tables that match no pending command: the start of theirs has not been read yet."""
+        self._known_tables: dict[tuple[str, str], DatasetRef] = {}
 
-    def met(self, places: Iterable[Place]) -> None:
-        """Tables that the job read or wrote: by then it is known where they lie."""
-        for place in places:
-            if place.kind != "FILE":
-                self._met[place.also or place.key] = place
+    def add_known_tables(self, tables: Iterable[DatasetRef]) -> None:
+        """Tables that the job read or wrote: their location is known by then."""
+        for table in tables:
+            if table.kind != "FILE":
+                self._known_tables[table.symlink or table.key] = table
 
-    def began(self, execution: Any, dropping: Dropping, tags: Iterable[str]) -> None:
-        """A command may end before the listener reads its start; its catalog events then come before this call."""
-        opened = self._open[execution] = _Open(dropping, tuple(tags))
+    def command_started(self, execution: Any, command: DropCommand, tags: Iterable[str]) -> None:
+        """A command may end before its start is read; its catalog events then come before this call."""
+        pending = self._open[execution] = _PendingDrop(command, tuple(tags))
         for name in self._unmatched:
-            if dropping.names(name):
-                opened.gone = name
+            if command.drops_table(name):
+                pending.table_name = name
 
-    def gone(self, database: str, table: str) -> None:
-        """Spark's own catalog has it no more."""
+    def table_gone(self, database: str, table: str) -> None:
+        """Spark's own catalog has dropped the table."""
         name = (database, table)
-        commands = [each for each in self._open.values() if each.dropping.names(name)]
-        for each in commands:
-            each.gone = name
+        commands = [pending for pending in self._open.values() if pending.command.drops_table(name)]
+        for pending in commands:
+            pending.table_name = name
         if not commands:
             self._unmatched.append(name)
 
@@ -106,16 +106,16 @@ class Drops:
         """Called at the end of every execution: tables dropped before it do not belong to a later command."""
         self._unmatched.clear()
 
-    def ended(self, execution: Any, *, failed: bool) -> Dropped | None:
-        """What the command has dropped; None: nothing, as far as anybody can tell."""
-        known = self._open.pop(execution, None)
-        if known is None or failed:
+    def command_ended(self, execution: Any, *, failed: bool) -> DroppedTable | None:
+        """The table that the command has dropped; None if none, as far as can be known."""
+        pending = self._open.pop(execution, None)
+        if pending is None or failed:
             return None
-        asked = known.dropping
-        named = asked.place(known.gone or asked.name, self._catalogs)
-        met = self._met.pop(named.key, None)
-        if asked.catalog == SESSION_CATALOG:
-            was_there = known.gone is not None
+        command = pending.command
+        table = command.dataset(pending.table_name or command.name, self._catalogs)
+        known_table = self._known_tables.pop(table.key, None)
+        if command.catalog == SESSION_CATALOG:
+            was_there = pending.table_name is not None
         else:
-            was_there = met is not None or not asked.if_exists
-        return Dropped(met or named, known.tags) if was_there else None
+            was_there = known_table is not None or not command.if_exists
+        return DroppedTable(known_table or table, pending.tags) if was_there else None

@@ -1,7 +1,7 @@
 """Runs that the user names: `with hw.run("orders_daily", partition="2026-11-15"):`.
 
-One run, however many writes: it starts with the block, each write that ends well is told as it ends, and the end of the
-block completes it. Spark's job tags say which execution belongs to which run, thread by thread.
+One run for all writes of the block: it starts with the block, each successful write is reported when it ends, and the
+end of the block completes it. Spark's job tags tell which execution belongs to which run, thread by thread.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from headwater.capture.events.evidence import Declared, EvidenceAsked, RunEnded
-from headwater.capture.events.output_quality import Asked
-from headwater.capture.events.row_capture import RowsAsked
-from headwater.capture.events.run_types import Outcome, RunIdentity
-from headwater.capture.listener.statistics import Amount, together
+from headwater.capture.events.evidence import DeclaredEvidence, EndedRun, EvidenceOptions
+from headwater.capture.events.output_quality import QualityColumns
+from headwater.capture.events.row_capture import RowCaptureOptions
+from headwater.capture.events.run_types import RunIdentity, WriteOutcome
+from headwater.capture.listener.statistics import Amount, sum_amounts
 from headwater.redaction.literals import check_mode
 
 TAG = "headwater-run-"
-_MOST_TOLD = 1_000  # writes of one run whose measurements are kept for its last event
+_MAX_OUTCOMES = 1_000  # writes of one run whose metrics are kept for its last event
 
 
 @dataclass(frozen=True)
-class Measuring:
-    """What is to be measured of writes: Spark's metrics, but for the nodes named in ``leave_out``; and the quality of
-    all columns written, of those named, or of none."""
+class CaptureOptions:
+    """What is measured of writes: Spark's metrics, without the nodes in ``leave_out``; and the quality of all columns
+    written, of the named ones, or of none."""
 
     telemetry: bool = True
     leave_out: tuple[str, ...] = ()
-    quality: Asked = False
-    rows: RowsAsked | None = None
-    """What is kept for questions about rows; None: as for the whole application."""
-    evidence: EvidenceAsked | None = None
-    """What a run shall say for itself."""
+    quality: QualityColumns = False
+    rows: RowCaptureOptions | None = None
+    """The row capture; None: as for the application."""
+    evidence: EvidenceOptions | None = None
+    """The evidence of a run."""
     literals: str | None = None
-    """Whether literals of queries leave the process: "keep", "mask" or "drop"; None: as for the whole application."""
+    """Whether literals of queries leave the process: "keep", "mask" or "drop"; None: as for the application."""
 
     def __post_init__(self) -> None:
         if self.literals is not None:
             check_mode(self.literals)
 
     @property
-    def kept_literals(self) -> str:
+    def literals_mode(self) -> str:
         return self.literals or "keep"
 
 
@@ -53,44 +53,46 @@ class NamedRun:
     identity: RunIdentity
     started: datetime
     partition: str | None = None
-    measuring: Measuring = field(default_factory=Measuring)
+    options: CaptureOptions = field(default_factory=CaptureOptions)
     outer: NamedRun | None = None
-    told: list[Outcome] = field(default_factory=list)
+    outcomes: list[WriteOutcome] = field(default_factory=list)
     facets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What else its last event shall tell of the run."""
-    declared: Declared | None = None
-    """What a declared pipeline says of it."""
+    """Further facets of the run's last event."""
+    declared: DeclaredEvidence | None = None
+    """The evidence of a declared pipeline."""
     describe_failure: Callable[[BaseException], str] | None = None
-    """How a failure is described in the run's last event; None: in its own words."""
+    """How a failure is described in the run's last event; None: by its own message."""
 
     @property
     def tag(self) -> str:
         return f"{TAG}{self.identity.run_id}"
 
-    def ended(self) -> RunEnded:
-        """What there is to say for it."""
-        evidence = self.measuring.evidence or EvidenceAsked()
-        whole = len(self.told) < _MOST_TOLD
-        return RunEnded(
-            [each.evidence for each in self.told if each.evidence is not None],
-            together([each.amount for each in self.told]) if whole else Amount(),
-            together([amount for each in self.told for amount in each.read.values()]) if whole else Amount(),
+    def to_ended_run(self) -> EndedRun:
+        """What its evidence is made of."""
+        evidence = self.options.evidence or EvidenceOptions()
+        complete = len(self.outcomes) < _MAX_OUTCOMES
+        return EndedRun(
+            [outcome.evidence for outcome in self.outcomes if outcome.evidence is not None],
+            sum_amounts([outcome.amount for outcome in self.outcomes]) if complete else Amount(),
+            sum_amounts([amount for outcome in self.outcomes for amount in outcome.read.values()])
+            if complete
+            else Amount(),
             self.declared,
             self.partition,
             evidence.expectations,
-            self.measuring.kept_literals,
+            self.options.literals_mode,
         )
 
-    def tell(self, outcome: Outcome) -> None:
-        if len(self.told) < _MOST_TOLD:
-            self.told.append(outcome)
+    def add_outcome(self, outcome: WriteOutcome) -> None:
+        if len(self.outcomes) < _MAX_OUTCOMES:
+            self.outcomes.append(outcome)
 
 
 current: ContextVar[NamedRun | None] = ContextVar("headwater run", default=None)
 
 
-class OpenRuns:
-    """The named runs whose end has not been heard of."""
+class NamedRunRegistry:
+    """The named runs whose end has not been read yet."""
 
     def __init__(self) -> None:
         self._runs: dict[str, NamedRun] = {}
@@ -113,8 +115,8 @@ class OpenRuns:
             return list(self._runs.values())
 
     def owner(self, tags: Iterable[str], started: datetime) -> NamedRun | None:
-        """The run an execution belongs to. A thread of the user's own has no tag of ours: what it writes belongs to the
-        run that is open, if there is just one."""
+        """The run that an execution belongs to. A thread that the user starts has no job tag of a run: what it writes
+        belongs to the open run, if there is exactly one."""
         with self._lock:
             for tag in tags:
                 if tag.startswith(TAG):

@@ -1,7 +1,7 @@
-"""Who started this application: an orchestrator says so in the environment or in Spark's configuration.
+"""The run that started this application: an orchestrator states it in the environment or in Spark's configuration.
 
-The names are those that Airflow's OpenLineage provider and the OpenLineage Spark agent use: a DAG that hands its run on
-to them hands it on to us.
+The names are those that Airflow's OpenLineage provider and the OpenLineage Spark agent use: a DAG that passes its run
+to them passes it to Headwater as well.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from headwater.capture.events.run_types import ParentRun
 
 
 def parent_of_application(conf: Mapping[str, str], environment: Mapping[str, str]) -> ParentRun | None:
-    """``conf`` is Spark's configuration, which wins over the environment."""
+    """``conf`` is Spark's configuration, which takes precedence over the environment."""
     root = _from_conf(conf, "root") or _from_text(environment.get("OPENLINEAGE_ROOT_PARENT_ID"))
     parent = _from_conf(conf, "") or _from_text(environment.get("OPENLINEAGE_PARENT_ID"))
     if parent is None:

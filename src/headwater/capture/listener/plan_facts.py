@@ -1,47 +1,47 @@
-"""What is asked of Spark's objects, as paths of getters for the survey (jvm/Survey.java).
+"""The facts that are read from Spark's objects, as paths of getters for jvm/PlanFacts.java.
 
-Whatever a version or a source does not have stays unanswered; the readers of the answers take that as "not known".
+A fact that a version of Spark or a source does not have is missing; the readers of the facts take that as "not known".
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-Questions = dict[str, Any]
+FactQueries = dict[str, Any]
 
 
-def _catalog_table(at: str) -> dict[str, str]:
+def _catalog_table_facts(path: str) -> dict[str, str]:
     """Of a `CatalogTable`."""
     return {
-        "table": f"{at}.identifier.table",
-        "database": f"{at}.identifier.database",
-        "catalog": f"{at}.identifier.catalog",
-        "location": f"{at}.storage.locationUri",
-        "provider": f"{at}.provider",
-        "tableType": f"{at}.tableType.name",
+        "table": f"{path}.identifier.table",
+        "database": f"{path}.identifier.database",
+        "catalog": f"{path}.identifier.catalog",
+        "location": f"{path}.storage.locationUri",
+        "provider": f"{path}.provider",
+        "tableType": f"{path}.tableType.name",
     }
 
 
-def _table(of: str) -> dict[str, str]:
-    """Of a V2 `Table`: file tables, JDBC, Kafka, Iceberg and Delta each answer a few of these."""
-    at = f"{of}." if of else ""
+def _table_facts(table_path: str) -> dict[str, str]:
+    """Of a V2 `Table`: file tables, JDBC, Kafka, Iceberg and Delta each have a few of these."""
+    prefix = f"{table_path}." if table_path else ""
     return {
-        "tableClass": f"{at}getClass.getName",
-        "tableName": f"{at}name",
-        "properties": f"{at}properties",
-        "roots": f"{at}fileIndex.rootPaths",
-        "format": f"{at}formatName",
-        "url": f"{at}jdbcOptions.url",
-        "query": f"{at}jdbcOptions.tableOrQuery",
-        "location": f"{at}table.location",
-        "version": f"{at}table.currentSnapshot.snapshotId",
-        "path": f"{at}path",
+        "tableClass": f"{prefix}getClass.getName",
+        "tableName": f"{prefix}name",
+        "properties": f"{prefix}properties",
+        "roots": f"{prefix}fileIndex.rootPaths",
+        "format": f"{prefix}formatName",
+        "url": f"{prefix}jdbcOptions.url",
+        "query": f"{prefix}jdbcOptions.tableOrQuery",
+        "location": f"{prefix}table.location",
+        "version": f"{prefix}table.currentSnapshot.snapshotId",
+        "path": f"{prefix}path",
         # MERGE, UPDATE and DELETE read through a table around the table.
-        "innerClass": f"{at}table.getClass.getName",
-        "innerLocation": f"{at}table.table.location",
-        "innerVersion": f"{at}table.table.currentSnapshot.snapshotId",
-        "deltaVersion": f"{at}initialSnapshot.version",
-        **{f"v1{key[0].upper()}{key[1:]}": path for key, path in _catalog_table(f"{at}v1Table").items()},
+        "innerClass": f"{prefix}table.getClass.getName",
+        "innerLocation": f"{prefix}table.table.location",
+        "innerVersion": f"{prefix}table.table.currentSnapshot.snapshotId",
+        "deltaVersion": f"{prefix}initialSnapshot.version",
+        **{f"v1{key[0].upper()}{key[1:]}": path for key, path in _catalog_table_facts(f"{prefix}v1Table").items()},
     }
 
 
@@ -60,7 +60,7 @@ _RELATION = {
     "kafka": "relation.@sourceOptions",
 }
 
-LOGICAL: Questions = {
+LOGICAL: FactQueries = {
     "children": {
         "AppendData": ["table"],
         "OverwriteByExpression": ["table"],
@@ -77,27 +77,27 @@ LOGICAL: Questions = {
         "MergeIntoCommand": ["target", "source"],
         "UpdateCommand": ["target"],
         "DeleteCommand": ["target"],
-        # What an RDD was made of: files under code that nobody can read are still where the data came from.
+        # The parents of an RDD: the data comes from its files, even if the code above them cannot be read.
         "LogicalRDD": ["rdd"],
         "ExternalRDD": ["rdd"],
         "RDD": ["dependencies.*.rdd"],
         "*": ["children", "innerChildren", "subqueries"],
     },
     "facts": {
-        "LogicalRelation": {**_IDS, **_RELATION, **_catalog_table("catalogTable")},
-        "HiveTableRelation": {**_IDS, **_catalog_table("tableMeta")},
-        "DataSourceV2Relation": {**_IDS, **_table("table"), **_IDENTIFIER, "options": "options"},
-        "StreamingRelationV2": {**_IDS, **_table("table"), **_IDENTIFIER, "options": "extraOptions"},
+        "LogicalRelation": {**_IDS, **_RELATION, **_catalog_table_facts("catalogTable")},
+        "HiveTableRelation": {**_IDS, **_catalog_table_facts("tableMeta")},
+        "DataSourceV2Relation": {**_IDS, **_table_facts("table"), **_IDENTIFIER, "options": "options"},
+        "StreamingRelationV2": {**_IDS, **_table_facts("table"), **_IDENTIFIER, "options": "extraOptions"},
         "StreamingDataSourceV2Relation": {
             **_IDS,
-            **_table("table"),
+            **_table_facts("table"),
             **_IDENTIFIER,
             "options": "options",
-            "scanClass": "scan.getClass.getName",  # before Spark 4 it does not know its table
+            "scanClass": "scan.getClass.getName",  # before Spark 4 it has no table
         },
         "StreamingDataSourceV2ScanRelation": {
             **_IDS,
-            **_table("relation.table"),
+            **_table_facts("relation.table"),
             "catalogName": "relation.catalog.name",
             "namespace": "relation.identifier.namespace",
             "identifier": "relation.identifier.name",
@@ -111,20 +111,24 @@ LOGICAL: Questions = {
         "FileScanRDD": {"files": "filePartitions.*.files.*.toPath"},
         "HadoopRDD": {"folders": "getJobConf.get('mapreduce.input.fileinputformat.inputdir')"},
         "NewHadoopRDD": {"folders": "getConf.get('mapreduce.input.fileinputformat.inputdir')"},
-        "View": {**_IDS, **_catalog_table("desc"), "temporary": "isTempView"},
+        "View": {**_IDS, **_catalog_table_facts("desc"), "temporary": "isTempView"},
         # What is written, and where to.
         "InsertIntoHadoopFsRelationCommand": {
-            **_catalog_table("catalogTable"),
+            **_catalog_table_facts("catalogTable"),
             "path": "outputPath",
             "mode": "mode",
             "format": "fileFormat",
             "shortName": "fileFormat.shortName",
             "staticPartitions": "staticPartitions",
         },
-        "CreateDataSourceTableAsSelectCommand": {**_catalog_table("table"), "mode": "mode"},
-        "SaveAsV1TableCommand": {**_catalog_table("tableDesc"), "mode": "mode"},
-        "InsertIntoHiveTable": {**_catalog_table("table"), "staticPartitions": "partition", "overwrite": "overwrite"},
-        "CreateHiveTableAsSelectCommand": {**_catalog_table("tableDesc"), "mode": "mode"},
+        "CreateDataSourceTableAsSelectCommand": {**_catalog_table_facts("table"), "mode": "mode"},
+        "SaveAsV1TableCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
+        "InsertIntoHiveTable": {
+            **_catalog_table_facts("table"),
+            "staticPartitions": "partition",
+            "overwrite": "overwrite",
+        },
+        "CreateHiveTableAsSelectCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
         "InsertIntoHiveDirCommand": {"path": "storage.locationUri"},
         "InsertIntoDataSourceDirCommand": {"path": "storage.locationUri", "format": "provider"},
         "SaveIntoDataSourceCommand": {"options": "options", "mode": "mode", "provider": "dataSource.getClass.getName"},
@@ -156,25 +160,25 @@ LOGICAL: Questions = {
         },
         "DropTable": {"ifExists": "ifExists"},
         "AlterViewAsCommand": {"table": "name.table", "database": "name.database", "catalog": "name.catalog"},
-        "WriteToMicroBatchDataSourceV1": {**_catalog_table("catalogTable"), "sink": "sink", "mode": "outputMode"},
-        "WriteToMicroBatchDataSource": {**_table("table"), "options": "writeOptions"},
-        "CreateDeltaTableCommand": _catalog_table("table"),
-        "MergeIntoCommand": _catalog_table("catalogTable"),
-        "UpdateCommand": _catalog_table("catalogTable"),
-        "DeleteCommand": _catalog_table("catalogTable"),
+        "WriteToMicroBatchDataSourceV1": {**_catalog_table_facts("catalogTable"), "sink": "sink", "mode": "outputMode"},
+        "WriteToMicroBatchDataSource": {**_table_facts("table"), "options": "writeOptions"},
+        "CreateDeltaTableCommand": _catalog_table_facts("table"),
+        "MergeIntoCommand": _catalog_table_facts("catalogTable"),
+        "UpdateCommand": _catalog_table_facts("catalogTable"),
+        "DeleteCommand": _catalog_table_facts("catalogTable"),
         "WriteIntoDelta": {"path": "deltaLog.dataPath"},
     },
 }
 
-TABLE: Questions = {"children": {}, "facts": {"*": _table("")}}
+TABLE: FactQueries = {"children": {}, "facts": {"*": _table_facts("")}}
 
 # Commands that Spark makes while it analyzes have lost the statement's text; the query within still has it.
-TOP: Questions = {
+TOP: FactQueries = {
     "children": {},
     "facts": {"*": {**_IDS, "sql": "origin.sqlText", "innerSql": "innerChildren.head.origin.sqlText"}},
 }
 
-PHYSICAL: Questions = {
+PHYSICAL: FactQueries = {
     "children": {
         "AdaptiveSparkPlanExec": ["executedPlan"],
         "QueryStageExec": ["plan"],

@@ -1,7 +1,7 @@
-"""Switching the capture on and off for a Spark session.
+"""Enables and disables the capture of a Spark session.
 
-The capture belongs to the Spark application: sessions that share a SparkContext share it, also those that Spark makes
-for itself (a streaming query runs in a session of its own).
+The capture belongs to the Spark application: sessions that share a SparkContext share it, also sessions that Spark
+creates itself (a streaming query runs in a session of its own).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.listener.application import Capture, Settings
+from headwater.capture.listener.application import Capture, CaptureSettings
 from headwater.errors import HeadwaterError
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ _captures: dict[int, Capture] = {}
 _lock = Lock()
 
 
-def enable(spark: SparkSession, settings: Settings, version: str) -> Capture | None:
-    """Begin to capture; a fault of ours is logged and the session goes on without."""
+def enable(spark: SparkSession, settings: CaptureSettings, version: str) -> Capture | None:
+    """Start to capture; if that fails, the error is logged and the session goes on without capture."""
     refuse_connect(spark)
     with _lock:
-        known = _captures.get(id(spark.sparkContext))
-        if known is not None and not known.ended:
-            known.end(None, known.patience)
+        previous = _captures.get(id(spark.sparkContext))
+        if previous is not None and not previous.ended:
+            previous.end(None, previous.patience)
         try:
             capture = Capture(spark, settings, version)
             capture.begin()
         except HeadwaterError:
             raise
-        except Exception as fault:
-            what = f"{type(fault).__name__}: {fault}".splitlines()[0]
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
             _log.warning("Lineage is not captured in this session; the job is not affected. %s", what[:500])
             _log.debug("While switching the capture on", exc_info=True)
             return None

@@ -1,4 +1,4 @@
-"""What Spark measured while it ran: rows, time, bytes and spill, node by node, from its own metrics."""
+"""Spark's metrics of an execution: rows, time, bytes and spill by plan node."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.capture.events.inputs import Input
-from headwater.capture.naming.dataset_ref import Place
+from headwater.capture.events.inputs import WriteInput
+from headwater.capture.naming.dataset_ref import DatasetRef
 
-Node = Mapping[str, Any]
+NodeFacts = Mapping[str, Any]
 
 _ROWS = ("numOutputRows", "pythonNumRowsReceived")
 _TIMES = {"timing": 1.0, "nsTiming": 1e-6}  # to milliseconds
@@ -19,7 +19,7 @@ _WRAPPERS = frozenset(
     {
         *("WholeStageCodegenExec", "InputAdapter", "AdaptiveSparkPlanExec", "ColumnarToRowExec", "AQEShuffleReadExec"),
         *("ResultQueryStageExec", "ShuffleQueryStageExec", "BroadcastQueryStageExec", "TableCacheQueryStageExec"),
-        "Together",  # our own: a command's plan beside those of its steps
+        "PlanWithSteps",  # of Headwater: a command's plan beside those of its steps (jvm/ExecutedCommand.java)
     }
 )
 _OF_THE_PROGRAM = ("RDDScanExec", "LocalTableScanExec")
@@ -41,23 +41,23 @@ class Amount:
         return Amount(added(self.rows, other.rows), added(self.bytes, other.bytes), added(self.files, other.files))
 
 
-def together(amounts: Sequence[Amount]) -> Amount:
-    """What is not known of one is not known of all."""
+def sum_amounts(amounts: Sequence[Amount]) -> Amount:
+    """A member that is unknown in one amount is unknown in the sum."""
 
     def added(values: Sequence[int | None]) -> int | None:
-        known = [value for value in values if value is not None]
-        return sum(known) if len(known) == len(values) else None
+        values_known = [value for value in values if value is not None]
+        return sum(values_known) if len(values_known) == len(values) else None
 
     return Amount(
-        added([each.rows for each in amounts]),
-        added([each.bytes for each in amounts]),
-        added([each.files for each in amounts]),
+        added([amount.rows for amount in amounts]),
+        added([amount.bytes for amount in amounts]),
+        added([amount.files for amount in amounts]),
     )
 
 
 @dataclass(frozen=True)
 class NodeTelemetry:
-    """One node of the physical plan. ``parent`` is the place of its parent in the list, -1 for the root."""
+    """One node of the physical plan. ``parent`` is the index of its parent in the list, -1 for the root."""
 
     name: str
     parent: int
@@ -68,57 +68,57 @@ class NodeTelemetry:
     metrics: Mapping[str, int]
 
 
-def written_amount(nodes: Sequence[Node]) -> Amount:
-    """What the command at the top wrote. A command that measures nothing wrote what its query gave it."""
+def written_amount(nodes: Sequence[NodeFacts]) -> Amount:
+    """What the topmost command wrote. A command without metrics wrote the output of its query."""
     for node in nodes:
-        found = _values(node)
-        if "numOutputBytes" in found or ("numFiles" in found and "filesSize" not in found):
-            return Amount(found.get("numOutputRows"), found.get("numOutputBytes"), found.get("numFiles"))
-        if "numOutputRows" in found:
-            return Amount(found["numOutputRows"])
+        metrics = _values(node)
+        if "numOutputBytes" in metrics or ("numFiles" in metrics and "filesSize" not in metrics):
+            return Amount(metrics.get("numOutputRows"), metrics.get("numOutputBytes"), metrics.get("numFiles"))
+        if "numOutputRows" in metrics:
+            return Amount(metrics["numOutputRows"])
     return Amount()
 
 
-def amount_told(said: Mapping[str, Any]) -> Amount:
-    """What the tasks of a write say they wrote (jvm/Records.java), for a command whose plan holds no number."""
-    return Amount(*said.get("recordsWritten") or ())
+def amount_from_tasks(message: Mapping[str, Any]) -> Amount:
+    """What the tasks of a write report (jvm/TaskOutputMetrics.java), for a command whose plan has no metric."""
+    return Amount(*message.get("recordsWritten") or ())
 
 
-def read_amounts(nodes: Iterable[Node], inputs: Iterable[Input]) -> dict[tuple[str, str], Amount]:
-    """What was read of each input: the sum of its scans, found by the ids of the columns they bring. A scan over
-    several datasets at once does not say how much was of which."""
-    owners: dict[int, list[Place]] = {}
+def read_amounts(nodes: Iterable[NodeFacts], inputs: Iterable[WriteInput]) -> dict[tuple[str, str], Amount]:
+    """What was read of each input: the sum of its scans, matched by the ids of their columns. A scan over several
+    datasets does not tell how much it read of each."""
+    owners: dict[int, list[DatasetRef]] = {}
     for item in inputs:
         for id in item.ids:
-            owners.setdefault(id, []).append(item.place)
-    found: dict[tuple[str, str], Amount] = {}
+            owners.setdefault(id, []).append(item.dataset)
+    amounts: dict[tuple[str, str], Amount] = {}
     for node in nodes:
-        places = next((owners[id] for id in node.get("ids") or () if id in owners), [])
+        datasets = next((owners[id] for id in node.get("ids") or () if id in owners), [])
         # Rows that come out of the program's memory, a checkpoint's among them, were not read from a dataset.
-        if len(places) == 1 and (places[0].kind == "MEMORY") == (node["class"] in _OF_THE_PROGRAM):
-            values, key = _values(node), places[0].key
+        if len(datasets) == 1 and (datasets[0].kind == "MEMORY") == (node["class"] in _OF_THE_PROGRAM):
+            values, key = _values(node), datasets[0].key
             scan = Amount(values.get("numOutputRows"), values.get("filesSize"), values.get("numFiles"))
-            found[key] = found[key] + scan if key in found else scan
-    return found
+            amounts[key] = amounts[key] + scan if key in amounts else scan
+    return amounts
 
 
-def telemetry(nodes: Sequence[Node], leave_out: Iterable[str] = ()) -> Iterator[NodeTelemetry]:
-    """Every node that did something, without Spark's own wrappers; ``leave_out`` names nodes not to be told of."""
+def telemetry(nodes: Sequence[NodeFacts], leave_out: Iterable[str] = ()) -> Iterator[NodeTelemetry]:
+    """Every node, without Spark's own wrappers and the nodes named in ``leave_out``."""
     unwanted = {name.lower() for name in leave_out}
-    places: dict[int, int] = {-1: -1}
-    told = 0
-    for at, node in enumerate(nodes):
-        above = places[node["parent"]]
+    index_of: dict[int, int] = {-1: -1}
+    count = 0
+    for index, node in enumerate(nodes):
+        parent = index_of[node["parent"]]
         name = str(node.get("name", node["class"])).strip()
         if node["class"] in _WRAPPERS or name.lower() in unwanted:
-            places[at] = above
+            index_of[index] = parent
             continue
-        places[at] = told
-        told += 1
+        index_of[index] = count
+        count += 1
         values = _values(node)
         yield NodeTelemetry(
             name,
-            above,
+            parent,
             next((values[key] for key in _ROWS if key in values), None),
             _latency(node),
             next((values[key] for key in _BYTES if key in values), None),
@@ -127,10 +127,10 @@ def telemetry(nodes: Sequence[Node], leave_out: Iterable[str] = ()) -> Iterator[
         )
 
 
-def _values(node: Node) -> dict[str, int]:
-    """The metrics that were set: one that never was has a negative value."""
+def _values(node: NodeFacts) -> dict[str, int]:
+    """The metrics that were set: an unset one has a negative value."""
     metrics = node.get("metrics") or {}
-    return {name: found["value"] for name, found in metrics.items() if isinstance(found, dict) and _is_set(found)}
+    return {name: metric["value"] for name, metric in metrics.items() if isinstance(metric, dict) and _is_set(metric)}
 
 
 def _is_set(metric: Mapping[str, Any]) -> bool:
@@ -138,7 +138,7 @@ def _is_set(metric: Mapping[str, Any]) -> bool:
     return isinstance(value, int) and value >= 0
 
 
-def _latency(node: Node) -> float | None:
+def _latency(node: NodeFacts) -> float | None:
     metrics = (node.get("metrics") or {}).values()
     times = [m["value"] * _TIMES[m["type"]] for m in metrics if m.get("type") in _TIMES and _is_set(m)]
     return round(sum(times), 3) if times else None

@@ -1,7 +1,7 @@
-"""Tables of a catalog: named by where their data lies, with the table's own name beside it.
+"""Tables of a catalog: named by their location, with the table's own name as a symlink.
 
-Two catalogs may know one folder by two names, and a job may read the folder itself: the location is what they share.
-A view, or a table whose place is not known, goes by its name in the catalog.
+Two catalogs may know one folder by two names, and a job may read the folder itself: the location is what they share. A
+view, or a table whose location is unknown, has its name in the catalog.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from headwater.capture.naming.dataset_ref import Catalog, Place
+from headwater.capture.naming.dataset_ref import Catalog, DatasetRef
 from headwater.capture.naming.paths import location_name
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ SESSION_CATALOG = "spark_catalog"
 
 @dataclass(frozen=True)
 class Catalogs:
-    """What the session's configuration says of its catalogs."""
+    """The catalogs in the session's configuration."""
 
     warehouse: str
     metastore: str | None
     conf: Mapping[str, str]
     """`spark.sql.catalog.*`, without the prefix."""
 
-    def place(
+    def dataset(
         self,
         parts: Sequence[str],
         *,
@@ -39,20 +39,20 @@ class Catalogs:
         kind: str = "TABLE",
         version: str | None = None,
         partitions: tuple[Mapping[str, str], ...] = (),
-    ) -> Place:
+    ) -> DatasetRef:
         """``parts`` are the table's name in its catalog: database and table."""
-        known = self._catalog(catalog or SESSION_CATALOG, provider)
-        named = self._namespace(known), ".".join(parts)
+        catalog_ref = self._catalog(catalog or SESSION_CATALOG, provider)
+        table_key = self._namespace(catalog_ref), ".".join(parts)
         if location is None:
-            return Place(*named, kind, uri=named[0], catalog=known, format=provider, version=version)
+            return DatasetRef(*table_key, kind, uri=table_key[0], catalog=catalog_ref, format=provider, version=version)
         uri = unquote(location)
-        return Place(
+        return DatasetRef(
             *location_name(uri),
             kind,
             uri=uri,
-            also=named,
+            symlink=table_key,
             format=provider,
-            catalog=known,
+            catalog=catalog_ref,
             version=version,
             partitions=partitions,
         )

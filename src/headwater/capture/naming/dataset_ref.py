@@ -1,4 +1,4 @@
-"""Where data lives: a dataset's OpenLineage name, and what else its source told of it."""
+"""A dataset's OpenLineage name, with what its source states about it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Who keeps the table's name: for the `catalog` facet."""
+    """The catalog that has the table: for the `catalog` facet."""
 
     name: str
     framework: str
@@ -18,15 +18,15 @@ class Catalog:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """``kind`` is the word of the `datasetType` facet. ``also`` is a second name: (namespace, name) of the table whose
-    files these are. ``partitions`` are those that were read or written, by name; empty means all of them."""
+class DatasetRef:
+    """``kind`` is the value of the `datasetType` facet. ``symlink`` is a second name: (namespace, name) of the table
+    whose files these are. ``partitions`` are those that were read or written, by column; empty means all of them."""
 
     namespace: str
     name: str
     kind: str
     uri: str | None = None
-    also: tuple[str, str] | None = None
+    symlink: tuple[str, str] | None = None
     format: str | None = None
     catalog: Catalog | None = None
     version: str | None = None
@@ -38,7 +38,7 @@ class Place:
 
     @property
     def short_name(self) -> str:
-        """What a person calls it: the table's name where it has one, the last two folders of a path."""
-        if self.also:
-            return self.also[1]
+        """The short form for job names: the table's name if it has one, else the last two folders of a path."""
+        if self.symlink:
+            return self.symlink[1]
         return "/".join(self.name.strip("/").split("/")[-2:]) if self.kind == "FILE" else self.name

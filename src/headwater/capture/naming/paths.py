@@ -1,7 +1,7 @@
-"""Files: which folder is the dataset, and which partitions of it are meant.
+"""Files: which folder is the dataset, and which of its partitions are meant.
 
 A table on disk is read and written through many paths: a glob, a list of partition folders, one day's folder. All of
-them are the one dataset whose root they share; what was narrowed down becomes the names of its partitions.
+them are one dataset, named by the root that they share; the rest becomes the names of its partitions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
 
-from headwater.capture.naming.dataset_ref import Place
+from headwater.capture.naming.dataset_ref import DatasetRef
 
 _GLOB = re.compile(r"[*?\[{]")
 _EVERYTHING = re.compile(r"\*(\.\w+)*")  # `*`, `*.csv`: all there is, not a choice
@@ -24,44 +24,48 @@ _OBJECT_STORES = {"s3": "s3", "s3a": "s3", "s3n": "s3", "gs": "gs", "wasbs": "wa
 Partition = Mapping[str, str]
 
 
-def file_places(
-    roots: Iterable[str], *, asked: str | None = None, base: str | None = None, format: str | None = None
-) -> list[Place]:
+def file_datasets(
+    roots: Iterable[str], *, requested: str | None = None, base: str | None = None, format: str | None = None
+) -> list[DatasetRef]:
     """The datasets behind the paths that Spark resolved.
 
-    ``asked`` is the path as the user wrote it, maybe with a glob; ``base`` the `basePath` option.
+    ``requested`` is the path as the user wrote it, maybe with a glob; ``base`` the `basePath` option.
     """
-    found = [_without_glob(root) for root in roots]
-    whole = _base_folder(found, asked, base)
-    everything = asked is not None and _EVERYTHING.fullmatch(asked.rsplit("/", 1)[-1]) is not None
+    paths = [_without_glob(root) for root in roots]
+    dataset_folder = _base_folder(paths, requested, base)
+    everything = requested is not None and _EVERYTHING.fullmatch(requested.rsplit("/", 1)[-1]) is not None
     partitions: dict[tuple[str, str, str], list[Partition]] = {}
-    for root in found:
-        folder, partition = _split_partition(root) if whole is None else (whole, _below(root, whole, everything))
-        partitions.setdefault((*_named(folder), folder), []).append(partition)
+    for root in paths:
+        folder, partition = (
+            _split_partition(root)
+            if dataset_folder is None
+            else (dataset_folder, _partition_below(root, dataset_folder, everything))
+        )
+        partitions.setdefault((*_openlineage_name(folder), folder), []).append(partition)
     return [
-        Place(
+        DatasetRef(
             namespace,
             name,
             "FILE",
             uri=folder,
             format=format,
-            partitions=() if {} in narrowed else tuple(_unique(narrowed)),
+            partitions=() if {} in chosen else tuple(_unique(chosen)),
         )
-        for (namespace, name, folder), narrowed in sorted(partitions.items(), key=lambda item: item[0])
+        for (namespace, name, folder), chosen in sorted(partitions.items(), key=lambda item: item[0])
     ]
 
 
-def file_place(uri: str, *, format: str | None = None) -> Place:
+def file_dataset(uri: str, *, format: str | None = None) -> DatasetRef:
     """The one dataset that a path belongs to."""
-    return file_places([uri], format=format)[0]
+    return file_datasets([uri], format=format)[0]
 
 
 def location_name(uri: str) -> tuple[str, str]:
-    """A storage location as OpenLineage names it: (namespace, name)."""
-    return _named(uri)
+    """The OpenLineage name of a storage location: (namespace, name)."""
+    return _openlineage_name(uri)
 
 
-def _named(uri: str) -> tuple[str, str]:
+def _openlineage_name(uri: str) -> tuple[str, str]:
     parts = urlsplit(uri)
     scheme, authority = parts.scheme.lower(), parts.netloc
     path = uri.split("://", 1)[-1][len(authority) :] if "://" in uri else uri.removeprefix(f"{parts.scheme}:")
@@ -75,50 +79,51 @@ def _named(uri: str) -> tuple[str, str]:
 
 
 def _without_glob(root: str) -> str:
-    """An RDD over files keeps its path as it was asked for: up to the first glob it is the dataset's."""
+    """An RDD over files has the path as it was requested: the part before the first glob is the dataset's."""
     segments = root.split("/")
-    first = next((place for place, segment in enumerate(segments) if "*" in segment), None)
+    first = next((index for index, segment in enumerate(segments) if "*" in segment), None)
     return root if first is None else "/".join(segments[:first])
 
 
-def _base_folder(roots: list[str], asked: str | None, base: str | None) -> str | None:
-    """The folder that the user's `basePath` or glob stands for, as Spark spells it: what they wrote may be relative."""
+def _base_folder(roots: list[str], requested: str | None, base: str | None) -> str | None:
+    """The folder that the user's `basePath` or glob stands for, in Spark's spelling: the user may write a relative
+    path."""
     if base and roots:
-        return _spelled(base, roots[0])
-    if not asked or not _GLOB.search(asked):
+        return _as_spark_spells(base, roots[0])
+    if not requested or not _GLOB.search(requested):
         return None
     stems = {_split_partition(root)[0] for root in roots}
     if len(stems) == 1 and not stems & set(roots):  # every path ends with a partition, and they share the rest
         return stems.pop()
-    segments = asked.rstrip("/").split("/")
-    first = next(place for place, segment in enumerate(segments) if _GLOB.search(segment))
+    segments = requested.rstrip("/").split("/")
+    first = next(index for index, segment in enumerate(segments) if _GLOB.search(segment))
     folders = {root.rsplit("/", len(segments) - first)[0] for root in roots}
     return _split_partition(folders.pop() or "/")[0] if len(folders) == 1 else None
 
 
-def _spelled(base: str, root: str) -> str | None:
-    """``base`` as a beginning of ``root``. Of a relative one it is the last place where it fits."""
-    steps = [step for step in _named(base)[1].split("/") if step not in ("", ".", "..")]
+def _as_spark_spells(base: str, root: str) -> str | None:
+    """``base`` as a prefix of ``root``. A relative one is matched at its last occurrence."""
+    steps = [step for step in _openlineage_name(base)[1].split("/") if step not in ("", ".", "..")]
     if not steps:
         return None
     wanted = f"/{'/'.join(steps)}/"
-    at = f"{root}/".rfind(wanted)
-    if at >= 0:
-        return root[: at + len(wanted) - 1]
+    position = f"{root}/".rfind(wanted)
+    if position >= 0:
+        return root[: position + len(wanted) - 1]
     return base if base.startswith("/") or ":" in base else None
 
 
-def _below(root: str, whole: str, everything: bool) -> Partition:
-    """What of the path lies below the dataset's own folder, read as a partition."""
-    below = _named(root)[1].removeprefix(_named(whole)[1]).strip("/").split("/")
-    if _PART_FILE.fullmatch(below[-1]):
-        below.pop()
-    keyed = {match[1]: unquote(match[2]) for match in map(_HIVE_PARTITION.fullmatch, below) if match}
+def _partition_below(root: str, folder: str, everything: bool) -> Partition:
+    """The part of the path below the dataset's own folder, read as a partition."""
+    segments = _openlineage_name(root)[1].removeprefix(_openlineage_name(folder)[1]).strip("/").split("/")
+    if _PART_FILE.fullmatch(segments[-1]):
+        segments.pop()
+    keyed = {match[1]: unquote(match[2]) for match in map(_HIVE_PARTITION.fullmatch, segments) if match}
     if keyed:
         return keyed
-    if below and _dated(below) == len(below):
-        return {"date": "/".join(below)}
-    return {} if everything or below in ([], [""]) else {"path": "/".join(below)}
+    if segments and _date_folder_count(segments) == len(segments):
+        return {"date": "/".join(segments)}
+    return {} if everything or segments in ([], [""]) else {"path": "/".join(segments)}
 
 
 def _split_partition(uri: str) -> tuple[str, Partition]:
@@ -132,14 +137,14 @@ def _split_partition(uri: str) -> tuple[str, Partition]:
     while len(segments) > 1 and (match := _HIVE_PARTITION.fullmatch(segments[-1])):
         keyed = {match[1]: unquote(match[2]), **keyed}
         segments.pop()
-    if not keyed and (dated := _dated(segments)) and len(segments) > dated + 1:  # a name must be left of it
+    if not keyed and (dated := _date_folder_count(segments)) and len(segments) > dated + 1:  # a name must be left of it
         keyed = {"date": "/".join(segments[-dated:])}
         del segments[-dated:]
     return f"{head}{separator}{'/'.join(segments) or '/'}", keyed
 
 
-def _dated(segments: list[str]) -> int:
-    """How many folders at the end spell a date: `2026-11-15` or `2026/11/15`."""
+def _date_folder_count(segments: list[str]) -> int:
+    """How many folders at the end are a date: `2026-11-15` or `2026/11/15`."""
     if segments and _DATE.fullmatch(segments[-1]):
         return 1
     last = segments[-3:]

@@ -1,7 +1,7 @@
-"""What a plan reads: from the facts about one leaf to the datasets behind it.
+"""What a plan reads: from the facts about a leaf to the datasets behind it.
 
-One rule a kind of leaf, tried by the leaf's class. A leaf may stand for several datasets (a read of two folders, a
-query over JDBC), for data of the program itself, or for none (a range of numbers).
+One rule per class of leaf. A leaf may stand for several datasets (a read of two folders, a query over JDBC), for data
+of the program itself, or for none (a range of numbers).
 """
 
 from __future__ import annotations
@@ -11,129 +11,137 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headwater.capture.naming.catalogs import Catalogs
-from headwater.capture.naming.dataset_ref import Place
-from headwater.capture.naming.jdbc import Database, database
-from headwater.capture.naming.paths import file_place, file_places
-from headwater.capture.naming.queries import Query, Used, read_query
+from headwater.capture.naming.dataset_ref import DatasetRef
+from headwater.capture.naming.jdbc import JdbcDatabase, database
+from headwater.capture.naming.paths import file_dataset, file_datasets
+from headwater.capture.naming.queries import ColumnUse, DatabaseQuery, read_query
 
 Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
-    """A dataset's column behind a leaf's: the same (IDENTITY), or what the source made of it."""
+class LeafColumn:
+    """A dataset's column behind a column of a leaf: the same (IDENTITY), or transformed by the source."""
 
-    place: Place
+    dataset: DatasetRef
     column: str
     subtype: str = "IDENTITY"
     logic: str | None = None
 
 
 @dataclass(frozen=True)
-class Reading:
+class LeafDatasets:
     """The datasets behind a leaf.
 
-    ``columns``: what is behind a column, for a leaf whose columns are not simply those of its datasets. ``whole``: the
-    columns by which the source itself chose its rows. ``gap``: what could not be known of it.
+    ``columns``: what is behind a column, for a leaf whose columns are not those of its datasets. ``whole``: the columns
+    by which the source itself selects rows. ``gap``: what cannot be known about it.
     """
 
-    places: tuple[Place, ...] = ()
-    columns: Callable[[str], tuple[Behind, ...]] | None = None
-    whole: tuple[Behind, ...] = ()
+    datasets: tuple[DatasetRef, ...] = ()
+    columns: Callable[[str], tuple[LeafColumn, ...]] | None = None
+    whole: tuple[LeafColumn, ...] = ()
     gap: str | None = None
     in_memory: bool = False
     facts: Facts = field(default_factory=dict)
 
 
-def read_leaf(facts: Facts, catalogs: Catalogs) -> Reading:
+def read_leaf(facts: Facts, catalogs: Catalogs) -> LeafDatasets:
     rule = _RULES.get(facts["class"])
     if rule is None:
-        return Reading(gap=f"{facts['class']} is a source that Headwater does not know", facts=facts)
+        return LeafDatasets(gap=f"{facts['class']} is a source that Headwater does not know", facts=facts)
     return rule(facts, catalogs)
 
 
-def _relation(facts: Facts, catalogs: Catalogs) -> Reading:
+def _relation(facts: Facts, catalogs: Catalogs) -> LeafDatasets:
     if facts.get("table"):
-        return Reading((table_place(facts, catalogs),), facts=facts)
+        return LeafDatasets((table_dataset(facts, catalogs),), facts=facts)
     if facts.get("url"):
         return _jdbc(facts)
     roots = facts.get("roots")
     if roots:
         options = {key.lower(): value for key, value in (facts.get("options") or {}).items()}
-        places = file_places(roots, asked=options.get("path"), base=options.get("basepath"), format=format_name(facts))
+        datasets = file_datasets(
+            roots, requested=options.get("path"), base=options.get("basepath"), format=format_name(facts)
+        )
         if "deltaVersion" in facts:
-            places = [_versioned(place, facts) for place in places]
-        return Reading(tuple(places), facts=facts)
+            datasets = [_with_delta_version(dataset, facts) for dataset in datasets]
+        return LeafDatasets(tuple(datasets), facts=facts)
     if facts.get("relation") == "KafkaRelation" and facts.get("kafka"):
         return _kafka({key.lower(): value for key, value in facts["kafka"].items()}, facts)
-    return Reading(gap=f"the data source {facts.get('relation')} does not say where its data is", facts=facts)
+    return LeafDatasets(gap=f"the data source {facts.get('relation')} does not say where its data is", facts=facts)
 
 
-def _versioned(place: Place, facts: Facts) -> Place:
-    return replace(place, format="delta", version=str(facts["deltaVersion"]))
+def _with_delta_version(dataset: DatasetRef, facts: Facts) -> DatasetRef:
+    return replace(dataset, format="delta", version=str(facts["deltaVersion"]))
 
 
-def _jdbc(facts: Facts) -> Reading:
+def _jdbc(facts: Facts) -> LeafDatasets:
     source, text = database(facts["url"]), str(facts.get("query") or "")
     if not text.lstrip().startswith("("):
-        return Reading((source.table(text),), facts=facts)
+        return LeafDatasets((source.table(text),), facts=facts)
     try:
         query = read_query(text, source.scheme, source.fold)
-    except ValueError as trouble:
-        return Reading(gap=f"JDBC: {trouble}", columns=no_columns, facts=facts)
-    places = tuple(source.table(table) for table in query.tables)
+    except ValueError as error:
+        return LeafDatasets(gap=f"JDBC: {error}", columns=no_columns, facts=facts)
+    datasets = tuple(source.table(table) for table in query.tables)
     if query.unclear is not None:
-        return Reading(places, no_columns, gap=f"JDBC: the query's columns are not known: {query.unclear}", facts=facts)
+        return LeafDatasets(
+            datasets, no_columns, gap=f"JDBC: the query's columns are not known: {query.unclear}", facts=facts
+        )
     columns, whole = _query_columns(query, source)
-    return Reading(places, columns, whole, facts=facts)
+    return LeafDatasets(datasets, columns, whole, facts=facts)
 
 
-def _query_columns(query: Query, source: Database) -> tuple[Callable[[str], tuple[Behind, ...]], tuple[Behind, ...]]:
-    def behind(used: Used) -> Behind:
-        return Behind(source.table(used.table), used.column, used.subtype, used.logic)
+def _query_columns(
+    query: DatabaseQuery, source: JdbcDatabase
+) -> tuple[Callable[[str], tuple[LeafColumn, ...]], tuple[LeafColumn, ...]]:
+    def leaf_column(use: ColumnUse) -> LeafColumn:
+        return LeafColumn(source.table(use.table), use.column, use.subtype, use.logic)
 
-    return lambda name: tuple(map(behind, query.of(name))), tuple(map(behind, query.whole))
+    return lambda name: tuple(map(leaf_column, query.of(name))), tuple(map(leaf_column, query.whole))
 
 
-def no_columns(_name: str) -> tuple[Behind, ...]:
-    """Nothing is known of where a column comes from."""
+def no_columns(_name: str) -> tuple[LeafColumn, ...]:
+    """For a leaf whose columns cannot be followed to their source."""
     return ()
 
 
-def _table_v2(facts: Facts, catalogs: Catalogs) -> Reading:
+def _v2_relation(facts: Facts, catalogs: Catalogs) -> LeafDatasets:
     if facts.get("url"):
         return _jdbc(facts)
     roots = facts.get("roots")
     options = {key.lower(): value for key, value in (facts.get("options") or {}).items()}
     if roots:
-        places = file_places(roots, asked=options.get("path"), base=options.get("basepath"), format=format_name(facts))
-        return Reading(tuple(places), facts=facts)
+        datasets = file_datasets(
+            roots, requested=options.get("path"), base=options.get("basepath"), format=format_name(facts)
+        )
+        return LeafDatasets(tuple(datasets), facts=facts)
     if "kafka" in str(facts.get("tableClass", "")).lower():
         return _kafka(options, facts)
     kind = str(facts.get("tableClass") or facts.get("scanClass") or "").rsplit(".", 1)[-1]
     if kind.startswith("Rate"):  # numbers made up by Spark itself, like those of a range
-        return Reading(facts=facts)
-    place = table_place_v2(facts, catalogs)
-    if place is None:
-        return Reading(gap=f"the data source {kind} does not say where its data is", facts=facts)
-    return Reading((place,), facts=facts)
+        return LeafDatasets(facts=facts)
+    dataset = table_dataset_v2(facts, catalogs)
+    if dataset is None:
+        return LeafDatasets(gap=f"the data source {kind} does not say where its data is", facts=facts)
+    return LeafDatasets((dataset,), facts=facts)
 
 
-def _kafka(options: Mapping[str, str], facts: Facts) -> Reading:
+def _kafka(options: Mapping[str, str], facts: Facts) -> LeafDatasets:
     topics = [topic.strip() for topic in options.get("subscribe", options.get("topic", "")).split(",") if topic.strip()]
-    places = tuple(topic_place(options, topic) for topic in topics)
-    if places:
-        return Reading(places, facts=facts)
+    datasets = tuple(topic_dataset(options, topic) for topic in topics)
+    if datasets:
+        return LeafDatasets(datasets, facts=facts)
     pattern = options.get("subscribepattern") or options.get("assign") or "?"
-    return Reading((topic_place(options, pattern),), gap=f"Kafka: topics chosen by {pattern}", facts=facts)
+    return LeafDatasets((topic_dataset(options, pattern),), gap=f"Kafka: topics chosen by {pattern}", facts=facts)
 
 
-def topic_place(options: Mapping[str, str], topic: str) -> Place:
+def topic_dataset(options: Mapping[str, str], topic: str) -> DatasetRef:
     server = options.get("kafka.bootstrap.servers", "").split(",")[0].strip()
-    return Place(f"kafka://{server}", topic, "TOPIC", uri=f"kafka://{server}", format="kafka")
+    return DatasetRef(f"kafka://{server}", topic, "TOPIC", uri=f"kafka://{server}", format="kafka")
 
 
-def table_place(facts: Facts, catalogs: Catalogs, prefix: str = "") -> Place:
+def table_dataset(facts: Facts, catalogs: Catalogs, prefix: str = "") -> DatasetRef:
     """A table or view of the session's catalog."""
 
     def fact(name: str) -> Any:
@@ -142,29 +150,29 @@ def table_place(facts: Facts, catalogs: Catalogs, prefix: str = "") -> Place:
     view = fact("tableType") == "VIEW"
     roots = None if view or prefix else facts.get("roots")
     location = fact("location") or (roots[0] if roots and len(roots) == 1 else None)
-    return catalogs.place(
+    return catalogs.dataset(
         [fact("database") or "default", fact("table")],
         catalog=fact("catalog"),
         location=location,
         provider=(fact("provider") or "").lower() or None,
         kind="VIEW" if view else "TABLE",
         version=None if facts.get("deltaVersion") is None else str(facts["deltaVersion"]),
-        partitions=tuple(_static(facts)),
+        partitions=tuple(_static_partition(facts)),
     )
 
 
-def _static(facts: Facts) -> list[dict[str, str]]:
-    """The partition an INSERT names: `partition (day = '2026-11-15')`; one with a dynamic part names none."""
+def _static_partition(facts: Facts) -> list[dict[str, str]]:
+    """The partition that an INSERT names: `partition (day = '2026-11-15')`; one with a dynamic part names none."""
     named = facts.get("staticPartitions")
     if not isinstance(named, Mapping) or not named or any(value is None for value in named.values()):
         return []
     return [{key: str(value) for key, value in named.items()}]
 
 
-def table_place_v2(facts: Facts, catalogs: Catalogs) -> Place | None:
-    """A table of a V2 catalog, or one that a V2 source opened by path; None where it says nothing of its place."""
+def table_dataset_v2(facts: Facts, catalogs: Catalogs) -> DatasetRef | None:
+    """A table of a V2 catalog, or one that a V2 source opened by path; None if its facts state no location."""
     if facts.get("v1Table"):
-        return table_place(facts, catalogs, "v1")
+        return table_dataset(facts, catalogs, "v1")
     properties = facts.get("properties") or {}
     path = facts.get("path")
     location = facts.get("location") or facts.get("innerLocation") or properties.get("location")
@@ -173,14 +181,14 @@ def table_place_v2(facts: Facts, catalogs: Catalogs) -> Place | None:
     version = facts.get("version", facts.get("innerVersion", facts.get("deltaVersion")))
     identifier = facts.get("identifier")
     if identifier:
-        return catalogs.place(
+        return catalogs.dataset(
             [*(facts.get("namespace") or ()), identifier],
             catalog=facts.get("catalogName"),
             location=location,
             provider=provider,
             version=None if version is None else str(version),
         )
-    return file_place(location, format=provider) if location else None
+    return file_dataset(location, format=provider) if location else None
 
 
 def _provider(facts: Facts) -> str:
@@ -188,32 +196,32 @@ def _provider(facts: Facts) -> str:
     return next((name for name in ("iceberg", "delta", "hudi") if name in kind), "")
 
 
-def _in_memory(facts: Facts, _catalogs: Catalogs) -> Reading:
-    return Reading(in_memory=True, facts=facts)
+def _in_memory(facts: Facts, _catalogs: Catalogs) -> LeafDatasets:
+    return LeafDatasets(in_memory=True, facts=facts)
 
 
-def _nothing(facts: Facts, _catalogs: Catalogs) -> Reading:
-    return Reading(facts=facts)
+def _no_dataset(facts: Facts, _catalogs: Catalogs) -> LeafDatasets:
+    return LeafDatasets(facts=facts)
 
 
 def format_name(facts: Facts) -> str | None:
-    """`parquet`, `csv`: as the format calls itself, else after its class."""
+    """`parquet`, `csv`: the short name of the format, else its class."""
     text = facts.get("shortName") or facts.get("format")
     return None if text is None else str(text).split("@")[0].rsplit(".", 1)[-1].removesuffix("FileFormat").lower()
 
 
-_RULES: Mapping[str, Callable[[Facts, Catalogs], Reading]] = {
+_RULES: Mapping[str, Callable[[Facts, Catalogs], LeafDatasets]] = {
     "LogicalRelation": _relation,
     "HiveTableRelation": _relation,
     "View": _relation,
-    "DataSourceV2Relation": _table_v2,
-    "DataSourceV2ScanRelation": _table_v2,
-    "StreamingRelationV2": _table_v2,
-    "StreamingDataSourceV2Relation": _table_v2,
-    "StreamingDataSourceV2ScanRelation": _table_v2,
+    "DataSourceV2Relation": _v2_relation,
+    "DataSourceV2ScanRelation": _v2_relation,
+    "StreamingRelationV2": _v2_relation,
+    "StreamingDataSourceV2Relation": _v2_relation,
+    "StreamingDataSourceV2ScanRelation": _v2_relation,
     "LogicalRDD": _in_memory,
     "ExternalRDD": _in_memory,
     "LocalRelation": _in_memory,
-    "Range": _nothing,
-    "OneRowRelation": _nothing,
+    "Range": _no_dataset,
+    "OneRowRelation": _no_dataset,
 }

@@ -16,6 +16,7 @@ from rich.text import Text
 from headwater.cli.render.layout import table
 from headwater.cli.render.parts import data, joined, note, section
 from headwater.cli.text import counted, duration
+from headwater.formats.openlineage.facet_names import COVERAGE_FACET, ROWS_FACET, TELEMETRY_FACET
 from headwater.model.answers import RunDetail
 from headwater.model.runs import DatasetUse
 
@@ -41,7 +42,7 @@ def unknowns(detail: RunDetail) -> list[RenderableType]:
     """What of each output could not be known; nothing to say where no capture looked."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
-        facet = use.facets.get("headwater_coverage")
+        facet = use.facets.get(COVERAGE_FACET)
         gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
         known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
         lines += [joined([data(use.dataset, "cyan"), joined(_gap(gap), " ")], "  ") for gap in known]
@@ -52,7 +53,7 @@ def kept_rows(detail: RunDetail) -> list[RenderableType]:
     """Whether the rows of each output can be traced later, or what that would take."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
-        facet = use.io_facets.get("headwater_rows")
+        facet = use.io_facets.get(ROWS_FACET)
         if isinstance(facet, Mapping):
             lines.append(joined([data(use.dataset, "cyan"), _replayable(facet)], "  "))
     return [section("Rows", *lines)] if lines else []
@@ -78,7 +79,7 @@ def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
 
 def measured(detail: RunDetail) -> list[RenderableType]:
     """Node by node, each below the one that it gave its rows to."""
-    facet = detail.run_facets.get("headwater_telemetry")
+    facet = detail.run_facets.get(TELEMETRY_FACET)
     writes = facet.get("writes") if isinstance(facet, Mapping) else None
     tables = [_nodes(write) for write in writes or () if isinstance(write, Mapping)]
     return [section("Measured", *tables)] if tables else []

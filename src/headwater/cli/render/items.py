@@ -17,10 +17,10 @@ from rich.tree import Tree
 from headwater.cli.render.layout import Rows, table
 from headwater.cli.render.parts import at_limit, data, joined, note, section
 from headwater.cli.text import counted, duration, elided
+from headwater.formats.openlineage.facet_names import PIPELINE_FACET
 from headwater.model.answers import RunDetail
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason
 
-FACET = "headwater_pipeline"
 _COUNTS = {"items": "Items", "emitted": "Emitted", "filtered": "Filtered out"}
 _RARE = {"retried": "Retried", "errors": "Errors", "dead_letters": "Dead letters"}
 _STYLES = {Reason.DEAD_LETTERED: "bold red", Reason.ERROR: "bold red", Reason.FILTERED_OUT: "yellow"}
@@ -28,7 +28,7 @@ _STYLES = {Reason.DEAD_LETTERED: "bold red", Reason.ERROR: "bold red", Reason.FI
 
 def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     """The nodes with what went through them; nothing to say of a run that is no pipeline's."""
-    facet = detail.run_facets.get(FACET)
+    facet = detail.run_facets.get(PIPELINE_FACET)
     nodes = facet.get("nodes") if isinstance(facet, Mapping) else None
     known = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
     if not isinstance(facet, Mapping) or not known:

@@ -1,4 +1,4 @@
-"""The Java class that tells what a plan does to columns (headwater/jvm.py)."""
+"""The Java class that reads what a plan does to columns (headwater/jvm.py)."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from headwater.jvm import JavaClasses
 
 
 def step_classes(gateway: Any) -> JavaClasses:
-    return JavaClasses(gateway, __package__, ("Steps",))
+    return JavaClasses(gateway, __package__, ("PlanSteps",))

@@ -1,7 +1,7 @@
-"""What the events of one run say together.
+"""What the events of one run state together.
 
-Events of a run accumulate: datasets add up, a facet replaces the former one of its name, the last terminal event
-decides the state. The answer depends on the set of events alone, not on the order or number of their arrivals.
+Events of a run accumulate: datasets add up, a facet replaces an earlier one of its name, the last terminal event
+decides the state. The result depends on the set of events alone, not on the order or number of their arrivals.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater.formats.openlineage.event import Event, as_utc, parse_time
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import DatasetUse, Facets, Problem, RunState
 
@@ -64,7 +64,7 @@ def run_state(event_type: str | None) -> RunState:
 
 
 def progress(event_types: Iterable[str | None]) -> RunState:
-    """How far a run that has not ended got."""
+    """The state of a run that has not ended."""
     reached = {run_state(event_type) for event_type in event_types}
     for state in (RunState.RUNNING, RunState.START):
         if state in reached:
@@ -73,7 +73,7 @@ def progress(event_types: Iterable[str | None]) -> RunState:
 
 
 def merge_facets(layers: Iterable[Facets]) -> Facets:
-    """Later layers replace whole facets of earlier ones; a facet marked `_deleted` takes its name away."""
+    """Later layers replace whole facets of earlier ones; a facet marked `_deleted` removes its name."""
     merged: dict[str, Any] = {}
     for layer in layers:
         merged.update(layer)
@@ -94,7 +94,7 @@ def parent_run_id(run_facets: Facets) -> str | None:
     parent = run_facets.get("parent")
     run = parent.get("run") if isinstance(parent, Mapping) else None
     run_id = run.get("runId") if isinstance(run, Mapping) else None
-    return run_id if isinstance(run_id, str) and storable(run_id) else None
+    return run_id if isinstance(run_id, str) and is_storable(run_id) else None
 
 
 def nominal_times(run_facets: Facets) -> tuple[datetime | None, datetime | None]:
@@ -106,7 +106,7 @@ def nominal_times(run_facets: Facets) -> tuple[datetime | None, datetime | None]
 
 
 def merge_uses(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
-    """Each dataset once, with all that was said of it; later uses have the last word."""
+    """Each dataset once, with everything that was stated about it; later uses take precedence."""
     by_dataset: dict[Dataset, list[DatasetUse]] = {}
     for use in uses:
         by_dataset.setdefault(use.dataset, []).append(use)

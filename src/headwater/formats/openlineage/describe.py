@@ -1,11 +1,11 @@
-"""What a dataset's facets say of it in one word each: its kind, its owner, its tags, its columns."""
+"""What a dataset's facets state about it: its kind, its owner, its tags, its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.names import Dataset
 from headwater.model.runs import Facets
 
@@ -15,13 +15,13 @@ _FILE_SCHEMES = frozenset({"file", "s3", "s3a", "gs", "hdfs", "abfss", "wasbs", 
 _STREAM_SCHEMES = frozenset({"kafka", "pubsub", "kinesis"})
 
 
-def in_words(namespace: str, facets: Facets) -> tuple[str, str | None, list[str]]:
+def kind_owner_and_tags(namespace: str, facets: Facets) -> tuple[str, str | None, list[str]]:
     """Kind, owner and tags."""
     return dataset_kind(namespace, facets), first_owner(facets), tag_names(facets)
 
 
 def dataset_kind(namespace: str, facets: Facets) -> str:
-    """The `datasetType` facet if it says so, else what the namespace's scheme suggests."""
+    """From the `datasetType` facet, else from the scheme of the namespace."""
     stated = _text(facets.get("datasetType"), "datasetType")
     if stated:
         kind = _SYNONYMS.get(stated.lower(), stated.lower())
@@ -44,7 +44,7 @@ def first_owner(facets: Facets) -> str | None:
 
 
 def tag_names(facets: Facets) -> list[str]:
-    """`key` or `key=value`; a tag on a column is the column's business and left out."""
+    """`key` or `key=value`; tags of columns are left out."""
     tags = set()
     for tag in _items(facets.get("tags"), "tags"):
         key, value = _text(tag, "key"), _text(tag, "value")
@@ -80,4 +80,4 @@ def _items(facet: Any, key: str) -> Iterator[Mapping[str, Any]]:
 
 def _text(item: Any, key: str) -> str | None:
     value = item.get(key) if isinstance(item, Mapping) else None
-    return value if isinstance(value, str) and storable(value) else None
+    return value if isinstance(value, str) and is_storable(value) else None

@@ -1,7 +1,7 @@
 """One OpenLineage event, read from bytes, text or a mapping.
 
-The three kinds are told apart by shape, never by `schemaURL`. What cannot be an event is refused with the JSON path
-of the culprit; what is merely off-specification is kept and listed in ``problems``.
+The three kinds of events are recognised by their members, never by `schemaURL`. What cannot be an event is refused with
+the JSON path of the culprit; what only violates the specification is kept and listed in ``problems``.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any, NoReturn
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.facets import facet_problems
 from headwater.formats.openlineage.partitions import partition_names
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, may_be_unstorable, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable, may_be_unstorable
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import DatasetUse, Facets, Problem
 
 RawEvent = bytes | bytearray | str | Mapping[str, Any]
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
-# What was read once has to be read again from whatever depth of stack the question comes.
-_DEEPEST = 200
+# An accepted event has to be readable again from any depth of the stack.
+_MAX_DEPTH = 200
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
@@ -38,7 +38,7 @@ class EventKind(StrEnum):
 
 
 Stamp = tuple[datetime, bytes]
-"""Orders the statements of a set of events the same way whatever order they arrived in."""
+"""Orders a set of events the same way whatever order they arrived in."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,15 @@ def read_event(raw: RawEvent) -> Event:
     """The event in ``raw``, or :class:`EventRefused`."""
     document, body = _decode(raw)
     # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
-    if body.count(b"{") + body.count(b"[") > _DEEPEST and is_deeper(document, _DEEPEST):
-        raise EventRefused("$", f"nested more than {_DEEPEST} levels deep")
-    return _Reader(document, body).event()
+    if body.count(b"{") + body.count(b"[") > _MAX_DEPTH and is_deeper(document, _MAX_DEPTH):
+        raise EventRefused("$", f"nested more than {_MAX_DEPTH} levels deep")
+    return _EventReader(document, body).event()
 
 
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
     """An event that was accepted before: what was checked and computed then is not done again."""
     document, body = _decode(body)
-    event = _Reader(document, body, check_facets=False).event(digest)
+    event = _EventReader(document, body, check_facets=False).event(digest)
     return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
 
 
@@ -109,7 +109,11 @@ def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
 def is_deeper(value: Any, levels: int) -> bool:
     containers = [value]
     for _ in range(levels):
-        inner = (item for one in containers for item in (one.values() if isinstance(one, dict) else one))
+        inner = (
+            item
+            for container in containers
+            for item in (container.values() if isinstance(container, dict) else container)
+        )
         containers = [item for item in inner if isinstance(item, dict | list)]
         if not containers:
             return False
@@ -120,8 +124,8 @@ def refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
 
 
-class _Reader:
-    """Walks one decoded document; collects problems as it goes."""
+class _EventReader:
+    """Reads one decoded document and collects its problems."""
 
     def __init__(self, document: Mapping[str, Any], body: bytes, check_facets: bool = True) -> None:
         self._document = document
@@ -214,7 +218,7 @@ class _Reader:
             self._storable(name, f"{path} (partition)")
         return names
 
-    def _facets(self, owner: Mapping[str, Any], path: str, key: str, room: str) -> Facets:
+    def _facets(self, owner: Mapping[str, Any], path: str, key: str, owner_kind: str) -> Facets:
         facets = owner.get(key)
         if facets is None:
             return {}
@@ -223,7 +227,7 @@ class _Reader:
         for name in facets:
             self._storable(name, path)
         if self._check_facets:
-            self._problems += facet_problems(room, facets, path, check_text=self._check_text)
+            self._problems += facet_problems(owner_kind, facets, path, check_text=self._check_text)
         return facets  # type: ignore[no-any-return]
 
     def _name(self, owner: Mapping[str, Any], path: str, key: str) -> str:
@@ -240,7 +244,7 @@ class _Reader:
         return value
 
     def _storable(self, text: str, path: str) -> None:
-        if self._check_text and not storable(text):
+        if self._check_text and not is_storable(text):
             raise EventRefused(path, UNSTORABLE_REASON)
 
     @staticmethod
@@ -256,7 +260,7 @@ class _Reader:
 
 
 def parse_time(text: Any) -> datetime | None:
-    """An ISO 8601 time, with or without a zone; None where it is not one."""
+    """An ISO 8601 time, with or without a zone; None if it is not one."""
     if not isinstance(text, str):
         return None
     try:
@@ -278,7 +282,7 @@ _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=F
 def _content_digest(document: Mapping[str, Any]) -> bytes:
     try:
         text = _canonical(document)
-    except ValueError:  # 1e999 is JSON, but no number that could be told again
+    except ValueError:  # 1e999 is JSON, but not a number that can be written again
         raise EventRefused("$", "holds a number too large to keep") from None
     return hashlib.sha256(text.encode()).digest()
 

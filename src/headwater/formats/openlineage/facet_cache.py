@@ -1,8 +1,7 @@
-"""Facets that were found sound before.
+"""A cache of facets that were found valid.
 
-A job says much the same of its datasets in every event. A facet that was checked once need not be checked again, nor
-written out again, and is the very same object each time: whoever keeps something about it sees at a glance that it
-still holds.
+A job states much the same about its datasets in every event. A facet that was checked once is neither checked nor
+serialized again, and is the same object each time: code that caches something about it can compare identities.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import marshal
 from collections.abc import Mapping
 from typing import Any
 
-_MOST_BYTES = 4 * 2**20
+_MAX_BYTES = 4 * 2**20
 
 Key = tuple[str, str, bytes]
 
@@ -20,17 +19,17 @@ Key = tuple[str, str, bytes]
 to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class SoundFacets:
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+class FacetCache:
+    def __init__(self, most_bytes: int = _MAX_BYTES) -> None:
         self._facets: dict[Key, Mapping[str, Any]] = {}
         self._texts: dict[int, tuple[Mapping[str, Any], str]] = {}
         self._most_bytes = most_bytes
         self._bytes = 0
 
     @staticmethod
-    def key(room: str, name: str, facet: Any) -> Key:
-        # Not by ==, for which 1, 1.0 and true are one: a facet is to be told again exactly as it was sent.
-        return room, name, marshal.dumps(facet, 2)
+    def key(owner: str, name: str, facet: Any) -> Key:
+        # Not by ==, for which 1, 1.0 and true are equal: a facet is returned exactly as it was sent.
+        return owner, name, marshal.dumps(facet, 2)
 
     def get(self, key: Key) -> Mapping[str, Any] | None:
         return self._facets.get(key)
@@ -44,8 +43,8 @@ class SoundFacets:
 
     def text(self, facet: Any) -> str:
         """As compact JSON."""
-        known, text = self._texts.get(id(facet), _NOTHING)
-        return text if known is facet else to_json(facet)
+        cached, text = self._texts.get(id(facet), _NOTHING)
+        return text if cached is facet else to_json(facet)
 
 
 _NOTHING = object(), ""

@@ -1,8 +1,8 @@
-"""Does a standard facet keep its own schema?
+"""Checks standard facets against their schema.
 
-The shapes are those of openlineage-python's generated classes, which follow the specification release by release, so
-there is no second copy of the schemas here. Each class is compiled once into a checker; openlineage-python itself is
-imported with the first facet that is looked at. Facets we do not know are their producer's business.
+The schemas are those of openlineage-python's generated classes, which follow the specification release by release, so
+there is no second copy here. Each class is compiled once into a checker; openlineage-python itself is imported with the
+first facet that is checked. Unknown facets are not checked.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from headwater.formats.openlineage.facet_cache import SoundFacets
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.facet_cache import FacetCache
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.runs import Problem
 
-Path = tuple["Path | str", str | int]
-"""A JSON path as a chain of steps, put together as text only where there is something to report."""
+JsonPath = tuple["JsonPath | str", str | int]
+"""A JSON path as a chain of steps, joined to text only if there is a problem to report."""
 
-Checker = Callable[[Any, Path, list[Problem]], None]
-"""Adds what is wrong with a value to the list."""
+FacetChecker = Callable[[Any, JsonPath, list[Problem]], None]
+"""Adds the problems of a value to the list."""
 
 _STANDARD: Mapping[str, Mapping[str, str]] = {
     "run": {
@@ -80,64 +80,64 @@ _STANDARD: Mapping[str, Mapping[str, str]] = {
 }
 
 
-_sound = SoundFacets()
+_valid_facets = FacetCache()
 
 
 def facet_text(facet: Any) -> str:
-    return _sound.text(facet)
+    return _valid_facets.text(facet)
 
 
-def facet_problems(room: str, facets: dict[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
-    """What is wrong with each of ``facets``; ``room`` is run, job, dataset, inputFacets or outputFacets.
+def facet_problems(owner: str, facets: dict[str, Any], path: str, *, check_text: bool = True) -> list[Problem]:
+    """The problems of ``facets``; ``owner`` is run, job, dataset, inputFacets or outputFacets.
 
-    ``check_text`` can be left out where the event's bytes show that every string in it can be stored. A facet that is
-    known already gives way to the one that is kept.
+    ``check_text`` can be left out if the event's bytes show that every string in it can be stored. A facet that is in
+    the cache is replaced by the cached object.
     """
     problems: list[Problem] = []
     for name, facet in facets.items():
-        key = _sound.key(room, name, facet)
-        known = _sound.get(key)
-        if known is not None:
-            facets[name] = known
+        key = _valid_facets.key(owner, name, facet)
+        cached = _valid_facets.get(key)
+        if cached is not None:
+            facets[name] = cached
             continue
-        found = _problems_of(room, name, facet, (path, f".{name}"), check_text)
-        if not found:
-            _sound.add(key, facet)
-        problems += found
+        facet_faults = _problems_of(owner, name, facet, (path, f".{name}"), check_text)
+        if not facet_faults:
+            _valid_facets.add(key, facet)
+        problems += facet_faults
     return problems
 
 
-def _problems_of(room: str, name: str, facet: Any, at: Path, check_text: bool) -> list[Problem]:
+def _problems_of(owner: str, name: str, facet: Any, path: JsonPath, check_text: bool) -> list[Problem]:
     if not isinstance(facet, Mapping):
-        return [Problem(_render(at), "a facet is an object")]
+        return [Problem(_render(path), "a facet is an object")]
     problems = [
-        Problem(_render((at, f".{key}")), "missing")
+        Problem(_render((path, f".{key}")), "missing")
         for key in ("_producer", "_schemaURL")
         if not isinstance(facet.get(key), str)
     ]
-    standard = _STANDARD[room]
+    standard = _STANDARD[owner]
     if name in standard and facet.get("_deleted") is not True:
-        _class_checker(standard[name])(facet, at, problems)
+        _class_checker(standard[name])(facet, path, problems)
         if check_text:
-            _check_text(facet, at, problems)
+            _check_text(facet, path, problems)
     return problems
 
 
-def _check_text(value: Any, path: Path, problems: list[Problem]) -> None:
+def _check_text(value: Any, path: JsonPath, problems: list[Problem]) -> None:
     if isinstance(value, str):
-        if not storable(value):
+        if not is_storable(value):
             problems.append(Problem(_render(path), UNSTORABLE_REASON))
     elif isinstance(value, list):
         for index, element in enumerate(value):
             _check_text(element, (path, index), problems)
     elif isinstance(value, dict):
         for key, element in value.items():
-            if not storable(key):
+            if not is_storable(key):
                 problems.append(Problem(_render(path), f"a key {UNSTORABLE_REASON}"))
             _check_text(element, (path, f".{key}"), problems)
 
 
-def _render(path: Path | str) -> str:
+def _render(path: JsonPath | str) -> str:
     steps = []
     while not isinstance(path, str):
         path, step = path
@@ -146,45 +146,45 @@ def _render(path: Path | str) -> str:
 
 
 @cache  # bounded by the table above
-def _class_checker(location: str) -> Checker:
+def _class_checker(location: str) -> FacetChecker:
     module, name = location.split(".")
     return _checker(getattr(import_module(f"openlineage.client.generated.{module}"), name))
 
 
-_compiled: dict[Any, Checker] = {}  # bounded by the types of the generated classes
+_checkers: dict[Any, FacetChecker] = {}  # bounded by the types of the generated classes
 
 
-def _checker(expected: Any) -> Checker:
+def _checker(expected: Any) -> FacetChecker:
     """The checker of JSON values for a type annotation."""
-    if expected not in _compiled:
-        _compiled[expected] = _compile(expected)
-    return _compiled[expected]
+    if expected not in _checkers:
+        _checkers[expected] = _compile(expected)
+    return _checkers[expected]
 
 
-def _compile(expected: Any) -> Checker:
+def _compile(expected: Any) -> FacetChecker:
     origin, arguments = typing.get_origin(expected), typing.get_args(expected)
     if expected is Any:
         return lambda value, path, problems: None
     if origin in (typing.Union, types.UnionType):
-        return _one_of(tuple(a for a in arguments if a is not type(None)))
+        return _union_checker(tuple(a for a in arguments if a is not type(None)))
     if origin is list:
-        return _list_of(_checker(arguments[0]))
+        return _list_checker(_checker(arguments[0]))
     if origin is dict:
-        return _mapping_to(_checker(arguments[1]))
+        return _mapping_checker(_checker(arguments[1]))
     if origin is typing.Literal:
-        return _among(arguments)
+        return _choice_checker(arguments)
     if isinstance(expected, type) and issubclass(expected, Enum):
-        return _among(tuple(member.value for member in expected))
+        return _choice_checker(tuple(member.value for member in expected))
     if hasattr(expected, "__attrs_attrs__"):
-        return _object_like(expected)
-    return _scalar(expected)
+        return _object_checker(expected)
+    return _scalar_checker(expected)
 
 
-def _scalar(expected: Any) -> Checker:
+def _scalar_checker(expected: Any) -> FacetChecker:
     accepted = (int, float) if expected is float else expected
     name = {str: "a string", bool: "a boolean", int: "an integer", float: "a number"}.get(expected, expected.__name__)
 
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
         fits = isinstance(value, accepted) and (value.__class__ is not bool or expected is bool)
         if not fits and expected is int:
             fits = value.__class__ is float and value.is_integer()  # JSON has one type of number: 2.0 is an integer
@@ -194,36 +194,42 @@ def _scalar(expected: Any) -> Checker:
     return check
 
 
-def _among(values: tuple[Any, ...]) -> Checker:
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
+def _choice_checker(values: tuple[Any, ...]) -> FacetChecker:
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
         if value not in values:
             problems.append(Problem(_render(path), f"must be one of {', '.join(map(str, values))}"))
 
     return check
 
 
-def _one_of(alternatives: tuple[Any, ...]) -> Checker:
+def _union_checker(alternatives: tuple[Any, ...]) -> FacetChecker:
     checkers = tuple(map(_checker, alternatives))
     if len(checkers) == 1:
         return checkers[0]
 
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
-        found: list[list[Problem]] = []
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
+        problems_by_alternative: list[list[Problem]] = []
         for checker in checkers:
-            found.append([])
-            checker(value, path, found[-1])
-            if not found[-1]:
+            problems_by_alternative.append([])
+            checker(value, path, problems_by_alternative[-1])
+            if not problems_by_alternative[-1]:
                 return
-        # What is wrong with the alternative that it says it is, else with the one it is closest to.
+        # The problems of the alternative that its `type` names, else of the closest one.
         kind = _render((path, ".type"))
-        nearest: list[Problem] = min(found, key=lambda these: (any(p.path == kind for p in these), len(these)))
+        nearest: list[Problem] = min(
+            problems_by_alternative,
+            key=lambda alternative_problems: (
+                any(p.path == kind for p in alternative_problems),
+                len(alternative_problems),
+            ),
+        )
         problems += nearest
 
     return check
 
 
-def _list_of(item: Checker) -> Checker:
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
+def _list_checker(item: FacetChecker) -> FacetChecker:
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, list):
             problems.append(Problem(_render(path), "must be an array"))
             return
@@ -233,8 +239,8 @@ def _list_of(item: Checker) -> Checker:
     return check
 
 
-def _mapping_to(item: Checker) -> Checker:
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
+def _mapping_checker(item: FacetChecker) -> FacetChecker:
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, dict):
             problems.append(Problem(_render(path), "must be an object"))
             return
@@ -244,13 +250,13 @@ def _mapping_to(item: Checker) -> Checker:
     return check
 
 
-def _object_like(cls: Any) -> Checker:
+def _object_checker(cls: Any) -> FacetChecker:
     import attr  # comes with openlineage-python, and is imported as late
 
-    fields: list[tuple[str, str, bool, Checker]] = []
-    together = [a.name for a in cls.__attrs_attrs__ if hasattr(cls, f"{a.name}_dependent_required_check")]
+    fields: list[tuple[str, str, bool, FacetChecker]] = []
+    dependent = [a.name for a in cls.__attrs_attrs__ if hasattr(cls, f"{a.name}_dependent_required_check")]
 
-    def check(value: Any, path: Path, problems: list[Problem]) -> None:
+    def check(value: Any, path: JsonPath, problems: list[Problem]) -> None:
         if not isinstance(value, dict):
             problems.append(Problem(_render(path), "must be an object"))
             return
@@ -260,16 +266,16 @@ def _object_like(cls: Any) -> Checker:
                 checker(element, (path, step), problems)
             elif required:
                 problems.append(Problem(_render((path, step)), "missing"))
-        if together and any(value.get(name) is not None for name in together):
-            absent = [name for name in together if value.get(name) is None]
+        if dependent and any(value.get(name) is not None for name in dependent):
+            absent = [name for name in dependent if value.get(name) is None]
             problems.extend(Problem(_render((path, f".{name}")), "missing") for name in absent)
 
     # Known before its fields are compiled, because types refer to themselves (nested schema fields).
-    _compiled[cls] = check
+    _checkers[cls] = check
     hints = typing.get_type_hints(cls)
     fields += [
-        # A text with a default is how the generated classes write a constant, which tells alternatives apart.
-        (a.name, f".{a.name}", True, _among((a.default,)))
+        # The generated classes write a constant as a text with a default; constants distinguish alternatives.
+        (a.name, f".{a.name}", True, _choice_checker((a.default,)))
         if isinstance(a.default, str)
         else (a.name, f".{a.name}", a.default is attr.NOTHING, _checker(hints[a.name]))
         for a in cls.__attrs_attrs__

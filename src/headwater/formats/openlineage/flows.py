@@ -1,14 +1,14 @@
-"""Who flows into whom, as the events state it.
+"""Which datasets flow into which, as events state it.
 
-For each target the strongest statement counts, in the order the specification gives consumers: an explicit
-`lineage` facet, then `columnLineage`, then every input into every output. An input that no explicit statement
-mentions still flows into the outputs that have no `lineage` entry of their own: it was read, and saying nothing
-about it would lose it. Every source carries the basis it rests on.
+For each target the strongest statement counts, in the order of the specification: an explicit `lineage` facet, then
+`columnLineage`, then every input into every output. An input that no explicit statement mentions still flows into the
+outputs that have no `lineage` entry of their own: it was read, and leaving it out would lose it. Every source has the
+basis of its statement.
 
 Every input into every output is a product, which a small event can make very large. Above a limit the inputs are one
-:class:`SharedInputs`, to which each of the outputs refers: the graph has a hub there (decision 20).
+:class:`SharedInputs`, which each of the outputs refers to: the graph has a hub there (decision 20).
 
-Parts of a facet that break its schema were flagged when the event was read; here they are passed over.
+Parts of a facet that violate its schema were reported when the event was read; here they are skipped.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from typing import Any
 from headwater.formats.openlineage.accumulate import RunAccount, is_deleted, lineage_entries, merge_uses
 from headwater.formats.openlineage.event import Event
 from headwater.formats.openlineage.stated_columns import (
-    StatedColumns,
+    ParsedColumnLineage,
     objects,
+    parsed_column_lineage,
     prepare_columns,
-    stated_columns,
     text_of,
     transformations,
 )
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse
 
 
 @dataclass(frozen=True)
-class Source:
+class FlowSource:
     upstream: Endpoint
     partitions: tuple[str, ...]
     basis: Basis
@@ -42,42 +42,42 @@ class Source:
 
 _LARGE_BYTES = 100_000
 MAX_DIRECT_EDGES = 10_000
-"""The default limit: so many inputs by outputs, each counted by its partitions, become edges of their own."""
+"""The default limit: this many inputs by outputs, each counted by its partitions, become edges of their own."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
-    """The inputs of one job that flow into several targets alike, by no more than being inputs."""
+    """The inputs of one job that flow into several targets alike, only because they are inputs."""
 
     job: Job
-    sources: tuple[Source, ...]
+    sources: tuple[FlowSource, ...]
 
 
 @dataclass(frozen=True)
-class Flow:
-    """Everything one writer put into one target."""
+class TargetFlow:
+    """Everything that one writer put into one target."""
 
     target: Endpoint
     partitions: tuple[str, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[FlowSource, ...]
     columns: frozenset[ColumnEdge]
     use: DatasetUse | None
-    """The target as the writer described it, where it was among its outputs."""
-    stated: StatedColumns | None = None
-    """Where ``columns`` come from one facet: these, by upstream."""
+    """The target as the writer described it, if it was among its outputs."""
+    stated: ParsedColumnLineage | None = None
+    """If ``columns`` come from one facet: these, by upstream."""
     shared: SharedInputs | None = None
-    """What flows into it beside ``sources``, through a hub."""
+    """What flows into it in addition to ``sources``, through a hub."""
 
     def columns_by_upstream(self) -> Mapping[Any, Collection[ColumnEdge]]:
         if self.stated is not None:
             return self.stated.by_upstream
-        found: dict[Endpoint, list[ColumnEdge]] = {}
+        edges: dict[Endpoint, list[ColumnEdge]] = {}
         for edge in self.columns:
-            found.setdefault(edge.upstream, []).append(edge)
-        return found
+            edges.setdefault(edge.upstream, []).append(edge)
+        return edges
 
 
-def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
+def endpoints_of(flows: Collection[TargetFlow]) -> set[Endpoint]:
     """Everything that flows from or into something."""
     shared = {flow.shared for flow in flows if flow.shared is not None}
     return (
@@ -88,11 +88,11 @@ def endpoints_of(flows: Collection[Flow]) -> set[Endpoint]:
     )
 
 
-def flows_of_run(account: RunAccount, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
+def flows_of_run(account: RunAccount, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[TargetFlow]:
     return _flows(account.job, account.inputs, account.outputs, account.lineage_entries, max_direct_edges)
 
 
-def flows_of_job(event: Event, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[Flow]:
+def flows_of_job(event: Event, max_direct_edges: int = MAX_DIRECT_EDGES) -> list[TargetFlow]:
     """The lineage a job declares. An event without datasets or a `lineage` facet declares nothing: see
     :func:`declares_lineage`."""
     assert event.job is not None
@@ -100,22 +100,22 @@ def flows_of_job(event: Event, max_direct_edges: int = MAX_DIRECT_EDGES) -> list
     return _flows(event.job, inputs, outputs, lineage_entries(event.job_facets or {}), max_direct_edges)
 
 
-def flows_of_dataset(event: Event) -> list[Flow]:
-    """The lineage a dataset declares of itself: always one flow, maybe without sources."""
+def flows_of_dataset(event: Event) -> list[TargetFlow]:
+    """The lineage that a dataset declares of itself: always one flow, maybe without sources."""
     use = event.dataset
     assert use is not None
     claims = _Claims(use.dataset)
     lineage = _live_facet(use, "lineage")
     if lineage is not None:
-        claims.take_lineage({**lineage, "inputs": lineage.get("inputs") or []}, own_job=None)
+        claims.add_lineage({**lineage, "inputs": lineage.get("inputs") or []}, own_job=None)
     else:
-        claims.take_column_lineage(_live_facet(use, "columnLineage") or {})
+        claims.add_column_lineage(_live_facet(use, "columnLineage") or {})
     return [claims.flow(use.partitions, {}, use)]
 
 
 def prepare_flows(events: Iterable[Event]) -> None:
-    """What can be done ahead of the fold, which has to be alone. A small event is no trouble there either, and mostly
-    says what the last one said."""
+    """What can be done before the fold, which runs alone. A small event is quick there as well, and mostly repeats the
+    last one."""
     prepare_columns(
         (facet, use.dataset)
         for event in events
@@ -138,16 +138,16 @@ def _flows(
     outputs: Iterable[DatasetUse],
     entries: Iterable[Any],
     max_direct_edges: int,
-) -> list[Flow]:
+) -> list[TargetFlow]:
     output_uses: dict[Endpoint, DatasetUse] = {use.dataset: use for use in outputs}
     claims = {dataset: _Claims(dataset) for dataset in output_uses}
     for entry in entries:
         target = _endpoint(entry, job)
         if target is not None:
-            claims.setdefault(target, _Claims(target)).take_lineage(entry, job)
+            claims.setdefault(target, _Claims(target)).add_lineage(entry, job)
     for dataset, use in output_uses.items():
         if not claims[dataset].explicit:
-            claims[dataset].take_column_lineage(_live_facet(use, "columnLineage") or {})
+            claims[dataset].add_column_lineage(_live_facet(use, "columnLineage") or {})
     mentioned = {upstream for claim in claims.values() for upstream in claim.upstreams}
     partitions = {use.dataset: use.partitions for use in inputs}
     implied = [claim for claim in claims.values() if not claim.explicit]
@@ -157,12 +157,12 @@ def _flows(
     ):
         written = sum(len(output_uses[claim.target].partitions) or 1 for claim in same)
         if written * sum(len(partitions[dataset]) or 1 for dataset in read) > max_direct_edges:
-            shared = SharedInputs(job, tuple(Source(name, partitions[name], Basis.INPUTS) for name in sorted(read)))
+            shared = SharedInputs(job, tuple(FlowSource(name, partitions[name], Basis.INPUTS) for name in sorted(read)))
             for claim in same:
                 claim.shared = shared
         else:
             for claim in same:
-                claim.take_inputs(read)
+                claim.add_inputs(read)
     return [
         claim.flow(output_uses[target].partitions if target in output_uses else (), partitions, output_uses.get(target))
         for target, claim in sorted(claims.items(), key=lambda item: _sort_key(item[0]))
@@ -171,16 +171,16 @@ def _flows(
 
 @dataclass
 class _Claims:
-    """What is said about one target so far."""
+    """What is stated about one target so far."""
 
     target: Endpoint
     explicit: bool = False
     upstreams: dict[Endpoint, Basis] = field(default_factory=dict)
     columns: set[ColumnEdge] = field(default_factory=set)
-    stated: StatedColumns | None = None
+    stated: ParsedColumnLineage | None = None
     shared: SharedInputs | None = None
 
-    def take_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
+    def add_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
         self.explicit = True
         for item in objects(entry.get("inputs")):
             upstream = self._upstream(item, own_job)
@@ -188,7 +188,7 @@ class _Claims:
                 self._column(upstream, text_of(item, "field"), None, item, Dependency.INDIRECT)
         fields = entry.get("fields")
         for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
-            if not isinstance(target_field, Mapping) or not storable(name):
+            if not isinstance(target_field, Mapping) or not is_storable(name):
                 continue
             for item in objects(target_field.get("inputs")):
                 upstream = self._upstream(item, own_job)
@@ -197,18 +197,18 @@ class _Claims:
 
     def _upstream(self, item: Mapping[str, Any], own_job: Job | None) -> Endpoint | None:
         upstream = _endpoint(item, own_job)
-        # A job as the source of its own target only says that the job made it up, which the edge's job says already.
+        # A job as the source of its own target only means that it created the data: the edge states its job already.
         if upstream is None or upstream == own_job:
             return None
         self.upstreams[upstream] = Basis.LINEAGE
         return upstream
 
-    def take_column_lineage(self, facet: Mapping[str, Any]) -> None:
-        self.stated = stated = stated_columns(facet, self.target)
+    def add_column_lineage(self, facet: Mapping[str, Any]) -> None:
+        self.stated = stated = parsed_column_lineage(facet, self.target)
         for upstream in stated.by_upstream:
             self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
 
-    def take_inputs(self, datasets: Iterable[Dataset]) -> None:
+    def add_inputs(self, datasets: Iterable[Dataset]) -> None:
         for dataset in datasets:
             self.upstreams.setdefault(dataset, Basis.INPUTS)
 
@@ -228,23 +228,24 @@ class _Claims:
         partitions: tuple[str, ...],
         input_partitions: Mapping[Dataset, tuple[str, ...]],
         use: DatasetUse | None,
-    ) -> Flow:
+    ) -> TargetFlow:
         sources = tuple(
-            Source(upstream, input_partitions.get(upstream, ()) if isinstance(upstream, Dataset) else (), basis)
+            FlowSource(upstream, input_partitions.get(upstream, ()) if isinstance(upstream, Dataset) else (), basis)
             for upstream, basis in sorted(self.upstreams.items(), key=lambda item: _sort_key(item[0]))
         )
         columns = self.stated.edges if self.stated is not None else frozenset(self.columns)
-        return Flow(self.target, partitions, sources, columns, use, self.stated, self.shared)
+        return TargetFlow(self.target, partitions, sources, columns, use, self.stated, self.shared)
 
 
-def summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
-    """What the column edges between two datasets come to: the edge type that fits best, the kinds of transformation."""
+def edge_summary(edges: Collection[ColumnEdge]) -> tuple[EdgeType, str | None]:
+    """A summary of the column edges between two datasets: the best fitting edge type, and the kinds of
+    transformation."""
     subtypes = {edge.subtype for edge in edges}
     return edge_type(subtypes), ", ".join(sorted(subtype for subtype in subtypes if subtype)) or None
 
 
 def edge_type(subtypes: Collection[str | None]) -> EdgeType:
-    """The type that fits best where columns flow in these ways; None stands for one that nobody named."""
+    """The best fitting type for the given kinds of transformation; None stands for an unknown one."""
     for marks, fitting in (
         ({"AGGREGATION", "GROUP_BY"}, EdgeType.AGGREGATED_FROM),
         ({"JOIN"}, EdgeType.JOINED_WITH),

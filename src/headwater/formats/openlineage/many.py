@@ -1,4 +1,5 @@
-"""A JSON array of events, read one by one: each keeps the bytes it came in, and one that is refused costs no other."""
+"""A JSON array of events, read one by one: each keeps its original bytes, and a refused event does not affect the
+others."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _NOT_A_LIST = "a JSON array of events is needed"
 
 
 def read_events(body: bytes) -> list[Event | EventRefused]:
-    """The events of the array, refusals in the place of those that cannot be taken. Else :class:`EventRefused`."""
+    """The events of the array, with refusals in place of those that cannot be accepted. Otherwise
+    :class:`EventRefused`."""
     try:
         text = body.decode("utf-8-sig")
         return [_read(piece) for piece in _pieces(text)]
@@ -33,29 +35,29 @@ def _read(text: str) -> Event | EventRefused:
 
 
 def _pieces(text: str) -> list[str]:
-    """The texts of the elements. The array has to be whole: nothing is taken from one that breaks off."""
+    """The texts of the elements. The array has to be complete: nothing is read from a truncated one."""
     decode = json.JSONDecoder().raw_decode
-    at = _past_space(text, 0)
-    if text[at : at + 1] != "[":
+    position = _past_space(text, 0)
+    if text[position : position + 1] != "[":
         raise EventRefused("$", _NOT_A_LIST)
     pieces: list[str] = []
-    at = _past_space(text, at + 1)
-    mark = "]" if text[at : at + 1] == "]" else ","
-    while mark == ",":
-        _, end = decode(text, at)
-        pieces.append(text[at:end])
-        at = _past_space(text, end)
-        mark = text[at : at + 1]
-        if mark not in (",", "]"):
-            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
-        at = _past_space(text, at + 1) if mark == "," else at
-    at = _past_space(text, at + 1)
-    if at != len(text):
-        raise json.JSONDecodeError("Extra data", text, at)
+    position = _past_space(text, position + 1)
+    separator = "]" if text[position : position + 1] == "]" else ","
+    while separator == ",":
+        _, end = decode(text, position)
+        pieces.append(text[position:end])
+        position = _past_space(text, end)
+        separator = text[position : position + 1]
+        if separator not in (",", "]"):
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, position)
+        position = _past_space(text, position + 1) if separator == "," else position
+    position = _past_space(text, position + 1)
+    if position != len(text):
+        raise json.JSONDecodeError("Extra data", text, position)
     return pieces
 
 
-def _past_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+def _past_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    assert match is not None
+    return match.end()

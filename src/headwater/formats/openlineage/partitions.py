@@ -20,10 +20,10 @@ def partition_names(io_facets: Mapping[str, Any]) -> tuple[str, ...]:
     condition = subset.get("inputCondition") or subset.get("outputCondition")
     if not isinstance(condition, Mapping) or condition.get("type") != "partition":
         return ()
-    return tuple(sorted(set(_named(condition.get("partitions")))))
+    return tuple(sorted(set(_names(condition.get("partitions")))))
 
 
-def _named(partitions: Any) -> Iterator[str]:
+def _names(partitions: Any) -> Iterator[str]:
     if not isinstance(partitions, list):
         return
     for partition in partitions:
@@ -33,12 +33,12 @@ def _named(partitions: Any) -> Iterator[str]:
         if isinstance(identifier, str):
             yield identifier
         elif isinstance(dimensions, Mapping) and dimensions:
-            yield "/".join(f"{_quoted(key)}={_value(value)}" for key, value in dimensions.items())
+            yield "/".join(f"{_quote(key)}={_value(value)}" for key, value in dimensions.items())
 
 
 def _value(value: Any) -> str:
-    return _quoted(value if isinstance(value, str) else json.dumps(value, sort_keys=True), safe=" -_.:,+")
+    return _quote(value if isinstance(value, str) else json.dumps(value, sort_keys=True), safe=" -_.:,+")
 
 
-def _quoted(text: str, safe: str = "") -> str:
+def _quote(text: str, safe: str = "") -> str:
     return quote(text, safe=safe, errors="surrogatepass")  # a lone surrogate has no other bytes

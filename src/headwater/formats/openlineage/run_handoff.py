@@ -1,4 +1,4 @@
-"""What one run wrote and another read: the datasets, and whether they were in the same state by both accounts."""
+"""What one run wrote and another read: the datasets, and whether both state the same checksum of them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from headwater.formats.openlineage.event import Event
 from headwater.model.names import Dataset
 
 
-def handed_on(writer: Event, readers: Iterable[Event]) -> tuple[Dataset, ...]:
-    """By the names that the events themselves have for them."""
+def shared_datasets(writer: Event, readers: Iterable[Event]) -> tuple[Dataset, ...]:
+    """By the names in the events themselves."""
     read = {use.dataset for event in readers for use in event.inputs}
     return tuple(sorted(read & {use.dataset for use in writer.outputs}))
 
 
-def same_state(datasets: Iterable[Dataset], left: Mapping[str, str], found: Mapping[str, str]) -> bool | None:
-    """``left`` and ``found`` are checksums by the dataset's name, alone or with its namespace.
+def same_state(
+    datasets: Iterable[Dataset], before_checksums: Mapping[str, str], after_checksums: Mapping[str, str]
+) -> bool | None:
+    """``before_checksums`` and ``after_checksums`` are checksums by the dataset's name, alone or with its namespace.
 
     Two can be compared where they are of the same algorithm.
     """
     answers: set[bool] = set()
     for dataset in datasets:
-        before, after = _of(dataset, left), _of(dataset, found)
+        before, after = _checksum_of(dataset, before_checksums), _checksum_of(dataset, after_checksums)
         if before is not None and after is not None and _algorithm(before) == _algorithm(after):
             answers.add(before == after)
     return all(answers) if answers else None
 
 
-def _of(dataset: Dataset, checksums: Mapping[str, str]) -> str | None:
+def _checksum_of(dataset: Dataset, checksums: Mapping[str, str]) -> str | None:
     return next((checksums[name] for name in (str(dataset), dataset.name) if name in checksums), None)
 
 

@@ -1,8 +1,8 @@
 """Signatures over the facet `headwater_rows`, by the capture that wrote it.
 
-The facet holds a query plan that a later trace deserializes and runs, so a reader needs to know who wrote it. The
-signed text covers the whole facet and where it stands: the run, the job and the output dataset. A facet that is moved
-to another event has no valid signature there.
+The facet contains a query plan that a later trace deserializes and runs, so a reader needs to know who wrote it. The
+signed text covers the whole facet and its position: the run, the job and the output dataset. A facet that is moved to
+another event has no valid signature there.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.errors import KeyUnusable
+from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.model.names import Dataset, Job
 from headwater.proof.canonical import digest_of
 from headwater.proof.keys import SigningKey, key_text, public_key, verifies
 
-FACET = "headwater_rows"
 SIGNATURE = "signature"
 _PURPOSE = "headwater.capture/headwater_rows/1"
 """Domain separation: no other text that a key of Headwater signs begins with this line."""
@@ -25,7 +25,7 @@ _SIGNATURE_SIZE = 64
 
 @dataclass(frozen=True, slots=True)
 class FacetPlace:
-    """Where a facet stands: the output of a run of a job."""
+    """The position of a facet: the output of a run of a job."""
 
     run_id: str
     job: Job
@@ -42,7 +42,7 @@ class FacetSignature:
 def sign_event(event: dict[str, Any], key: SigningKey) -> None:
     """Sign each facet `headwater_rows` of an event, in place: the last change to the event before it is sent."""
     for output in event.get("outputs") or ():
-        facet = (output.get("outputFacets") or {}).get(FACET)
+        facet = (output.get("outputFacets") or {}).get(ROWS_FACET)
         if facet is not None:
             job = Job(event["job"]["namespace"], event["job"]["name"])
             place = FacetPlace(event["run"]["runId"], job, Dataset(output["namespace"], output["name"]))

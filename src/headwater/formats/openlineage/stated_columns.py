@@ -1,8 +1,8 @@
-"""The column lineage of one facet, taken apart before anybody has to wait for it.
+"""The column lineage of one facet, parsed before the fold, which other writers wait for.
 
-A facet of some megabytes has a hundred thousand column edges. All that can be made of it without the store is made when
-the event is read (:func:`prepare_columns`), which holds nobody up, and is at hand when it is folded, which holds up
-everybody else that writes.
+A facet of some megabytes has a hundred thousand column edges. Everything that can be computed without the store is
+computed when the event is read (:func:`prepare_columns`), which blocks no one, and is at hand when the event is folded,
+which blocks all other writers.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
 from typing import Any
 
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.lineage import ColumnEdge, Dependency
 from headwater.model.names import Dataset, Endpoint
 
-How = tuple[Dependency, str | None, bool, str | None]
-_MOST_EDGES = 200_000
-"""That are kept between reading and folding, of all facets together."""
+Transformation = tuple[Dependency, str | None, bool, str | None]
+_MAX_EDGES = 200_000
+"""Kept between reading and folding, of all facets together."""
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
-class StatedColumns:
+class ParsedColumnLineage:
     """``facet`` is a `columnLineage` facet of ``target``."""
 
     def __init__(self, facet: Mapping[str, Any], target: Endpoint) -> None:
@@ -35,70 +35,70 @@ class StatedColumns:
                 assert isinstance(edge.upstream, Dataset)
                 self.by_upstream.setdefault(edge.upstream, []).append(edge)
         self.edges = frozenset(edges)
-        quoted = Quoted()
+        quoted = JsonStrings()
         self.rows = {
             upstream: sorted((row_text(edge, quoted), row_of(edge)) for edge in same)
             for upstream, same in self.by_upstream.items()
         }
-        """By upstream: each edge as it is stored, without the upstream, after its text, which is their order."""
+        """By upstream: each edge as it is stored, without the upstream, after its text, which is the sort key."""
 
 
-class Quoted(dict[str | None, str]):
-    """Strings as JSON. A facet says the same ones again and again."""
+class JsonStrings(dict[str | None, str]):
+    """Strings as JSON. A facet repeats the same ones."""
 
     def __missing__(self, text: str | None) -> str:
         self[text] = quoted = _to_json(text)
         return quoted
 
 
-Row = tuple[str | None, str | None, Dependency, str | None, int, str | None]
+ColumnEdgeRow = tuple[str | None, str | None, Dependency, str | None, int, str | None]
 
 
-def row_of(edge: ColumnEdge) -> Row:
+def row_of(edge: ColumnEdge) -> ColumnEdgeRow:
     source, column, dependency = edge.upstream_column, edge.downstream_column, edge.dependency
     return source, column, dependency, edge.subtype, int(edge.masking), edge.logic
 
 
-def row_text(edge: ColumnEdge, quoted: Quoted) -> str:
+def row_text(edge: ColumnEdge, quoted: JsonStrings) -> str:
     """:func:`row_of` as the end of a JSON array."""
     columns = f"{quoted[edge.upstream_column]},{quoted[edge.downstream_column]}"
     how = f"{quoted[edge.dependency]},{quoted[edge.subtype]},{edge.masking:d},{quoted[edge.logic]}"
     return f"{columns},{how}]"
 
 
-_prepared: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, Any], StatedColumns]] = OrderedDict()
+_cache: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, Any], ParsedColumnLineage]] = OrderedDict()
 _lock = Lock()
 
 
 def prepare_columns(facets: Iterable[tuple[Mapping[str, Any], Endpoint]]) -> None:
-    """For the next :func:`stated_columns` of the same facets, each with the dataset that it is of."""
+    """For the next :func:`parsed_column_lineage` of the same facets, each with its dataset."""
     for facet, target in facets:
-        made = StatedColumns(facet, target)
+        parsed = ParsedColumnLineage(facet, target)
         with _lock:
-            _prepared[id(facet), target] = facet, made
-            while len(_prepared) > 1 and sum(len(other.edges) for _, other in _prepared.values()) > _MOST_EDGES:
-                _prepared.popitem(last=False)
+            _cache[id(facet), target] = facet, parsed
+            while len(_cache) > 1 and sum(len(other.edges) for _, other in _cache.values()) > _MAX_EDGES:
+                _cache.popitem(last=False)
 
 
-def stated_columns(facet: Mapping[str, Any], target: Endpoint) -> StatedColumns:
+def parsed_column_lineage(facet: Mapping[str, Any], target: Endpoint) -> ParsedColumnLineage:
     with _lock:
-        of, made = _prepared.pop((id(facet), target), (None, None))
-    return made if made is not None and of is facet else StatedColumns(facet, target)
+        cached_facet, parsed = _cache.pop((id(facet), target), (None, None))
+    return parsed if parsed is not None and cached_facet is facet else ParsedColumnLineage(facet, target)
 
 
 def _edges(facet: Mapping[str, Any], target: Endpoint) -> Iterator[ColumnEdge]:
-    fields, names = facet.get("fields"), _Names()
+    fields, names = facet.get("fields"), _DatasetCache()
     for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
-        if isinstance(target_field, Mapping) and storable(name):
+        if isinstance(target_field, Mapping) and is_storable(name):
             unstated = _how_of_field(target_field)
             yield from _input_fields(target_field.get("inputFields"), target, name, unstated, names)
     yield from _input_fields(facet.get("dataset"), target, None, (Dependency.INDIRECT, None, False, None), names)
 
 
 def _input_fields(
-    items: Any, target: Endpoint, column: str | None, unstated: How, names: _Names
+    items: Any, target: Endpoint, column: str | None, unstated: Transformation, names: _DatasetCache
 ) -> Iterator[ColumnEdge]:
-    """``unstated``: how the fields flow that do not say so."""
+    """``unstated``: the transformation of fields that state none."""
     for item in objects(items):
         namespace, name, source = item.get("namespace"), item.get("name"), text_of(item, "field")
         if source is None or not isinstance(namespace, str) or not isinstance(name, str):
@@ -110,29 +110,30 @@ def _input_fields(
                 yield ColumnEdge(upstream, source, target, column, *how)
 
 
-class _Names(dict[tuple[str, str], Dataset | None]):
-    """By namespace and name: the dataset, made once; None for what no store can hold."""
+class _DatasetCache(dict[tuple[str, str], Dataset | None]):
+    """By namespace and name: the dataset, created once; None for a name that cannot be stored."""
 
     def __missing__(self, key: tuple[str, str]) -> Dataset | None:
-        self[key] = dataset = Dataset(*key) if all(map(storable, key)) else None
+        self[key] = dataset = Dataset(*key) if all(map(is_storable, key)) else None
         return dataset
 
 
-def _how_of_field(target_field: Mapping[str, Any]) -> How:
-    """The first form of the facet says this once per target field, and does not tell direct from indirect."""
+def _how_of_field(target_field: Mapping[str, Any]) -> Transformation:
+    """The first version of the facet states this once per target field, and does not distinguish direct from
+    indirect."""
     kind = text_of(target_field, "transformationType")
     subtype = None if kind in (None, "MASKED") else kind
     return Dependency.DIRECT, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
 
 
-def transformations(stated: Any, unstated: How) -> Iterator[How]:
-    said = list(objects(stated))
-    for transformation in said:
+def transformations(stated: Any, unstated: Transformation) -> Iterator[Transformation]:
+    stated_items = list(objects(stated))
+    for transformation in stated_items:
         kind = text_of(transformation, "type")
         dependency = Dependency(kind) if kind in ("DIRECT", "INDIRECT") else unstated[0]
         masking = transformation.get("masking") is True
         yield dependency, text_of(transformation, "subtype"), masking, _logic(transformation, "description")
-    if not said:
+    if not stated_items:
         yield unstated
 
 
@@ -143,7 +144,7 @@ def objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 def text_of(item: Mapping[str, Any], key: str) -> str | None:
     value = item.get(key)
-    return value if isinstance(value, str) and storable(value) else None
+    return value if isinstance(value, str) and is_storable(value) else None
 
 
 def _logic(item: Mapping[str, Any], key: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Which strings can be stored and answered back as they came."""
+"""Which strings can be stored and returned unchanged."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SUSPICIOUS = re.compile(rb"\\u(0000|[dD][89a-fA-F])")
 
 
 def may_be_unstorable(body: bytes) -> bool:
-    """Whether a JSON text can hold an unstorable string at all: one look instead of one at each string."""
+    """Whether a JSON text can contain an unstorable string at all: one search instead of one per string."""
     return _SUSPICIOUS.search(body) is not None
 
 
-def storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     return _UNSTORABLE.search(text) is None

@@ -1,4 +1,4 @@
-"""What every element by itself has to be: rules 3, 4 and 6 of the format, and the types of its fields."""
+"""What every element has to satisfy by itself: rules 3, 4 and 6 of the format, and the types of its fields."""
 
 from __future__ import annotations
 
@@ -16,93 +16,97 @@ from headwater.errors import (
     TimestampInvalid,
     shorten,
 )
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
-from headwater.formats.wia.elements import FIELDS, Document, Field, Kind, Type, named
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
+from headwater.formats.wia.elements import FIELDS, Document, ElementKind, FieldSpec, FieldType, element_name
 from headwater.formats.wia.namespaces import is_uri
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _NO_OFFSET = timedelta(0)
-_LARGEST = 2**63
+_MAX_COUNT = 2**63
 
-Fault = tuple[type[GraphInvalid], str]
-"""The rule, and what is wrong, to be read after the name of the field."""
+FieldFault = tuple[type[GraphInvalid], str]
+"""The rule, and the fault, to be read after the name of the field."""
 
-Tree = dict[str, "Field | Tree"]
+FieldTree = dict[str, "FieldSpec | FieldTree"]
 
 
-def faults(kind: Kind, document: Document) -> list[GraphInvalid]:
+def element_faults(kind: ElementKind, document: Document) -> list[GraphInvalid]:
     """Everything that is wrong with one element."""
-    found: list[tuple[str, Fault]] = []
+    faults: list[tuple[str, FieldFault]] = []
     for field in _REQUIRED[kind]:
         value = document.get(field.path[0])
         if value is None or value == "":
-            found.append((field.path[0], (FieldMissing, "is missing" if value is None else "is empty")))
-    _look(_TREES[kind], document, "", found)
-    return [error(named(kind, document), f"{path} {reason}") for path, (error, reason) in found]
+            faults.append((field.path[0], (FieldMissing, "is missing" if value is None else "is empty")))
+    _check_fields(_TREES[kind], document, "", faults)
+    return [error(element_name(kind, document), f"{path} {reason}") for path, (error, reason) in faults]
 
 
-def _look(tree: Tree, document: Mapping[str, Any], path: str, found: list[tuple[str, Fault]]) -> None:
-    """Only at what is there: most fields of most elements are not."""
+def _check_fields(
+    tree: FieldTree, document: Mapping[str, Any], path: str, faults: list[tuple[str, FieldFault]]
+) -> None:
+    """Only the fields that are present: most fields of most elements are not."""
     for name, value in document.items():
-        entry = tree.get(name)
-        if entry is None or value is None:
+        spec = tree.get(name)
+        if spec is None or value is None:
             continue
-        if isinstance(entry, dict):
+        if isinstance(spec, dict):
             if isinstance(value, dict):
-                _look(entry, value, f"{path}{name}.", found)
+                _check_fields(spec, value, f"{path}{name}.", faults)
             else:
-                found.append((path + name, (StructureInvalid, f"must be an object, not {_shown(value)}")))
+                faults.append((path + name, (StructureInvalid, f"must be an object, not {_quoted_value(value)}")))
             continue
-        fault = _CHECKS[entry.type](entry, value) if value != "" or not entry.required else None
+        fault = _CHECKS[spec.type](spec, value) if value != "" or not spec.required else None
         if fault is not None:
-            found.append((path + name, fault))
-        elif entry.items:
-            _look_into(entry, value, path + name, found)
+            faults.append((path + name, fault))
+        elif spec.items:
+            _check_items(spec, value, path + name, faults)
 
 
-def _look_into(field: Field, items: list[Document], path: str, found: list[tuple[str, Fault]]) -> None:
+def _check_items(field: FieldSpec, items: list[Document], path: str, faults: list[tuple[str, FieldFault]]) -> None:
     tree = tree_of(field.items)
     for number, item in enumerate(items):
-        absent = [each.path[0] for each in field.items if each.required and not item.get(each.path[0])]
-        found += [(f"{path}[{number}].{name}", (FieldMissing, "is missing")) for name in absent]
-        _look(tree, item, f"{path}[{number}].", found)
+        missing = [
+            item_field.path[0] for item_field in field.items if item_field.required and not item.get(item_field.path[0])
+        ]
+        faults += [(f"{path}[{number}].{name}", (FieldMissing, "is missing")) for name in missing]
+        _check_fields(tree, item, f"{path}[{number}].", faults)
 
 
-def tree_of(fields: Iterable[Field]) -> Tree:
-    tree: Tree = {}
+def tree_of(fields: Iterable[FieldSpec]) -> FieldTree:
+    tree: FieldTree = {}
     for field in fields:
-        room: Any = tree
+        branch: Any = tree
         for step in field.path[:-1]:
-            room = room.setdefault(step, {})
-        room[field.path[-1]] = field
+            branch = branch.setdefault(step, {})
+        branch[field.path[-1]] = field
     return tree
 
 
 _TREES = {kind: tree_of(fields) for kind, fields in FIELDS.items()}
 _REQUIRED = {kind: [field for field in fields if field.required] for kind, fields in FIELDS.items()}
-"""None of which lies deeper than the element itself."""
+"""None of them is nested."""
 
 
-def _id(field: Field, value: Any) -> Fault | None:
-    return None if is_id(value) else (StructureInvalid, f"is no UUID: {_shown(value)}")
+def _id(field: FieldSpec, value: Any) -> FieldFault | None:
+    return None if is_id(value) else (StructureInvalid, f"is no UUID: {_quoted_value(value)}")
 
 
 def is_id(value: Any) -> bool:
     return isinstance(value, str) and _UUID.match(value) is not None
 
 
-def _text(field: Field, value: Any) -> Fault | None:
+def _text(field: FieldSpec, value: Any) -> FieldFault | None:
     if not isinstance(value, str):
-        return StructureInvalid, f"must be a text, not {_shown(value)}"
+        return StructureInvalid, f"must be a text, not {_quoted_value(value)}"
     if field.choices and value not in field.choices:
-        return StructureInvalid, f"must be one of {', '.join(sorted(field.choices))}, not {_shown(value)}"
-    if field.required and not storable(value):
+        return StructureInvalid, f"must be one of {', '.join(sorted(field.choices))}, not {_quoted_value(value)}"
+    if field.required and not is_storable(value):
         return StructureInvalid, UNSTORABLE_REASON
     return None
 
 
-def _time(field: Field, value: Any) -> Fault | None:
-    return None if is_utc(value) else (TimestampInvalid, f"is no ISO 8601 time in UTC: {_shown(value)}")
+def _time(field: FieldSpec, value: Any) -> FieldFault | None:
+    return None if is_utc(value) else (TimestampInvalid, f"is no ISO 8601 time in UTC: {_quoted_value(value)}")
 
 
 def is_utc(value: Any) -> bool:
@@ -118,59 +122,59 @@ def _is_utc(text: str) -> bool:
         return False
 
 
-def _uri(field: Field, value: Any) -> Fault | None:
+def _uri(field: FieldSpec, value: Any) -> FieldFault | None:
     if not isinstance(value, str):
-        return StructureInvalid, f"must be a text, not {_shown(value)}"
-    return None if is_uri(value) else (NamespaceInvalid, f"is no URI: {_shown(value)}")
+        return StructureInvalid, f"must be a text, not {_quoted_value(value)}"
+    return None if is_uri(value) else (NamespaceInvalid, f"is no URI: {_quoted_value(value)}")
 
 
-def _count(field: Field, value: Any) -> Fault | None:
+def _count(field: FieldSpec, value: Any) -> FieldFault | None:
     # JSON has one kind of number: 12.0 is a whole one.
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not -_LARGEST <= value < _LARGEST:
-        return StructureInvalid, f"must be a whole number, not {_shown(value)}"
+    if isinstance(value, bool) or not whole or not -_MAX_COUNT <= value < _MAX_COUNT:
+        return StructureInvalid, f"must be a whole number, not {_quoted_value(value)}"
     return None
 
 
-def _fraction(field: Field, value: Any) -> Fault | None:
+def _fraction(field: FieldSpec, value: Any) -> FieldFault | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        return StructureInvalid, f"must be a number from 0 to 1, not {_shown(value)}"
+        return StructureInvalid, f"must be a number from 0 to 1, not {_quoted_value(value)}"
     return None
 
 
-def _flag(field: Field, value: Any) -> Fault | None:
-    return None if isinstance(value, bool) else (StructureInvalid, f"must be true or false, not {_shown(value)}")
+def _flag(field: FieldSpec, value: Any) -> FieldFault | None:
+    return None if isinstance(value, bool) else (StructureInvalid, f"must be true or false, not {_quoted_value(value)}")
 
 
-def _texts(field: Field, value: Any) -> Fault | None:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+def _texts(field: FieldSpec, value: Any) -> FieldFault | None:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
-    return StructureInvalid, f"must be a list of texts, not {_shown(value)}"
+    return StructureInvalid, f"must be a list of texts, not {_quoted_value(value)}"
 
 
-def _object(field: Field, value: Any) -> Fault | None:
-    return None if isinstance(value, dict) else (StructureInvalid, f"must be an object, not {_shown(value)}")
+def _object(field: FieldSpec, value: Any) -> FieldFault | None:
+    return None if isinstance(value, dict) else (StructureInvalid, f"must be an object, not {_quoted_value(value)}")
 
 
-def _objects(field: Field, value: Any) -> Fault | None:
-    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+def _objects(field: FieldSpec, value: Any) -> FieldFault | None:
+    if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return None
-    return StructureInvalid, f"must be a list of objects, not {_shown(value)}"
+    return StructureInvalid, f"must be a list of objects, not {_quoted_value(value)}"
 
 
-_CHECKS: Mapping[Type, Callable[[Field, Any], Fault | None]] = {
-    Type.ID: _id,
-    Type.TEXT: _text,
-    Type.TIME: _time,
-    Type.URI: _uri,
-    Type.COUNT: _count,
-    Type.FRACTION: _fraction,
-    Type.FLAG: _flag,
-    Type.TEXTS: _texts,
-    Type.OBJECT: _object,
-    Type.OBJECTS: _objects,
+_CHECKS: Mapping[FieldType, Callable[[FieldSpec, Any], FieldFault | None]] = {
+    FieldType.ID: _id,
+    FieldType.TEXT: _text,
+    FieldType.TIME: _time,
+    FieldType.URI: _uri,
+    FieldType.COUNT: _count,
+    FieldType.FRACTION: _fraction,
+    FieldType.FLAG: _flag,
+    FieldType.TEXTS: _texts,
+    FieldType.OBJECT: _object,
+    FieldType.OBJECTS: _objects,
 }
 
 
-def _shown(value: Any) -> str:
+def _quoted_value(value: Any) -> str:
     return shorten(repr(value))

@@ -1,4 +1,4 @@
-"""JSON from files that anybody may have made: bounded in depth, with every fault told as a ``ValueError``."""
+"""JSON from untrusted files: bounded in depth, with every fault raised as a ``ValueError``."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import Any
 
 from headwater.formats.openlineage.event import is_deeper, refuse_constant
 
-DEEPEST = 100
+MAX_DEPTH = 100
 
 
 _DECODER = json.JSONDecoder(parse_constant=refuse_constant)
 
 
-def decoded(text: str) -> Any:
-    """The one value that ``text`` is."""
-    value, end = decoded_at(text, 0)
+def decode_json(text: str) -> Any:
+    """The one value in ``text``."""
+    value, end = decode_json_at(text, 0)
     if text[end:].strip():
         raise ValueError(f"more follows at character {end}")
     return value
 
 
-def decoded_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at ``start``, and where it ends."""
+def decode_json_at(text: str, start: int) -> tuple[Any, int]:
+    """The value that starts at ``start``, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
-        raise ValueError(f"nested more than {DEEPEST} levels deep") from None
-    if _brackets(text, start, end) > DEEPEST and is_deeper(value, DEEPEST):
-        raise ValueError(f"nested more than {DEEPEST} levels deep")
+        raise ValueError(f"nested more than {MAX_DEPTH} levels deep") from None
+    if _brackets(text, start, end) > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+        raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
     return value, end
 
 
 def _brackets(text: str, start: int, end: int) -> int:
-    """No value is deeper than that; counting them is quicker than going down."""
+    """An upper bound of the depth; counting is quicker than descending."""
     return text.count("{", start, end) + text.count("[", start, end)

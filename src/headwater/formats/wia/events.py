@@ -1,7 +1,7 @@
-"""A node of a graph, with all that is said of it, as one OpenLineage event: how a graph comes into the store.
+"""A node of a graph, with everything stated about it, as one OpenLineage event: how a graph is imported into the store.
 
-What OpenLineage has a facet for is in that facet, so that every question finds it; all the documents are in the facet
-`headwater_wia` as they were, so that an export gives them back with their ids.
+What OpenLineage has a facet for is in that facet, so that every query finds it; all the documents are in the facet
+`headwater_wia` unchanged, so that an export returns them with their ids.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.facet_names import WIA_FACET, schema_url
+from headwater.formats.openlineage.text import is_storable
 from headwater.formats.wia.elements import Document
 from headwater.model.names import Dataset
 
-FACET = "headwater_wia"
-OWN = "headwater"
-"""The member of a document, or of its custom metadata, that says what the format has no words for."""
+HEADWATER_KEY = "headwater"
+"""The member of a document, or of its custom metadata, for what the format has no member for."""
 ANY_COLUMN = "*"
 """In column lineage: the table as a whole."""
 
@@ -34,31 +34,31 @@ _HOW = {
     "joined": ("INDIRECT", "JOIN"),
 }
 
-Said = tuple[Dataset, Document]
+SourcedDocument = tuple[Dataset, Document]
 """A document, and the dataset that data comes from."""
 
 
 @dataclass
 class NodeGroup:
-    """A node, and what is said of it and of what leads to it."""
+    """A node, and the documents about it and about what leads to it."""
 
     dataset: Dataset
     node: Document
     edges: Sequence[tuple[Dataset, str]] = ()
-    """Their documents as JSON: there may be many, and nothing of them has to be known."""
-    columns: Sequence[Said] = ()
+    """Their documents as JSON: there may be many, and none of them has to be parsed."""
+    columns: Sequence[SourcedDocument] = ()
     provenance: Sequence[Document] = ()
     quality: Sequence[Document] = ()
 
 
-def event_of(group: NodeGroup, at: str) -> str:
+def node_event(group: NodeGroup, at: str) -> str:
     """As JSON, in one line."""
     dataset = {"namespace": group.dataset.namespace, "name": group.dataset.name, "facets": dict(_facets(group))}
     text = _encode({"eventTime": at, "producer": _PRODUCER, "schemaURL": _EVENT, "dataset": dataset})
     if not group.edges:
         return text
-    edges = (f'{_encode(_named(dataset))[:-1]},"document":{document}}}' for dataset, document in group.edges)
-    # The facet is the last thing that is said, so the edges go in before its end and those of what it is in.
+    edges = (f'{_encode(_dataset_key(dataset))[:-1]},"document":{document}}}' for dataset, document in group.edges)
+    # The facet is the last member, so the edges are inserted before its end and the ends of what contains it.
     return f'{text[: -len(_ENDS)]},"edges":[{",".join(edges)}]{_ENDS}'
 
 
@@ -77,7 +77,7 @@ def _facets(group: NodeGroup) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "schema", _facet("1-1-1/SchemaDatasetFacet", fields=list(map(_field, schema["fields"])))
     if group.edges or group.columns:
         yield "lineage", _facet("1-0-0/LineageDatasetFacet", **_lineage(group))
-    yield FACET, _kept(group)
+    yield WIA_FACET, _wia_facet(group)
 
 
 def _facet(schema: str, **content: Any) -> dict[str, Any]:
@@ -89,15 +89,15 @@ def _field(stated: Document) -> Document:
     return {name: stated[name] for name in ("name", "type", "description") if stated.get(name) is not None}
 
 
-def _kept(group: NodeGroup) -> dict[str, Any]:
-    kept: dict[str, Any] = {"_producer": _PRODUCER, "_schemaURL": f"urn:headwater:facet:{FACET}:1-0-0"}
-    kept["node"] = group.node
+def _wia_facet(group: NodeGroup) -> dict[str, Any]:
+    facet: dict[str, Any] = {"_producer": _PRODUCER, "_schemaURL": schema_url(WIA_FACET)}
+    facet["node"] = group.node
     if group.columns:
-        kept["columns"] = [_named(dataset) | {"document": document} for dataset, document in group.columns]
+        facet["columns"] = [_dataset_key(dataset) | {"document": document} for dataset, document in group.columns]
     for name, documents in (("provenance", group.provenance), ("quality", group.quality)):
         if documents:
-            kept[name] = list(documents)
-    return kept
+            facet[name] = list(documents)
+    return facet
 
 
 def _lineage(group: NodeGroup) -> dict[str, Any]:
@@ -106,20 +106,20 @@ def _lineage(group: NodeGroup) -> dict[str, Any]:
     fields: dict[str, dict[str, list[Any]]] = {}
     for dataset, document in group.columns:
         column, target = document["source_column"], document["target_column"]
-        stated = _input(dataset) | {"transformations": [_how(document)]}
+        stated = _input(dataset) | {"transformations": [_transformation(document)]}
         if column != ANY_COLUMN:
             stated["field"] = column
         if target == ANY_COLUMN:
             inputs.append(stated)
-        elif storable(target):
+        elif is_storable(target):
             fields.setdefault(target, {"inputs": []})["inputs"].append(stated)
     return {"inputs": inputs} | ({"fields": fields} if fields else {})
 
 
-def _how(document: Document) -> dict[str, Any]:
+def _transformation(document: Document) -> dict[str, Any]:
     type, subtype = _HOW.get(document.get("transformation_type") or "direct", _HOW["direct"])
     how: dict[str, Any] = {"type": type, "subtype": subtype}
-    ours = document.get(OWN)
+    ours = document.get(HEADWATER_KEY)
     if isinstance(ours, dict):  # the format has fewer words for it
         how |= {name: ours[name] for name, kind in _OWN_HOW.items() if isinstance(ours.get(name), kind)}
     if document.get("transformation_logic"):
@@ -128,10 +128,10 @@ def _how(document: Document) -> dict[str, Any]:
 
 
 def _input(dataset: Dataset) -> dict[str, Any]:
-    return _named(dataset) | {"type": "DATASET"}
+    return _dataset_key(dataset) | {"type": "DATASET"}
 
 
-def _named(dataset: Dataset) -> dict[str, Any]:
+def _dataset_key(dataset: Dataset) -> dict[str, Any]:
     return {"namespace": dataset.namespace, "name": dataset.name}
 
 
@@ -139,11 +139,11 @@ def _named(dataset: Dataset) -> dict[str, Any]:
 
 
 @dataclass
-class Kept:
-    """What the facet has of a dataset; empty where there is none, or nothing that could be read."""
+class WiaDocuments:
+    """The content of a dataset's facet; empty if there is none, or it cannot be read."""
 
     micros: int = -1
-    """When it was said."""
+    """The time of its event."""
     node: Document = field(default_factory=dict)
     edges: Mapping[Dataset, list[Document]] = field(default_factory=dict)
     columns: Mapping[Dataset, list[Document]] = field(default_factory=dict)
@@ -151,42 +151,42 @@ class Kept:
     quality: Sequence[Document] = ()
 
     def speaks_of(self, upstream: Dataset) -> bool:
-        """Whether what leads here from there is said by these documents."""
+        """Whether these documents state what leads here from ``upstream``."""
         return upstream in self.edges or upstream in self.columns
 
 
-_NOTHING = Kept()
+_NOTHING = WiaDocuments()
 
 
-def kept_of(facets: Mapping[str, Sequence[Any]]) -> Kept:
+def read_wia_facet(facets: Mapping[str, Sequence[Any]]) -> WiaDocuments:
     """From the facets of a dataset as the store keeps them: name → [micros, digest, body].
 
-    Anybody may send a facet of that name, so what does not have the shape is passed over.
+    Anyone may send a facet of that name, so an invalid one is skipped.
     """
-    if FACET not in facets:
+    if WIA_FACET not in facets:
         return _NOTHING
-    micros, _, body = facets[FACET]
+    micros, _, body = facets[WIA_FACET]
     if not isinstance(body, Mapping):
         return _NOTHING
     node = body.get("node")
-    return Kept(
+    return WiaDocuments(
         micros,
         node if isinstance(node, dict) else {},
-        _said(body.get("edges")),
-        _said(body.get("columns")),
-        [each for each in _list(body.get("provenance")) if isinstance(each, dict)],
-        [each for each in _list(body.get("quality")) if isinstance(each, dict)],
+        _documents_by_upstream(body.get("edges")),
+        _documents_by_upstream(body.get("columns")),
+        [item for item in _list(body.get("provenance")) if isinstance(item, dict)],
+        [item for item in _list(body.get("quality")) if isinstance(item, dict)],
     )
 
 
-def _said(items: Any) -> dict[Dataset, list[Document]]:
-    said: dict[Dataset, list[Document]] = {}
+def _documents_by_upstream(items: Any) -> dict[Dataset, list[Document]]:
+    documents: dict[Dataset, list[Document]] = {}
     for item in _list(items):
         if isinstance(item, dict) and isinstance(item.get("document"), dict):
-            named = item.get("namespace"), item.get("name")
-            if isinstance(named[0], str) and isinstance(named[1], str):
-                said.setdefault(Dataset(named[0], named[1]), []).append(item["document"])
-    return said
+            upstream = item.get("namespace"), item.get("name")
+            if isinstance(upstream[0], str) and isinstance(upstream[1], str):
+                documents.setdefault(Dataset(upstream[0], upstream[1]), []).append(item["document"])
+    return documents
 
 
 def _list(value: Any) -> list[Any]:

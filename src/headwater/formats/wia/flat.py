@@ -1,7 +1,7 @@
-"""Documents as rows and back: what tables of Parquet and keys of GraphML are made of.
+"""Documents as rows and back: for tables of Parquet and keys of GraphML.
 
-A row has a value for each field of its kind. Where these do not give the very document back (a field that nobody
-knows, a null, a time that is written in another way), the whole document goes along as JSON.
+A row has a value for each field of its kind. If these do not reproduce the document (an unknown field, a null, a time
+that is written in another way), the whole document is added as JSON.
 """
 
 from __future__ import annotations
@@ -12,81 +12,81 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from headwater.formats.wia.checks import Tree, is_utc, tree_of
-from headwater.formats.wia.decoding import decoded
-from headwater.formats.wia.elements import FIELDS, Document, Field, Kind, Type
+from headwater.formats.wia.checks import FieldTree, is_utc, tree_of
+from headwater.formats.wia.decoding import decode_json
+from headwater.formats.wia.elements import FIELDS, Document, ElementKind, FieldSpec, FieldType
 
 DOCUMENT = "document"
-"""The column, or the key, of a document that its fields do not give back."""
+"""The column, or the key, of a document that its fields do not reproduce."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-_AS_JSON = (Type.OBJECT, Type.OBJECTS)
-_PLAIN = {Type.COUNT: int, Type.FRACTION: int | float, Type.FLAG: bool}
+_AS_JSON = (FieldType.OBJECT, FieldType.OBJECTS)
+_PLAIN = {FieldType.COUNT: int, FieldType.FRACTION: int | float, FieldType.FLAG: bool}
 _SCALAR = str | int | float | None
 _TREES = {kind: tree_of(fields) for kind, fields in FIELDS.items()}
 _NAMES = {kind: (*(field.name for field in fields), DOCUMENT) for kind, fields in FIELDS.items()}
 
 
-def flattened(kind: Kind, document: Document) -> dict[str, Any]:
-    """A value for each field, None where there is none, and for :data:`DOCUMENT`."""
+def flatten(kind: ElementKind, document: Document) -> dict[str, Any]:
+    """A value for each field, None for a missing one, and for :data:`DOCUMENT`."""
     row: dict[str, Any] = dict.fromkeys(_NAMES[kind])
-    if not _lay_out(_TREES[kind], document, row):
+    if not _fill_row(_TREES[kind], document, row):
         row[DOCUMENT] = _encode(document)
     return row
 
 
-def _lay_out(tree: Tree, document: Document, row: dict[str, Any]) -> bool:
-    """Whether what is put into the row gives back the very document."""
-    whole = True
+def _fill_row(tree: FieldTree, document: Document, row: dict[str, Any]) -> bool:
+    """Whether the values put into the row reproduce the document."""
+    complete = True
     for name, value in document.items():
         entry = tree.get(name)
-        if isinstance(entry, Field):
-            row[entry.name], same = _outward(entry, value)
+        if isinstance(entry, FieldSpec):
+            row[entry.name], same = _to_row_value(entry, value)
         elif entry is not None and isinstance(value, dict) and value:
-            same = _lay_out(entry, value, row)
+            same = _fill_row(entry, value, row)
         else:
             same = False
-        whole = whole and same
-    return whole
+        complete = complete and same
+    return complete
 
 
-def _outward(field: Field, value: Any) -> tuple[Any, bool]:
-    """What a column or a key holds, and whether that gives the value back."""
+def _to_row_value(field: FieldSpec, value: Any) -> tuple[Any, bool]:
+    """The value of a column or a key, and whether it reproduces the original."""
     if value is None:
         return None, False
     type = field.type
     if type in _AS_JSON:
         text = _encode(value)
-        return text, _is_plain(value, 3) or decoded(text) == value
-    if type is Type.TIME:
-        moment = as_moment(value)
+        return text, _is_plain(value, 3) or decode_json(text) == value
+    if type is FieldType.TIME:
+        moment = parse_utc(value)
         return moment, moment is not None and time_text(moment) == value
-    if type is Type.TEXTS:
-        fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if type is FieldType.TEXTS:
+        fits = isinstance(value, list) and all(isinstance(item, str) for item in value)
     elif type in _PLAIN:
-        fits = isinstance(value, _PLAIN[type]) and isinstance(value, bool) == (type is Type.FLAG)
+        fits = isinstance(value, _PLAIN[type]) and isinstance(value, bool) == (type is FieldType.FLAG)
     else:
         fits = isinstance(value, str)
     return (value if fits else None), fits
 
 
 def _is_plain(value: Any, levels: int) -> bool:
-    """Whether it is certain to be read as it was written: most objects are small, and have nothing odd in them."""
+    """Whether it is certain to be read as it was written: most objects are small and plain."""
     if not isinstance(value, dict):
         return isinstance(value, _SCALAR)
-    return levels > 0 and all(_is_plain(each, levels - 1) for each in value.values())
+    return levels > 0 and all(_is_plain(item, levels - 1) for item in value.values())
 
 
-def inflated(kind: Kind, row: Mapping[str, Any]) -> Document:
-    """The document that a row came from. Raises a ``ValueError`` where what should be JSON is not."""
-    whole = row.get(DOCUMENT)
-    if whole is not None:
-        document = decoded(whole)
+def unflatten(kind: ElementKind, row: Mapping[str, Any]) -> Document:
+    """The document that a row came from. Raises a ``ValueError`` if what should be JSON is not."""
+    text = row.get(DOCUMENT)
+    if text is not None:
+        document = decode_json(text)
         if not isinstance(document, dict):
             raise ValueError(f"'{DOCUMENT}' is no JSON object")
         return document
     document = {}
-    for name, parts, leaf, inward in _WAYS[kind]:
+    for name, parts, leaf, inward in _PATHS[kind]:
         value = row.get(name)
         if value is not None:
             owner = document
@@ -96,7 +96,7 @@ def inflated(kind: Kind, row: Mapping[str, Any]) -> Document:
     return document
 
 
-def as_moment(value: Any) -> datetime | None:
+def parse_utc(value: Any) -> datetime | None:
     return _moment(value) if isinstance(value, str) else None
 
 
@@ -108,21 +108,21 @@ def _moment(text: str) -> datetime | None:
 
 @lru_cache(1024)
 def time_text(moment: datetime) -> str:
-    """As we write every time: in UTC, to the microsecond where that says anything."""
+    """A time as Headwater writes it: in UTC, with microseconds if there are any."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _object(value: Any) -> Any:
-    return decoded(value) if isinstance(value, str) else value
+    return decode_json(value) if isinstance(value, str) else value
 
 
 def _time(value: Any) -> Any:
     return time_text(value) if isinstance(value, datetime) else value
 
 
-_INWARD: Mapping[Type, Callable[[Any], Any]] = {Type.TIME: _time, **dict.fromkeys(_AS_JSON, _object)}
-_WAYS = {
+_INWARD: Mapping[FieldType, Callable[[Any], Any]] = {FieldType.TIME: _time, **dict.fromkeys(_AS_JSON, _object)}
+_PATHS = {
     kind: [(field.name, field.path[:-1], field.path[-1], _INWARD.get(field.type)) for field in fields]
     for kind, fields in FIELDS.items()
 }
-"""Of each field: its column, where in the document it belongs, and how its value is read."""
+"""Of each field: its column, its path in the document, and how its value is read."""

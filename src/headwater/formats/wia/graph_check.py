@@ -1,6 +1,7 @@
-"""A whole graph held against the six rules of the format, element by element, in whatever order they come.
+"""Checks a whole graph against the six rules of the format, element by element, in any order.
 
-Of each element only its ids are kept, as 16 bytes each: a million edges are some hundred megabytes, whatever they say.
+Of each element only its ids are kept, as 16 bytes each: a million edges take some hundred megabytes, whatever they
+contain.
 """
 
 from __future__ import annotations
@@ -11,76 +12,76 @@ from uuid import UUID
 import numpy as np
 
 from headwater.errors import GraphCyclic, GraphInvalid, IdNotUnique, ReferenceDangling
-from headwater.formats.wia.checks import faults, is_id
-from headwater.formats.wia.cycles import Numbers, knots, path_round
-from headwater.formats.wia.elements import ID_OF, Document, Kind, named
+from headwater.formats.wia.checks import element_faults, is_id
+from headwater.formats.wia.cycles import Numbers, cycle_path, strong_components
+from headwater.formats.wia.elements import ID_OF, Document, ElementKind, element_name
 
-_MOST_CYCLES = 100
+_MAX_CYCLES = 100
 _ENDS = ("source_node_id", "target_node_id")
 _TABLES = ("source_table", "target_table")
 _NODELESS = -1
 
 
 def id_bytes(text: str) -> bytes:
-    """An id as it is compared: however it is spelled, it is the same 128 bits."""
+    """An id as it is compared: the same 128 bits in any spelling."""
     return bytes.fromhex(text.replace("-", ""))
 
 
 class GraphCheck:
     def __init__(self) -> None:
-        self.counts = dict.fromkeys(Kind, 0)
+        self.counts = dict.fromkeys(ElementKind, 0)
         self._nodes: dict[bytes, int] = {}
         self._names: list[str] = []
         self._tables: set[str] = set()
-        self._ids: dict[Kind, set[bytes]] = {kind: set() for kind in Kind}
+        self._ids: dict[ElementKind, set[bytes]] = {kind: set() for kind in ElementKind}
         self._edges = bytearray()
-        """Of each edge: its own id, its source's, its target's."""
-        self._mentions: list[tuple[Kind, str, bytes]] = []
-        """What is said of nodes, by whom, until it is known which nodes there are."""
+        """Of each edge: its own id, that of its source, that of its target."""
+        self._mentions: list[tuple[ElementKind, str, bytes]] = []
+        """References to nodes, with the element they are in, until all nodes are known."""
         self._spoken_of: dict[str, str] = {}
-        """By table: a column lineage that speaks of it."""
+        """By table: a column lineage that refers to it."""
 
-    def take(self, kind: Kind, document: Document) -> Iterator[GraphInvalid]:
-        """What is wrong with one element, as far as it can be told before all are known."""
+    def check(self, kind: ElementKind, document: Document) -> Iterator[GraphInvalid]:
+        """The faults of one element, as far as they can be found before all elements are known."""
         self.counts[kind] += 1
-        wrong = faults(kind, document)
-        yield from wrong
-        if not wrong and kind is not Kind.GRAPH:
+        faults = element_faults(kind, document)
+        yield from faults
+        if not faults and kind is not ElementKind.GRAPH:
             yield from self._keep(kind, document)
-        elif wrong and kind is Kind.NODE:
+        elif faults and kind is ElementKind.NODE:
             self._remember(document)
 
     def _remember(self, node: Document) -> None:
-        """A node that is wrong is there all the same: what refers to it is not wrong for that."""
+        """An invalid node exists all the same: references to it are not dangling."""
         if is_id(node.get("node_id")):
             if self._nodes.setdefault(id_bytes(node["node_id"]), len(self._names)) == len(self._names):
                 self._names.append(str(node.get("name")))
             self._tables |= {f"{node.get('namespace')}/{node.get('name')}", str(node.get("qualified_name"))}
 
-    def _keep(self, kind: Kind, document: Document) -> Iterator[GraphInvalid]:
+    def _keep(self, kind: ElementKind, document: Document) -> Iterator[GraphInvalid]:
         own = id_bytes(document[ID_OF[kind]])
         if own in self._ids[kind] or own in self._nodes:
-            yield IdNotUnique(named(kind, document), "another element has this id")
+            yield IdNotUnique(element_name(kind, document), "another element has this id")
             return
-        if kind is Kind.NODE:
-            if own in self._ids[Kind.EDGE]:
-                yield IdNotUnique(named(kind, document), "an edge has this id")
+        if kind is ElementKind.NODE:
+            if own in self._ids[ElementKind.EDGE]:
+                yield IdNotUnique(element_name(kind, document), "an edge has this id")
                 return
             self._nodes[own] = len(self._nodes)
             self._names.append(document["name"])
             self._tables |= {table_of(document), f"{document['namespace']}/{document['name']}"}
             return
         self._ids[kind].add(own)
-        if kind is Kind.EDGE:
+        if kind is ElementKind.EDGE:
             self._edges += own + b"".join(id_bytes(document[end]) for end in _ENDS)
-        elif kind is Kind.COLUMN:
+        elif kind is ElementKind.COLUMN:
             for end in _TABLES:
-                self._spoken_of.setdefault(document[end], named(kind, document))
+                self._spoken_of.setdefault(document[end], element_name(kind, document))
         else:
             self._mentions.append((kind, document[ID_OF[kind]], id_bytes(document["node_id"])))
 
     def finish(self) -> Iterator[GraphInvalid]:
-        """What can only be told of the whole."""
+        """The faults of the graph as a whole."""
         for kind, known_by, node in self._mentions:
             if node not in self._nodes:
                 yield ReferenceDangling(f"{kind} {known_by}", f"node_id names no node: {UUID(bytes=node)}")
@@ -103,23 +104,23 @@ class GraphCheck:
         sources, targets = self._ends = self._numbered()
         for number in np.flatnonzero((sources == _NODELESS) | (targets == _NODELESS)).tolist():
             own, *ends = (UUID(bytes=bytes(self._edges[s : s + 16])) for s in range(number * 48, number * 48 + 48, 16))
-            for end, node, place in zip(_ENDS, ends, (sources[number], targets[number]), strict=True):
-                if place == _NODELESS:
+            for end, node, number_of_node in zip(_ENDS, ends, (sources[number], targets[number]), strict=True):
+                if number_of_node == _NODELESS:
                     yield ReferenceDangling(f"edge {own}", f"{end} names no node: {node}")
 
     def _cycles(self) -> Iterator[GraphInvalid]:
         sources, targets = self._ends
-        whole = (sources != _NODELESS) & (targets != _NODELESS)
-        sources, targets = sources[whole], targets[whole]
+        known = (sources != _NODELESS) & (targets != _NODELESS)
+        sources, targets = sources[known], targets[known]
         if not len(sources):
             return
         ids = list(self._nodes)
-        for knot in knots(sources, targets, len(self._nodes))[:_MOST_CYCLES]:
-            path = [self._names[node] for node in path_round(knot, sources, targets)]
-            yield GraphCyclic(f"node {UUID(bytes=ids[knot[0]])} '{self._names[knot[0]]}'", path)
+        for component in strong_components(sources, targets, len(self._nodes))[:_MAX_CYCLES]:
+            path = [self._names[node] for node in cycle_path(component, sources, targets)]
+            yield GraphCyclic(f"node {UUID(bytes=ids[component[0]])} '{self._names[component[0]]}'", path)
 
 
 def table_of(node: Document) -> str:
-    """What column lineage calls a node."""
+    """The name of a node in column lineage."""
     qualified = node.get("qualified_name")
     return qualified if isinstance(qualified, str) and qualified else f"{node['namespace']}/{node['name']}"

@@ -1,7 +1,7 @@
-"""Ids of what has none yet: UUIDs that look random to everybody and are always the same for the same thing.
+"""Ids for things that have none: UUIDs that look random and are always the same for the same thing.
 
-A store is given one secret, once, when it is made; an id is drawn from it and from what the thing is called. That is
-what minting each id once and keeping it would come to, without a million rows that say so, and a reader can export.
+A store gets one secret when it is created; an id is a keyed hash of the thing's name. That is equivalent to drawing
+each id once and storing it, without a million rows, and works for a read-only export.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import hashlib
 from uuid import UUID
 
 
-class Mint:
+class StableIds:
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     def id(self, *what: str | int | None) -> str:
-        """By the name of a thing, in parts: no name can hold NUL, and none is not the empty one."""
+        """By the name of a thing, in parts: no name can contain NUL, and None is distinct from the empty name."""
         named = "\0".join("\1" if part is None else f"{part}" for part in what)
         drawn = hashlib.blake2b(named.encode(errors="surrogatepass"), digest_size=16, key=self._secret).digest()
         return str(UUID(bytes=drawn, version=4))

@@ -1,4 +1,4 @@
-"""A lineage graph as one JSON document, written and read element by element: the whole is never in memory."""
+"""A lineage graph as one JSON document, written and read element by element: it is never completely in memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 from typing import IO, Any
 
-from headwater.formats.wia.decoding import decoded_at
-from headwater.formats.wia.elements import LISTS, Document, Element, Kind
+from headwater.formats.wia.decoding import decode_json_at
+from headwater.formats.wia.elements import LISTS, Document, Element, ElementKind
 
 _CHUNK = 2**20
-_MOST_CHARACTERS = 64 * 2**20
+_MAX_CHARACTERS = 64 * 2**20
 """Of one element, or of one value beside the lists."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode
@@ -32,7 +32,7 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
     by_kind = ((kind, group) for kind, group in groupby(stream, key=lambda element: element[0]))
     pending = next(by_kind, None)
     for kind, name in LISTS.items():
-        out.write(f',\n"{name}":[' if early or kind is not Kind.NODE else f'"{name}":[')
+        out.write(f',\n"{name}":[' if early or kind is not ElementKind.NODE else f'"{name}":[')
         if pending is not None and pending[0] is kind:
             for number, (_, document) in enumerate(pending[1]):
                 out.write((",\n" if number else "\n") + _encode(document))
@@ -48,27 +48,27 @@ def write(elements: Iterable[Element], out: IO[str]) -> None:
 
 
 def read(file: IO[str]) -> Iterator[Element]:
-    """The elements in the order in which they stand; at the end the head, of all that was in no list.
+    """The elements in the order of the document; at the end the head, with everything that was in no list.
 
-    Raises a ``ValueError`` that says where it stopped.
+    Raises a ``ValueError`` that says where reading stopped.
     """
-    text = _Text(file)
+    text = _JsonCursor(file)
     head: Document = {}
     text.expect("{")
     for name in _members(text):
         kind = _KINDS.get(name)
         if kind is not None:
-            yield from _listed(text, kind)
+            yield from _list_elements(text, kind)
         else:
             head[name] = text.value()
             if name == "version":  # at once: a later major version may mean anything by what follows
-                yield Kind.GRAPH, {"version": head[name]}
+                yield ElementKind.GRAPH, {"version": head[name]}
     if text.next() != "":
         raise text.fault("more follows after the graph")
-    yield Kind.GRAPH, head
+    yield ElementKind.GRAPH, head
 
 
-def _members(text: _Text) -> Iterator[str]:
+def _members(text: _JsonCursor) -> Iterator[str]:
     if text.next() == "}":
         text.skip()
         return
@@ -84,7 +84,7 @@ def _members(text: _Text) -> Iterator[str]:
         text.expect(",")
 
 
-def _listed(text: _Text, kind: Kind) -> Iterator[Element]:
+def _list_elements(text: _JsonCursor, kind: ElementKind) -> Iterator[Element]:
     text.expect("[")
     if text.next() == "]":
         text.skip()
@@ -100,8 +100,8 @@ def _listed(text: _Text, kind: Kind) -> Iterator[Element]:
         text.expect(",")
 
 
-class _Text:
-    """A place in a long text, of which only what lies ahead is in memory."""
+class _JsonCursor:
+    """A position in a long text, of which only the part ahead is in memory."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
@@ -111,7 +111,7 @@ class _Text:
         self._ended = False
 
     def next(self) -> str:
-        """The next character that is not white space, empty at the end; it stays where it is."""
+        """The next character that is not white space, empty at the end; the position stays."""
         while True:
             blank = _BLANK.match(self._buffer, self._at)
             self._at = blank.end() if blank is not None else self._at
@@ -124,9 +124,9 @@ class _Text:
         self._at += 1
 
     def expect(self, character: str) -> None:
-        found = self.next()
-        if found != character:
-            raise self.fault(f"'{character}' is expected" if found else "the file breaks off")
+        next_character = self.next()
+        if next_character != character:
+            raise self.fault(f"'{character}' is expected" if next_character else "the file breaks off")
         self._at += 1
 
     def value(self) -> Any:
@@ -134,7 +134,7 @@ class _Text:
             raise self.fault("the file breaks off")
         while True:
             try:
-                value, end = decoded_at(self._buffer, self._at)
+                value, end = decode_json_at(self._buffer, self._at)
                 # A number may go on beyond what was read; nothing else can.
                 if end < len(self._buffer) or self._ended:
                     self._at = end
@@ -147,8 +147,8 @@ class _Text:
                     raise self.fault(f"no JSON ({error.msg})") from None
             except ValueError as error:
                 raise self.fault(str(error)) from None
-            if len(self._buffer) - self._at > _MOST_CHARACTERS:
-                raise self.fault(f"a value of more than {_MOST_CHARACTERS:,} characters")
+            if len(self._buffer) - self._at > _MAX_CHARACTERS:
+                raise self.fault(f"a value of more than {_MAX_CHARACTERS:,} characters")
             self._more()
 
     def _more(self) -> bool:
@@ -164,11 +164,11 @@ class _Text:
         return ValueError(f"{reason} at character {self._passed + self._at + 1:,}")
 
 
-def documents(elements: Iterable[Element]) -> Document:
+def graph_document(elements: Iterable[Element]) -> Document:
     """A small graph as one document."""
     graph: Document = {}
     for kind, document in chain(elements):
-        if kind is Kind.GRAPH:
+        if kind is ElementKind.GRAPH:
             graph |= document
         else:
             graph.setdefault(LISTS[kind], []).append(document)

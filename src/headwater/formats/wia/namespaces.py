@@ -1,4 +1,4 @@
-"""Namespaces as the format wants them: URIs. Others are written as one, and read back as what they were."""
+"""Namespaces as the format requires them: URIs. Others are written as a URI, and read back unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def is_uri(text: str) -> bool:
 
 
 def as_uri(namespace: str) -> str:
-    """`s3://lake` as it is, `shop` as `headwater:shop`. What looks like one of ours is written as another."""
+    """`s3://lake` unchanged, `shop` as `headwater:shop`. A namespace that starts with `headwater:` is escaped the same
+    way."""
     if is_uri(namespace) and not namespace.startswith(_OURS):
         return namespace
     return _OURS + quote(namespace, safe="/:@")

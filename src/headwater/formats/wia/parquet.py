@@ -11,54 +11,54 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headwater.formats.wia.decoding import decoded
-from headwater.formats.wia.elements import FIELDS, LISTS, Document, Element, Kind, Type
-from headwater.formats.wia.flat import DOCUMENT, flattened, inflated
+from headwater.formats.wia.decoding import decode_json
+from headwater.formats.wia.elements import FIELDS, LISTS, Document, Element, ElementKind, FieldType
+from headwater.formats.wia.flat import DOCUMENT, flatten, unflatten
 
 FILES = {
-    Kind.NODE: "lineage_nodes.parquet",
-    Kind.EDGE: "lineage_edges.parquet",
-    Kind.COLUMN: "lineage_columns.parquet",
-    Kind.PROVENANCE: "lineage_provenance.parquet",
-    Kind.QUALITY: "lineage_quality.parquet",
+    ElementKind.NODE: "lineage_nodes.parquet",
+    ElementKind.EDGE: "lineage_edges.parquet",
+    ElementKind.COLUMN: "lineage_columns.parquet",
+    ElementKind.PROVENANCE: "lineage_provenance.parquet",
+    ElementKind.QUALITY: "lineage_quality.parquet",
 }
 _HEAD = b"wia_graph"
 _ROWS = 20_000
 _TYPES = {
-    Type.TIME: pa.timestamp("us", tz="UTC"),
-    Type.COUNT: pa.int64(),
-    Type.FRACTION: pa.float64(),
-    Type.FLAG: pa.bool_(),
-    Type.TEXTS: pa.list_(pa.string()),
+    FieldType.TIME: pa.timestamp("us", tz="UTC"),
+    FieldType.COUNT: pa.int64(),
+    FieldType.FRACTION: pa.float64(),
+    FieldType.FLAG: pa.bool_(),
+    FieldType.TEXTS: pa.list_(pa.string()),
 }
 
 
-def schema_of(kind: Kind) -> pa.Schema:
+def schema_of(kind: ElementKind) -> pa.Schema:
     columns = [pa.field(field.name, _TYPES.get(field.type, pa.string())) for field in FIELDS[kind]]
     return pa.schema([*columns, pa.field(DOCUMENT, pa.string())])
 
 
 def write(elements: Iterable[Element], folder: Path) -> None:
-    """All five files, also those without a row. The head is in the metadata of the nodes."""
+    """All five files, also empty ones. The head is in the metadata of the nodes."""
     stream = iter(elements)
     _, head = next(stream)
     with ExitStack() as files:
-        tables = {kind: files.enter_context(_Table(kind, folder / name, head)) for kind, name in FILES.items()}
+        tables = {kind: files.enter_context(_ElementWriter(kind, folder / name, head)) for kind, name in FILES.items()}
         for kind, document in stream:
             tables[kind].add(document)
 
 
-class _Table:
-    def __init__(self, kind: Kind, file: Path, head: Document) -> None:
+class _ElementWriter:
+    def __init__(self, kind: ElementKind, file: Path, head: Document) -> None:
         self._kind = kind
         schema = schema_of(kind)
-        if kind is Kind.NODE:
+        if kind is ElementKind.NODE:
             schema = schema.with_metadata({_HEAD: json.dumps(head)})
         self._schema = schema
         self._writer = pq.ParquetWriter(file, schema, compression="zstd")
         self._rows: dict[str, list[Any]] = {name: [] for name in schema.names}
 
-    def __enter__(self) -> _Table:
+    def __enter__(self) -> _ElementWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -66,7 +66,7 @@ class _Table:
         self._writer.close()
 
     def add(self, document: Document) -> None:
-        for name, value in _storable(flattened(self._kind, document), document).items():
+        for name, value in _storable(flatten(self._kind, document), document).items():
             self._rows[name].append(value)
         if len(self._rows[DOCUMENT]) >= _ROWS:
             self._flush()
@@ -78,16 +78,16 @@ class _Table:
 
 
 def _storable(row: dict[str, Any], document: Document) -> dict[str, Any]:
-    """Half a surrogate pair has no UTF-8 form: the document says it as JSON, and the column something like it."""
-    odd = [name for name, value in row.items() if isinstance(value, str | list) and _encodable(value) != value]
-    if odd:
-        row |= {name: _encodable(row[name]) for name in odd} | {DOCUMENT: json.dumps(document)}
+    """Half a surrogate pair has no UTF-8 form: the document has it as JSON, and the column an approximation."""
+    unencodable = [name for name, value in row.items() if isinstance(value, str | list) and _encodable(value) != value]
+    if unencodable:
+        row |= {name: _encodable(row[name]) for name in unencodable} | {DOCUMENT: json.dumps(document)}
     return row
 
 
 def _encodable(value: Any) -> Any:
     if isinstance(value, list):
-        return [_encodable(each) for each in value]
+        return [_encodable(item) for item in value]
     return value if value.isascii() else value.encode(errors="replace").decode()
 
 
@@ -96,13 +96,13 @@ def read(folder: Path) -> Iterator[Element]:
     for kind, name in FILES.items():
         file = folder / name
         if not file.is_file():
-            if kind in (Kind.NODE, Kind.EDGE):
+            if kind in (ElementKind.NODE, ElementKind.EDGE):
                 raise ValueError(f"there is no {name} in it")
             continue
         try:
             with pq.ParquetFile(file) as opened:
-                if kind is Kind.NODE:
-                    yield Kind.GRAPH, _head(opened)
+                if kind is ElementKind.NODE:
+                    yield ElementKind.GRAPH, _head(opened)
                 yield from _rows(kind, name, opened)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
@@ -110,23 +110,23 @@ def read(folder: Path) -> Iterator[Element]:
 
 def _head(opened: pq.ParquetFile) -> Document:
     stated = (opened.schema_arrow.metadata or {}).get(_HEAD)
-    head = decoded(stated.decode()) if stated is not None else {}
+    head = decode_json(stated.decode()) if stated is not None else {}
     if not isinstance(head, dict):
-        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[Kind.NODE]} is no JSON object")
+        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[ElementKind.NODE]} is no JSON object")
     return head
 
 
-def _rows(kind: Kind, name: str, opened: pq.ParquetFile) -> Iterator[Element]:
-    there = set(opened.schema_arrow.names)
-    columns = [field.name for field in schema_of(kind) if field.name in there]
-    absent = [f.name for f in FIELDS[kind] if f.required and f.name not in there and DOCUMENT not in there]
-    if absent:
-        raise ValueError(f"{name} has no column '{absent[0]}' of {LISTS[kind]}")
+def _rows(kind: ElementKind, name: str, opened: pq.ParquetFile) -> Iterator[Element]:
+    present = set(opened.schema_arrow.names)
+    columns = [field.name for field in schema_of(kind) if field.name in present]
+    missing = [f.name for f in FIELDS[kind] if f.required and f.name not in present and DOCUMENT not in present]
+    if missing:
+        raise ValueError(f"{name} has no column '{missing[0]}' of {LISTS[kind]}")
     row = 0
     for batch in opened.iter_batches(batch_size=_ROWS, columns=columns):
         for flat in batch.to_pylist():
             row += 1
             try:
-                yield kind, inflated(kind, flat)
+                yield kind, unflatten(kind, flat)
             except ValueError as error:
                 raise ValueError(f"row {row:,} of {name}: {error}") from None

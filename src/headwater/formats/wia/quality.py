@@ -1,4 +1,4 @@
-"""Quality documents in events: what is one, and a statement about a dataset as an OpenLineage event."""
+"""Quality documents in events: their validation, and a statement about a dataset as an OpenLineage event."""
 
 from __future__ import annotations
 
@@ -6,49 +6,46 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from headwater.formats.wia.checks import faults, is_id
-from headwater.formats.wia.elements import Document, Kind
+from headwater.formats.openlineage.facet_names import QUALITY_FACET, schema_url
+from headwater.formats.wia.checks import element_faults, is_id
+from headwater.formats.wia.elements import Document, ElementKind
 from headwater.formats.wia.flat import time_text
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityReport, report_of
-
-FACET = "headwater_quality"
-"""Of an input, by the run that looked at it; of a dataset, by whoever says so. And of the job: its runs are looked
-through for such inputs."""
 
 _PRODUCER = "urn:headwater:quality"
 _NO_ID = "00000000-0000-0000-0000-000000000000"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 
 
-def refuse_faulty(document: Document) -> None:
-    """Raises the first thing that is wrong with it. Its ids may be left out: an export gives it some."""
-    wrong = faults(Kind.QUALITY, {"quality_id": _NO_ID, "node_id": _NO_ID} | document)
-    if wrong:
-        raise wrong[0]
+def check_quality(document: Document) -> None:
+    """Raises the first fault. Its ids may be left out: an export adds them."""
+    faults = element_faults(ElementKind.QUALITY, {"quality_id": _NO_ID, "node_id": _NO_ID} | document)
+    if faults:
+        raise faults[0]
 
 
 def read_quality(facet: Any) -> tuple[QualityReport, str | None] | None:
-    """What a facet says, and the id it has there; None where it is no such document: anybody may send one."""
+    """The content of a facet, and its id; None if it is not such a document: anyone may send one."""
     if not isinstance(facet, Mapping) or facet.get("_deleted") is True:
         return None
     document = {name: value for name, value in facet.items() if not name.startswith("_")}
     own = document.pop("quality_id", None)
-    if faults(Kind.QUALITY, document | {"quality_id": _NO_ID, "node_id": _NO_ID}):
+    if element_faults(ElementKind.QUALITY, document | {"quality_id": _NO_ID, "node_id": _NO_ID}):
         return None
     return report_of(document), own if is_id(own) else None
 
 
-def stated_event(dataset: Dataset, document: Document, now: datetime) -> dict[str, Any]:
-    """Somebody's word for it, said of the dataset itself. Without another time it is how things are now."""
-    refuse_faulty(document)
-    said = {name: value for name, value in document.items() if name != "node_id" and not name.startswith("_")}
-    if said.get("measured_at") is None:
-        said["measured_at"] = time_text(now)
-    facet = {"_producer": _PRODUCER, "_schemaURL": "urn:headwater:facet:quality:1-0-0", **said}
+def quality_event(dataset: Dataset, document: Document, now: datetime) -> dict[str, Any]:
+    """A statement about the dataset itself. Without another time it is about the present."""
+    check_quality(document)
+    members = {name: value for name, value in document.items() if name != "node_id" and not name.startswith("_")}
+    if members.get("measured_at") is None:
+        members["measured_at"] = time_text(now)
+    facet = {"_producer": _PRODUCER, "_schemaURL": schema_url(QUALITY_FACET), **members}
     return {
         "eventTime": time_text(now),
         "producer": _PRODUCER,
         "schemaURL": _SPEC,
-        "dataset": {"namespace": dataset.namespace, "name": dataset.name, "facets": {FACET: facet}},
+        "dataset": {"namespace": dataset.namespace, "name": dataset.name, "facets": {QUALITY_FACET: facet}},
     }

@@ -86,9 +86,9 @@ class Pipeline:
         sensitivity: str | None = None,
     ) -> Self:
         """Say what every run is for, as `hw.run` does: it is told with the provenance of what it reads and writes."""
-        from headwater.formats.provenance import context_of
+        from headwater.formats.provenance import context_document
 
-        self.context = context_of(purpose, legal_basis, retention_period, sensitivity)
+        self.context = context_document(purpose, legal_basis, retention_period, sensitivity)
         return self
 
     def source(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.events.evidence import Declared
+from headwater.capture.events.evidence import DeclaredEvidence
 from headwater.errors import MismatchRefused
 from headwater.evidence.code import function_code
 from headwater.model.items import Continuity, Outcome
@@ -104,11 +104,13 @@ def _reason(ledger: Ledger) -> tuple[str, str]:
     return wrong.dataset, f"{reason}; all records are in {ledger.details['records']}"
 
 
-def declared_as(pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None) -> Declared:
+def declared_as(
+    pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None
+) -> DeclaredEvidence:
     configured = {
         each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED
     }
-    return Declared(
+    return DeclaredEvidence(
         {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
         function_code(dict(_functions(nodes))),
         {

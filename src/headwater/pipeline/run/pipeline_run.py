@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.listener.application import Capture
 from headwater.capture.listener.named_runs import NamedRun
 from headwater.errors import PipelineCancelled
-from headwater.formats import provenance
+from headwater.formats.openlineage.facet_names import PIPELINE_FACET, PROVENANCE_FACET
 from headwater.model.expectations import Expectation
 from headwater.model.runs import RunState
 from headwater.pipeline.declare.nodes import Node, Source
@@ -30,7 +30,6 @@ from headwater.pipeline.sinks import Outlets, RunInfo, Sink
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FACET = "headwater_pipeline"
 DEFAULT_LOCATION = ".headwater/pipelines"
 
 
@@ -92,13 +91,13 @@ class Running:
             yield None
             return
         follows_all = self._options.mode == "full"
-        asked = self._capture.evidence_asked(self._checksums, self.promised, grain=follows_all, keys=self._keys)
+        asked = self._capture.evidence_options(self._checksums, self.promised, grain=follows_all, keys=self._keys)
         literals = self._options.literals
         with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked, literals) as named:
             if named is not None and self._options.redact:
                 named.describe_failure = described_without_values
             if named is not None and self._pipeline.context:
-                named.facets[provenance.FACET] = {"context": self._pipeline.context}
+                named.facets[PROVENANCE_FACET] = {"context": self._pipeline.context}
             yield named
 
     @contextmanager
@@ -148,7 +147,7 @@ class Running:
             report = self._report(about, execution, items, failure)
             outlets.record(report)
             if named is not None:
-                named.facets[FACET] = {**_facet(report, items, workspace), **self._told(execution)}
+                named.facets[PIPELINE_FACET] = {**_facet(report, items, workspace), **self._told(execution)}
                 named.declared = declared_as(self._pipeline, self.nodes, self._options, balance.ledger)
         if failure is not None:
             raise failure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from headwater.capture.events.row_capture import KEPT_WORK, OWN_WORK
+from headwater.capture.events.row_capture import INTERNAL_JOB_TAG, KEPT_TABLE_JOB_TAG
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,7 +37,7 @@ class Workspace:
 
     def keep(self, node: str, rows: DataFrame) -> DataFrame:
         """The rows, from now on read from where they were written: what made them never runs again."""
-        with self.tagged(KEPT_WORK):
+        with self.tagged(KEPT_TABLE_JOB_TAG):
             return self.written(rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")])
 
     def written(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
@@ -49,7 +49,7 @@ class Workspace:
 
     @contextmanager
     def own_work(self) -> Iterator[None]:
-        with self.tagged(OWN_WORK):
+        with self.tagged(INTERNAL_JOB_TAG):
             yield
 
     @contextmanager

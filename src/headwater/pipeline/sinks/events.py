@@ -9,7 +9,8 @@ import json
 from datetime import UTC
 from typing import Any, Protocol
 
-from headwater.capture.delivery.ingest import Ingesting
+from headwater.capture.delivery.ingest import EventStore
+from headwater.formats.openlineage.facet_names import PIPELINE_FACET, schema_url
 from headwater.pipeline.run.report import PipelineReport
 
 PRODUCER = "urn:headwater:pipeline"
@@ -26,7 +27,7 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
     at = report.ended or report.started
     facet = {
         "_producer": PRODUCER,
-        "_schemaURL": "urn:headwater:facet:headwater_pipeline:1-0-0",
+        "_schemaURL": schema_url(PIPELINE_FACET),
         **report.to_dict(),
     }
     event = ol.RunEvent(
@@ -37,7 +38,7 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
         producer=PRODUCER,
     )
     told: dict[str, Any] = Serde.to_dict(event)
-    told["run"]["facets"] = {"headwater_pipeline": facet}
+    told["run"]["facets"] = {PIPELINE_FACET: facet}
     return told
 
 
@@ -56,7 +57,7 @@ class OpenLineageSink:
 class StoreSink:
     """Into a store of ours: ``store`` is what `hw.connect` gives, and stays open."""
 
-    def __init__(self, store: Ingesting) -> None:
+    def __init__(self, store: EventStore) -> None:
         self._store = store
 
     def record(self, report: PipelineReport) -> None:

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from headwater.plan.expressions.family import Family, branches, conditions, transformed
-from headwater.plan.flow import Kind, Mix, Part, Value
-from headwater.plan.tree import Node
+from headwater.plan.expressions.family import ExpressionFamily, branch_parts, computed_from, conditional_parts
+from headwater.plan.flow import CombinedValue, DependencyKind, Value, ValuePart
+from headwater.plan.tree import PlanNode
 
 _GROUPED_AGGREGATE = (202, 203, 215, 216)
-"""Python's numbers for UDFs over a whole group or window: pandas and, since Spark 4.1, Arrow."""
+"""Spark's `evalType` of Python functions over a whole group or window: pandas and, since Spark 4.1, Arrow."""
 
 
-def _aggregate(node: Node, values: list[Value]) -> Value:
-    """The FILTER clause decides for this column alone which rows it takes."""
-    return Mix([Part(values[0], Kind.AGGREGATION, through=True), *conditions(*values[1:])])
+def _aggregate(node: PlanNode, values: list[Value]) -> Value:
+    """The FILTER clause selects rows for this column alone."""
+    return CombinedValue(
+        [ValuePart(values[0], DependencyKind.AGGREGATION, through=True), *conditional_parts(*values[1:])]
+    )
 
 
-def _element(node: Node, values: list[Value]) -> Value:
-    """One value, or a list of values, as they are: their fields can still be told apart."""
-    return Mix([*branches(values[0]), *(Part(value) for value in values[1:])])
+def _element(node: PlanNode, values: list[Value]) -> Value:
+    """One value, or a list of values, unchanged: their fields can still be told apart."""
+    return CombinedValue([*branch_parts(values[0]), *(ValuePart(value) for value in values[1:])])
 
 
-def _pivot_first(node: Node, values: list[Value]) -> Value:
-    """PIVOT: of several rows the value of the one that has the column's key."""
-    return Mix([*conditions(values[0]), *(Part(value) for value in values[1:])])
+def _pivot_first(node: PlanNode, values: list[Value]) -> Value:
+    """PIVOT: the value of the row that has the column's key."""
+    return CombinedValue([*conditional_parts(values[0]), *(ValuePart(value) for value in values[1:])])
 
 
-def _python(node: Node, values: list[Value]) -> Value:
+def _python(node: PlanNode, values: list[Value]) -> Value:
     if node.number("evalType") in _GROUPED_AGGREGATE:
-        return Mix(Part(value, Kind.AGGREGATION) for value in values)
-    return transformed(node, values)
+        return CombinedValue(ValuePart(value, DependencyKind.AGGREGATION) for value in values)
+    return computed_from(node, values)
 
 
-FAMILY = Family(
+FAMILY = ExpressionFamily(
     combine={
         "AggregateExpression": _aggregate,
         "CollectList": _element,

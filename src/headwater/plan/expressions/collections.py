@@ -1,26 +1,26 @@
-"""Arrays and maps. An array's elements are reached under the array's own path; a map is taken as one."""
+"""Arrays and maps. An array's elements have the array's own path; a map is treated as one value."""
 
 from __future__ import annotations
 
-from headwater.plan.expressions.family import Family, branches, conditions
-from headwater.plan.flow import Mix, Part, Value
-from headwater.plan.tree import Node
+from headwater.plan.expressions.family import ExpressionFamily, branch_parts, conditional_parts
+from headwater.plan.flow import CombinedValue, Value, ValuePart
+from headwater.plan.tree import PlanNode
 
 
-def _array(node: Node, values: list[Value]) -> Value:
-    return Mix(branches(*values))
+def _array(node: PlanNode, values: list[Value]) -> Value:
+    return CombinedValue(branch_parts(*values))
 
 
-def _item(node: Node, values: list[Value]) -> Value:
-    """The index says which element, and is not in the value."""
-    return Mix([*branches(values[0]), *conditions(*values[1:])])
+def _item(node: PlanNode, values: list[Value]) -> Value:
+    """The index selects the element, and is not part of the value."""
+    return CombinedValue([*branch_parts(values[0]), *conditional_parts(*values[1:])])
 
 
-def _map_value(node: Node, values: list[Value]) -> Value:
-    return Mix([Part(values[0]), *conditions(*values[1:])])
+def _map_value(node: PlanNode, values: list[Value]) -> Value:
+    return CombinedValue([ValuePart(values[0]), *conditional_parts(*values[1:])])
 
 
-FAMILY = Family(
+FAMILY = ExpressionFamily(
     combine={
         "CreateArray": _array,
         "GetArrayItem": _item,

@@ -5,43 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from headwater.plan.context import Context
-from headwater.plan.flow import Kind, Mix, Part, Value
-from headwater.plan.relation import Scope
-from headwater.plan.tree import Node
+from headwater.plan.context import TraceContext
+from headwater.plan.flow import CombinedValue, DependencyKind, Value, ValuePart
+from headwater.plan.relation import ColumnScope
+from headwater.plan.tree import PlanNode
 
 
-class Combine(Protocol):
+class CombineRule(Protocol):
     """From the values of an expression's children to its own."""
 
-    def __call__(self, node: Node, values: list[Value], /) -> Value: ...
+    def __call__(self, node: PlanNode, values: list[Value], /) -> Value: ...
 
 
-class Look(Protocol):
+class ScopedRule(Protocol):
     """For an expression that is more than its children: names, lambda functions, subqueries."""
 
-    def __call__(self, node: Node, scope: Scope, context: Context, /) -> Value: ...
+    def __call__(self, node: PlanNode, scope: ColumnScope, context: TraceContext, /) -> Value: ...
 
 
-class Family(NamedTuple):
-    combine: Mapping[str, Combine] = {}
-    look: Mapping[str, Look] = {}
+class ExpressionFamily(NamedTuple):
+    """Rules by class name: ``combine`` gets the values of the children, ``scoped`` the node itself."""
+
+    combine: Mapping[str, CombineRule] = {}
+    scoped: Mapping[str, ScopedRule] = {}
 
 
-def transformed(node: Node, values: list[Value]) -> Value:
-    """The rule for all that has none of its own: made of its children, in a way nobody looks into."""
-    return Mix(Part(value) for value in values)
+def computed_from(node: PlanNode, values: list[Value]) -> Value:
+    """The default rule: computed from its children."""
+    return CombinedValue(ValuePart(value) for value in values)
 
 
-def copied(node: Node, values: list[Value]) -> Value:
-    """The value of the first child itself."""
-    return values[0] if values else Mix()
+def first_value(node: PlanNode, values: list[Value]) -> Value:
+    """The value of the first child, unchanged."""
+    return values[0] if values else CombinedValue()
 
 
-def conditions(*values: Value) -> list[Part]:
-    return [Part(value, Kind.CONDITIONAL) for value in values]
+def conditional_parts(*values: Value) -> list[ValuePart]:
+    return [ValuePart(value, DependencyKind.CONDITIONAL) for value in values]
 
 
-def branches(*values: Value) -> list[Part]:
-    """Values one of which is taken as it is."""
-    return [Part(value, through=True) for value in values]
+def branch_parts(*values: Value) -> list[ValuePart]:
+    """Values one of which is taken unchanged."""
+    return [ValuePart(value, through=True) for value in values]

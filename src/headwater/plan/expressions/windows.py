@@ -1,38 +1,40 @@
-"""Functions over a window: keys and order decide, arguments are taken."""
+"""Functions over a window: keys and order are INDIRECT, arguments are DIRECT."""
 
 from __future__ import annotations
 
-from headwater.plan.expressions.family import Family, branches, copied, transformed
-from headwater.plan.flow import NOTHING, Kind, Mix, Part, Value
-from headwater.plan.tree import Node
+from headwater.plan.expressions.family import ExpressionFamily, branch_parts, computed_from, first_value
+from headwater.plan.flow import NO_SOURCE, CombinedValue, DependencyKind, Value, ValuePart
+from headwater.plan.tree import PlanNode
 
 
-def _window(node: Node, values: list[Value]) -> Value:
+def _window(node: PlanNode, values: list[Value]) -> Value:
     function, specification = values
-    return Mix([Part(function, Kind.IDENTITY, through=True), Part(specification, Kind.WINDOW)])
+    return CombinedValue(
+        [ValuePart(function, DependencyKind.IDENTITY, through=True), ValuePart(specification, DependencyKind.WINDOW)]
+    )
 
 
-def _offset(node: Node, values: list[Value]) -> Value:
+def _offset(node: PlanNode, values: list[Value]) -> Value:
     """LAG and LEAD: another row's value, or the default."""
-    return Mix([*branches(values[0]), *(Part(value) for value in values[1:])])
+    return CombinedValue([*branch_parts(values[0]), *(ValuePart(value) for value in values[1:])])
 
 
-def _nothing(node: Node, values: list[Value]) -> Value:
-    """A rank takes the order's expressions as children, but has no arguments."""
-    return NOTHING
+def _nothing(node: PlanNode, values: list[Value]) -> Value:
+    """A rank has the order's expressions as children, but no arguments."""
+    return NO_SOURCE
 
 
-FAMILY = Family(
+FAMILY = ExpressionFamily(
     combine={
         "WindowExpression": _window,
-        "WindowSpecDefinition": transformed,
+        "WindowSpecDefinition": computed_from,
         "Lag": _offset,
         "Lead": _offset,
         "Rank": _nothing,
         "DenseRank": _nothing,
         "PercentRank": _nothing,
         "UnspecifiedFrame": _nothing,
-        "SpecifiedWindowFrame": transformed,
-        "FrameLessOffsetWindowFunction": copied,
+        "SpecifiedWindowFrame": computed_from,
+        "FrameLessOffsetWindowFunction": first_value,
     }
 )

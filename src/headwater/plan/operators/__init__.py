@@ -1,12 +1,12 @@
-"""Operators, one family a file."""
+"""Rules for Catalyst operators, one family per module."""
 
 from __future__ import annotations
 
 from headwater.plan.operators import ctes, generate, joins, leaves, merged, opaque, project, rows, setops
-from headwater.plan.operators.family import Family, Operator
-from headwater.plan.tree import Node
+from headwater.plan.operators.family import Operator, OperatorFamily
+from headwater.plan.tree import PlanNode
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[OperatorFamily, ...] = (
     leaves.FAMILY,
     rows.FAMILY,
     project.FAMILY,
@@ -20,17 +20,17 @@ FAMILIES: tuple[Family, ...] = (
 _OPERATORS: dict[str, Operator] = {name: rule for family in FAMILIES for name, rule in family.items()}
 
 
-def rule_for(node: Node) -> Operator:
+def rule_for(node: PlanNode) -> Operator:
     if is_persistent_view(node):
         return leaves.persistent_view
     rule = _OPERATORS.get(node.name)
     if rule is not None:
         return rule
-    return opaque.unknown if node.children else leaves.leaf
+    return opaque.unknown_operator if node.children else leaves.leaf
 
 
-def inputs_of(node: Node) -> tuple[Node, ...]:
-    """The plans an operator reads, in the order to walk them."""
+def inputs_of(node: PlanNode) -> tuple[PlanNode, ...]:
+    """The plans that an operator reads, in the order to walk them."""
     if is_persistent_view(node):
         return ()
     if node.name == "WithCTE":  # definitions first: the query refers to them
@@ -39,5 +39,5 @@ def inputs_of(node: Node) -> tuple[Node, ...]:
     return node.children
 
 
-def is_persistent_view(node: Node) -> bool:
+def is_persistent_view(node: PlanNode) -> bool:
     return node.name == "View" and not node.flag("isTempView") and bool(node.children)

@@ -5,63 +5,73 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwater.plan.context import Context
-from headwater.plan.flow import NOTHING, Kind, Mix, Part
-from headwater.plan.operators.family import Family
-from headwater.plan.relation import Column, Relation, Scope, attributes, together
-from headwater.plan.tree import Node
+from headwater.plan.context import TraceContext
+from headwater.plan.flow import NO_SOURCE, CombinedValue, DependencyKind, ValuePart
+from headwater.plan.operators.family import OperatorFamily
+from headwater.plan.relation import ColumnScope, Relation, RelationColumn, combine_values, read_attributes
+from headwater.plan.tree import PlanNode
 
 
-def _with(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _with(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
     """The definitions were walked first; the last input is the query."""
     return inputs[-1]
 
 
-def _definition(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _definition(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
     identity = node.number("id")
     if identity is not None:
         context.ctes[identity] = inputs[0]
     return inputs[0]
 
 
-def _reference(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
-    output = attributes(node.trees("output"))
+def _reference(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
+    output = read_attributes(node.trees("output"))
     defined = context.ctes.get(node.number("cteId") or 0)
     if defined is None or len(defined.columns) != len(output):
         lost = context.gap(node.name, "its definition is not in the plan")
-        return Relation(tuple(Column(made.expr_id, made.name, lost) for made in output))
-    columns = (column.under(made) for column, made in zip(defined.columns, output, strict=True))
+        return Relation(tuple(RelationColumn(attribute.expr_id, attribute.name, lost) for attribute in output))
+    columns = (column.as_attribute(attribute) for column, attribute in zip(defined.columns, output, strict=True))
     return Relation(tuple(columns), defined.whole)
 
 
-def _loop_reference(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
-    output = attributes(node.trees("output"))
+def _loop_reference(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
+    output = read_attributes(node.trees("output"))
     loop = _loop(context, node.number("loopId"), len(output))
     columns = (
-        Column(made.expr_id, made.name, value, None, made.type, made.nullable)
-        for made, value in zip(output, loop, strict=True)
+        RelationColumn(attribute.expr_id, attribute.name, value, None, attribute.type, attribute.nullable)
+        for attribute, value in zip(output, loop, strict=True)
     )
-    return Relation(tuple(columns), NOTHING)
+    return Relation(tuple(columns), NO_SOURCE)
 
 
-def _loop_union(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _loop_union(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
     anchor, recursion = inputs
     loop = _loop(context, node.number("id"), len(anchor.columns))
     for value, *sides in zip(loop, anchor.columns, recursion.columns, strict=True):
-        value.parts += [Part(side.said, Kind.IDENTITY, through=True) for side in sides]
-    ids = [made.get("id") for made in node.fields.get("outputAttrIds") or ()]
+        value.parts += [ValuePart(side.with_sql, DependencyKind.IDENTITY, through=True) for side in sides]
+    ids = [expr_id_json.get("id") for expr_id_json in node.fields.get("outputAttrIds") or ()]
     columns = (
         replace(column, expr_id=expr_id, value=value, text=None, home=None)
         for column, expr_id, value in zip(anchor.columns, ids, loop, strict=True)
     )
-    return Relation(tuple(columns), together(anchor.whole, recursion.whole))
+    return Relation(tuple(columns), combine_values(anchor.whole, recursion.whole))
 
 
-def _loop(context: Context, identity: int | None, count: int) -> tuple[Mix, ...]:
-    return context.loops.setdefault(identity if identity is not None else -1, tuple(Mix() for _ in range(count)))
+def _loop(context: TraceContext, identity: int | None, count: int) -> tuple[CombinedValue, ...]:
+    return context.loops.setdefault(
+        identity if identity is not None else -1, tuple(CombinedValue() for _ in range(count))
+    )
 
 
-FAMILY: Family = {
+FAMILY: OperatorFamily = {
     "WithCTE": _with,
     "CTERelationDef": _definition,
     "CTERelationRef": _reference,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.plan.context import Context
-from headwater.plan.flow import Kind
-from headwater.plan.operators.family import Family, named_column, said, scope_of
-from headwater.plan.relation import Relation, Scope, decides
-from headwater.plan.tree import Node
+from headwater.plan.context import TraceContext
+from headwater.plan.flow import DependencyKind
+from headwater.plan.operators.family import OperatorFamily, named_column, scope_of, value_with_sql
+from headwater.plan.relation import ColumnScope, Relation, row_dependency
+from headwater.plan.tree import PlanNode
 
 
-def _project(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _project(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
     scope = scope_of(node, inputs, outer)
     return Relation(
         tuple(named_column(item, scope, context) for item in node.trees("projectList")),
@@ -19,17 +19,19 @@ def _project(node: Node, inputs: Sequence[Relation], outer: Scope | None, contex
     )
 
 
-def _aggregate(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _aggregate(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
     scope = scope_of(node, inputs, outer)
     columns = tuple(named_column(item, scope, context) for item in node.trees("aggregateExpressions"))
-    keys = [said(key, scope, context) for key in node.trees("groupingExpressions")]
-    return Relation(columns, inputs[0].with_whole(decides(Kind.GROUP_BY, *keys)).whole)
+    keys = [value_with_sql(key, scope, context) for key in node.trees("groupingExpressions")]
+    return Relation(columns, inputs[0].with_whole(row_dependency(DependencyKind.GROUP_BY, *keys)).whole)
 
 
-def _window(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _window(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
     """Each expression carries its own keys and order."""
     scope = scope_of(node, inputs, outer)
     return inputs[0].with_columns(named_column(item, scope, context) for item in node.trees("windowExpressions"))
 
 
-FAMILY: Family = {"Project": _project, "Aggregate": _aggregate, "Window": _window}
+FAMILY: OperatorFamily = {"Project": _project, "Aggregate": _aggregate, "Window": _window}

@@ -1,40 +1,50 @@
-"""Operators that choose, order or move rows and leave columns as they are."""
+"""Operators that select, order or move rows and leave columns unchanged."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headwater.plan.context import Context
-from headwater.plan.flow import Kind
-from headwater.plan.operators.family import Family, said, scope_of
-from headwater.plan.relation import Relation, Scope, decides
-from headwater.plan.tree import Node
+from headwater.plan.context import TraceContext
+from headwater.plan.flow import DependencyKind
+from headwater.plan.operators.family import OperatorFamily, scope_of, value_with_sql
+from headwater.plan.relation import ColumnScope, Relation, row_dependency
+from headwater.plan.tree import PlanNode
 
 
-def _same(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _unchanged(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
     return inputs[0]
 
 
-def _filter(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _filter(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
     scope = scope_of(node, inputs, outer)
-    conditions = (said(condition, scope, context) for condition in node.trees("condition"))
-    return inputs[0].with_whole(decides(Kind.FILTER, *conditions))
+    conditions = (value_with_sql(condition, scope, context) for condition in node.trees("condition"))
+    return inputs[0].with_whole(row_dependency(DependencyKind.FILTER, *conditions))
 
 
-def _sort(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
+def _sort(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
     scope = scope_of(node, inputs, outer)
-    return inputs[0].with_whole(decides(Kind.SORT, *(said(key, scope, context) for key in node.trees("order"))))
+    return inputs[0].with_whole(
+        row_dependency(DependencyKind.SORT, *(value_with_sql(key, scope, context) for key in node.trees("order")))
+    )
 
 
-def _distinct(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
-    """One row of those that agree in every column: each column stays itself, and all decide which rows are left."""
-    return inputs[0].with_whole(decides(Kind.GROUP_BY, *(column.said for column in inputs[0].columns)))
+def _distinct(node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext) -> Relation:
+    """One of the rows that are equal in every column: each column stays itself, and all decide which rows are left."""
+    return inputs[0].with_whole(
+        row_dependency(DependencyKind.GROUP_BY, *(column.with_sql for column in inputs[0].columns))
+    )
 
 
-def _deduplicate(node: Node, inputs: Sequence[Relation], outer: Scope | None, context: Context) -> Relation:
-    """One row of those that agree in the keys, and that row as it is."""
+def _deduplicate(
+    node: PlanNode, inputs: Sequence[Relation], outer: ColumnScope | None, context: TraceContext
+) -> Relation:
+    """One of the rows that are equal in the keys, unchanged."""
     scope = scope_of(node, inputs, outer)
-    return inputs[0].with_whole(decides(Kind.GROUP_BY, *(said(key, scope, context) for key in node.trees("keys"))))
+    return inputs[0].with_whole(
+        row_dependency(DependencyKind.GROUP_BY, *(value_with_sql(key, scope, context) for key in node.trees("keys")))
+    )
 
 
 _UNCHANGED = (
@@ -42,10 +52,10 @@ _UNCHANGED = (
     "RebalancePartitions RepartitionByCoalesce ResolvedHint CollectMetrics EventTimeWatermark "
     "UpdateEventTimeWatermarkColumn PipeOperator ReturnAnswer Subquery SQLFunctionNode View WithWindowDefinition"
 )
-"""A View here is a temporary one. Sampling and limits choose rows, but by no column."""
+"""A View here is a temporary one. Sampling and limits select rows, but by no column."""
 
-FAMILY: Family = {
-    **dict.fromkeys(_UNCHANGED.split(), _same),
+FAMILY: OperatorFamily = {
+    **dict.fromkeys(_UNCHANGED.split(), _unchanged),
     "Filter": _filter,
     "Sort": _sort,
     "Distinct": _distinct,

@@ -1,1 +1,1 @@
-"""Expressions as Spark SQL, for people: no needless brackets or casts, columns by the names of the sources."""
+"""Expressions as readable Spark SQL: no needless brackets or casts, columns by the names of the sources."""

@@ -56,7 +56,7 @@ DEFAULTS = {
     "RegExpReplace": ("1",),
     "StringSplit": ("-1",),
 }
-"""Arguments at the end that Spark adds when they are left off."""
+"""Arguments at the end that Spark adds if they are omitted."""
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -64,7 +64,7 @@ _TYPES = {"integer": "INT", "long": "BIGINT", "short": "SMALLINT", "byte": "TINY
 
 
 def function_name(class_name: str) -> str:
-    """`CollectList` is collect_list; the ones that follow no rule are listed."""
+    """`CollectList` is collect_list; exceptions are listed."""
     return _FUNCTIONS.get(class_name) or _WORD.sub("_", class_name).lower()
 
 
@@ -80,7 +80,7 @@ def type_name(type: Any) -> str:
             return f"MAP<{type_name(type.get('keyType'))}, {type_name(type.get('valueType'))}>"
         if kind == "struct":
             fields = type.get("fields") or ()
-            listed = (f"{quoted(field['name'])}: {type_name(field['type'])}" for field in fields)
+            listed = (f"{quote_identifier(field['name'])}: {type_name(field['type'])}" for field in fields)
             return f"STRUCT<{', '.join(listed)}>"
     return "?"
 
@@ -88,5 +88,5 @@ def type_name(type: Any) -> str:
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     return name if _PLAIN.match(name) else "`" + name.replace("`", "``") + "`"

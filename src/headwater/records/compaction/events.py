@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater import __version__
 from headwater.formats.openlineage.event import read_event
-from headwater.formats.openlineage.fidelity import LEDGER, MANIFEST
+from headwater.formats.openlineage.facet_names import LEDGER_FACET, MANIFEST_FACET, schema_url
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical, digest_of
@@ -90,7 +90,7 @@ class Telling:
                 for output, kind in zip(outputs, (RECORDS, TRACES), strict=True)
             },
         }
-        facets = {MANIFEST: manifest, LEDGER: ledger.document()}
+        facets = {MANIFEST_FACET: manifest, LEDGER_FACET: ledger.document()}
         event = self._event("COMPLETE", facets, inputs=[self.source], outputs=outputs)
         if conn is None:
             self.store.ingest(event)
@@ -101,7 +101,7 @@ class Telling:
         message = {"message": str(error)[:10_000] or type(error).__name__, "programmingLanguage": "PYTHON"}
         without = {str(self.source): "the run failed before what it read was known"}
         manifest = {**self._known(), "inputChecksums": {}, "outputChecksums": {}, "withoutChecksum": without}
-        facets = {"errorMessage": message, MANIFEST: manifest}
+        facets = {"errorMessage": message, MANIFEST_FACET: manifest}
         self.store.ingest(self._event("FAIL", facets, inputs=[self.source], outputs=[]))
 
     def _known(self) -> dict[str, Any]:
@@ -120,8 +120,7 @@ class Telling:
         self, state: str, facets: Mapping[str, Any], *, inputs: list[Dataset], outputs: list[Dataset]
     ) -> dict[str, Any]:
         signed = {
-            name: {"_producer": _PRODUCER, "_schemaURL": f"urn:headwater:facet:{name}:1-0-0", **told}
-            for name, told in facets.items()
+            name: {"_producer": _PRODUCER, "_schemaURL": schema_url(name), **told} for name, told in facets.items()
         }
         return {
             "eventType": state,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.records import EPOCH, Record, Refusal
 
 MOST_IN_ID = 1_024
@@ -131,7 +131,7 @@ def _text(field: str, value: Any, most: int) -> str:
         raise _Refused(f"{field} is empty")
     if len(value) > most:
         raise _Refused(f"{field} has {len(value):,} characters; {most:,} is the most")
-    if not storable(value):
+    if not is_storable(value):
         raise _Refused(f"{field} {UNSTORABLE_REASON}")
     return value
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.events.row_capture import RowsAsked
-from headwater.capture.events.writes import Written
+from headwater.capture.events.row_capture import RowCaptureOptions
+from headwater.capture.events.writes import CapturedWrite
 from headwater.jvm import JavaClasses
 from headwater.rows.kept_queries.files import MOST_FILES, read_list
 from headwater.rows.kept_queries.jvm import plan_classes
@@ -50,7 +50,9 @@ class PlanKeeper:
     def _classes(self) -> JavaClasses:
         return plan_classes(self._gateway)
 
-    def keep(self, execution: Any, written: Written, asked: RowsAsked, started: datetime) -> dict[str, Any] | None:
+    def keep(
+        self, execution: Any, written: CapturedWrite, asked: RowCaptureOptions, started: datetime
+    ) -> dict[str, Any] | None:
         if asked.mode == "off" or written.kind in _NO_ROWS:
             return None
         kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
@@ -62,7 +64,7 @@ class PlanKeeper:
         kept["written"] = {**place, **self._written(written, started)}
         return {**kept, "replayable": not needs, "needs": needs}
 
-    def _keep_plan(self, kept: dict[str, Any], execution: Any, written: Written) -> list[str]:
+    def _keep_plan(self, kept: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
         """Adds the plan and its sources; answers with what stands in the way of running it again."""
         plan = self._classes.new("Kept", execution.analyzed(), _MOST_NODES, _MOST_BYTES, _MOST_ROWS)
         said = json.loads(plan.said())
@@ -79,7 +81,7 @@ class PlanKeeper:
         kept["sources"] = [source for source, _trouble in pinned]
         return list(dict.fromkeys(trouble for _source, trouble in pinned if trouble))
 
-    def _written(self, written: Written, started: datetime) -> dict[str, Any]:
+    def _written(self, written: CapturedWrite, started: datetime) -> dict[str, Any]:
         """Which files of the output this write has made, as far as that is certain."""
         target = written.target
         if target.version is not None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from headwater.capture.events.writes import Written
+from headwater.capture.events.writes import CapturedWrite
 from headwater.redaction.shapes import is_secret_name
 from headwater.rows.kept_queries.files import MOST_FILES, PinnedFile, read_list
 from headwater.rows.kept_queries.formats import FORMATS, is_connection, unlisted
@@ -61,7 +61,7 @@ def read_source(kept: Facts) -> KeptSource:
     )
 
 
-def pin(facts: Facts, inside: bool, written: Written) -> tuple[dict[str, Any], str | None]:
+def pin(facts: Facts, inside: bool, written: CapturedWrite) -> tuple[dict[str, Any], str | None]:
     """A leaf as it is kept, and what stands in the way of reading it again, if anything does."""
     kind = facts.get("kind", "other")
     datasets = _datasets(facts["ids"], written)
@@ -82,7 +82,7 @@ def pin(facts: Facts, inside: bool, written: Written) -> tuple[dict[str, Any], s
     return source, _UNPINNED[kind].format(name=name, reader=facts.get("relation") or facts["class"])
 
 
-def _pin_files(source: dict[str, Any], facts: Facts, name: str, written: Written) -> str | None:
+def _pin_files(source: dict[str, Any], facts: Facts, name: str, written: CapturedWrite) -> str | None:
     source |= {
         "format": facts["format"],
         "options": _options(facts.get("options") or {}),
@@ -117,10 +117,10 @@ def _above(folder: str, columns: Sequence[str]) -> str | None:
     return "/".join(steps[:cut]) if named == [column.lower() for column in columns] else None
 
 
-def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
+def _datasets(ids: Iterable[int], written: CapturedWrite) -> list[tuple[str, str]]:
     """The datasets that the event names for a leaf: known by the ids of its columns, also below a view."""
     wanted = set(ids)
-    found = [item.place.key for item in written.inputs if wanted & item.ids and item.place.kind != "VIEW"]
+    found = [item.dataset.key for item in written.inputs if wanted & item.ids and item.dataset.kind != "VIEW"]
     for view in written.views:
         found += _datasets(wanted, view.written)
     return list(dict.fromkeys(found))

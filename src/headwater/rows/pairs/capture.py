@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.events.row_capture import RowsAsked
-from headwater.capture.events.writes import Written
+from headwater.capture.events.row_capture import RowCaptureOptions
+from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import RowsError
 from headwater.redaction.redactor import Redactor
 from headwater.rows.kept_queries.capture import PlanKeeper
@@ -41,7 +41,7 @@ class RowTablesKeeper:
         self._told: set[str] = set()
 
     def keep(
-        self, execution: Any, written: Written, asked: RowsAsked, started: datetime, run_id: str
+        self, execution: Any, written: CapturedWrite, asked: RowCaptureOptions, started: datetime, run_id: str
     ) -> dict[str, Any] | None:
         kept = self._plans.keep(execution, written, asked, started)
         if kept is None or not asked.writes_tables:

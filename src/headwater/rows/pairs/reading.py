@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from headwater.engines.paths import local_path
 from headwater.errors import EngineError, LayoutInvalid, RowsError, shorten
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.rows.grain import GRAINS
 from headwater.rows.pairs.layout import (
     FILES,
@@ -262,7 +262,7 @@ def _equal(value: object, number: int, field: str) -> None:
 def _text(value: object, field: str, longest: int, *, empty: bool = False) -> str:
     if not isinstance(value, str) or not (value or empty):
         _refuse(field, "it is not a text")
-    if len(value) > longest or not storable(value):
+    if len(value) > longest or not is_storable(value):
         _refuse(field, f"it is longer than {longest:,} characters, or holds what no text in a table can hold")
     return value
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.capture.events.row_capture import OWN_WORK
+from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
 from headwater.redaction.redactor import Redactor
 from headwater.rows.names import Named, named_leaves
 from headwater.rows.pairs.agreement import Agreement
@@ -80,12 +80,12 @@ def write_pairs(
 @contextmanager
 def own_work(spark: SparkSession) -> Iterator[None]:
     """Marks what this thread has Spark do as ours."""
-    spark.sparkContext.addJobTag(OWN_WORK)
+    spark.sparkContext.addJobTag(INTERNAL_JOB_TAG)
     try:
         yield
     finally:
         with suppress(Exception):  # the session may have ended
-            spark.sparkContext.removeJobTag(OWN_WORK)
+            spark.sparkContext.removeJobTag(INTERNAL_JOB_TAG)
 
 
 def _leaves(spark: SparkSession, provenance: Provenance) -> list[Named]:

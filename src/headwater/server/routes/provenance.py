@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from headwater.formats.provenance import context_of
+from headwater.formats.provenance import context_document
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
@@ -90,7 +90,7 @@ async def state(request: Request, serving: Serving, who: Writer, namespace: Segm
         said.event,
         said.agent.model_dump() if said.agent is not None else None,
         said.operation.model_dump() if said.operation is not None else None,
-        context_of(said.purpose, said.legal_basis, said.retention_period, said.sensitivity),
+        context_document(said.purpose, said.legal_basis, said.retention_period, said.sensitivity),
         said.at,
         who.actor,
     )

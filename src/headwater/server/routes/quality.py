@@ -8,8 +8,8 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from headwater.formats.wia.elements import FIELDS, Field, Kind, Type
-from headwater.formats.wia.quality import stated_event
+from headwater.formats.wia.elements import FIELDS, ElementKind, FieldSpec, FieldType
+from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityStatement
@@ -23,17 +23,17 @@ from headwater.server.routes.asking import Limit, Segment
 
 router = APIRouter(tags=["Quality"])
 _AT = "/datasets/{namespace:name}/{name:name}/quality"
-_TYPES: dict[Type, Schema] = {
-    Type.ID: {"type": "string", "format": "uuid"},
-    Type.TEXT: {"type": "string"},
-    Type.TIME: {"type": "string", "format": "date-time"},
-    Type.COUNT: {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
-    Type.FRACTION: {"type": "number", "minimum": 0, "maximum": 1},
-    Type.FLAG: {"type": "boolean"},
+_TYPES: dict[FieldType, Schema] = {
+    FieldType.ID: {"type": "string", "format": "uuid"},
+    FieldType.TEXT: {"type": "string"},
+    FieldType.TIME: {"type": "string", "format": "date-time"},
+    FieldType.COUNT: {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
+    FieldType.FRACTION: {"type": "number", "minimum": 0, "maximum": 1},
+    FieldType.FLAG: {"type": "boolean"},
 }
 
 
-def _document(fields: tuple[Field, ...]) -> Schema:
+def _document(fields: tuple[FieldSpec, ...]) -> Schema:
     """What the format says of a document, in the words of JSON Schema. Null is as good as nothing."""
     properties: dict[str, Schema] = {}
     for field in fields:
@@ -51,7 +51,7 @@ def _document(fields: tuple[Field, ...]) -> Schema:
     return {"type": "object", "properties": properties}
 
 
-_QUALITY = _document(FIELDS[Kind.QUALITY])
+_QUALITY = _document(FIELDS[ElementKind.QUALITY])
 
 
 @router.get(_AT, responses=answers(closed(items=listed(schema_of(QualityStatement))), 200, 400, 404, 422))
@@ -68,7 +68,7 @@ async def quality(serving: Serving, who: Reader, namespace: Segment, name: Segme
 async def state_quality(request: Request, serving: Serving, who: Writer, namespace: Segment, name: Segment) -> Response:
     """State the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids may be left out."""
     async with serving.gate.body(request) as body:
-        event = stated_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
+        event = quality_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
         receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.visibility))
     return Json(receipt, 201)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from headwater.formats.openlineage.fidelity import LEDGER, MANIFEST
+from headwater.formats.openlineage.facet_names import LEDGER_FACET, MANIFEST_FACET
 from headwater.model.answers import RunDetail, RunDiff
 from headwater.model.certificates import Certificate
 from headwater.model.log import VerifiedRun
@@ -61,13 +61,13 @@ async def diff(serving: Serving, who: Reader, run_a: Segment, run_b: Segment) ->
 @router.get("/runs/{run_id:name}/ledger", responses=_FACET)
 async def ledger(serving: Serving, who: Reader, run_id: Segment) -> Response:
     """What became of the rows that the run read, counted."""
-    return await _facet(serving, serving.seen_by(who), run_id, LEDGER, "ledger")
+    return await _facet(serving, serving.seen_by(who), run_id, LEDGER_FACET, "ledger")
 
 
 @router.get("/runs/{run_id:name}/manifest", responses=_FACET)
 async def manifest(serving: Serving, who: Reader, run_id: Segment) -> Response:
     """What the run read and wrote, in hashes."""
-    return await _facet(serving, serving.seen_by(who), run_id, MANIFEST, "manifest")
+    return await _facet(serving, serving.seen_by(who), run_id, MANIFEST_FACET, "manifest")
 
 
 async def _facet(serving: Service, store: Store, run_id: str, name: str, word: str) -> Response:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from headwater.engines import values
 from headwater.engines.conditions import LONGEST, WrittenCondition, read_condition
 from headwater.engines.sql import Sql
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 
 Name = Annotated[str, Field(max_length=100_000)]
 
@@ -34,7 +34,7 @@ class Meant(BaseModel):
         if self.where and self.condition is not None:
             raise ValueError("say which rows by where or by a condition, one of the two")
         texts = [*self.where, *(value for value in self.where.values() if isinstance(value, str))]
-        if not all(storable(text) for text in texts):
+        if not all(is_storable(text) for text in texts):
             raise ValueError("a column or a value holds what no table can")
         if any(isinstance(value, float) and not math.isfinite(value) for value in self.where.values()):
             raise ValueError("a value is no number")

@@ -42,9 +42,9 @@ class KeptRows:
 
     @property
     def facet(self) -> Mapping[str, Any]:
-        from headwater.formats.openlineage.signed_rows import FACET
+        from headwater.formats.openlineage.facet_names import ROWS_FACET
 
-        return _mapping(self.output.io_facets.get(FACET)) if self.output is not None else {}
+        return _mapping(self.output.io_facets.get(ROWS_FACET)) if self.output is not None else {}
 
     @property
     def mode(self) -> str | None:
@@ -169,9 +169,9 @@ def _forward(store: Store, dataset: DatasetDetail) -> Way:
 
 def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, Any] | None:
     """Of the pair tables of the output with one of these names. Tables of before say no name."""
-    from headwater.capture.events.facets import ADJOINT
+    from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 
-    entries = [_mapping(each) for each in _sequence(_mapping(run.run_facets.get(ADJOINT)).get("outputs"))]
+    entries = [_mapping(each) for each in _sequence(_mapping(run.run_facets.get(ADJOINT_FACET)).get("outputs"))]
     if number is not None and entries:
         if number >= len(entries):
             raise Problem(404, "no_output", f"The run has {len(entries)} outputs, counted from 0.")

@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from headwater.errors import HeadwaterError, QueryError, UnknownDataset
-from headwater.formats.openlineage.signed_rows import FACET
+from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.model.answers import Closure
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import OutputFacet
@@ -147,7 +147,7 @@ class StoreAnswers:
 
     def _facets(self, question: Question) -> list[dict[str, Any]]:
         found = self._store.output_facets(
-            FACET,
+            ROWS_FACET,
             dataset=_named(question["dataset"]),
             run_id=question["run"],
             limit=min(int(question["limit"]), _MOST_WRITES),
@@ -194,7 +194,7 @@ class ServedHistory:
     def output_facets(
         self, facet: str, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
-        assert facet == FACET
+        assert facet == ROWS_FACET
         found = self._ask(ask="facets", dataset=_told(dataset), run=run_id, limit=limit)
         return [
             OutputFacet(

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select, update
 
 from headwater.errors import KeyUnusable, UnknownCaptureKey, shorten
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
 from headwater.model.capture_keys import CaptureKey
 from headwater.proof.keys import public_key
@@ -115,7 +115,7 @@ def _checked(key: str, name: str) -> tuple[str, str]:
     public_key(key)
     if len(name) > _LONGEST_NAME:
         raise KeyUnusable(f"The name of a capture key has at most {_LONGEST_NAME} characters.")
-    if not storable(name):
+    if not is_storable(name):
         raise KeyUnusable(f"'{shorten(name)}' {UNSTORABLE_REASON}.")
     return key, name
 

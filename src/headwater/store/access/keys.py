@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, exists, insert, or_, select, update
 
 from headwater.errors import AccessKeyInvalid, LastAdminKey, UnknownAccessKey, shorten
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.access import AccessKey, NewAccessKey, Scope
 from headwater.model.audit import Actor
 from headwater.proof.canonical import canonical
@@ -112,7 +112,7 @@ class AccessKeys:
     def check(self, shown: str) -> AccessKey | None:
         """The key that was shown, if it is good; None does not tell why it is not."""
         key_id, _, secret = shown.removeprefix(PREFIX).partition("_")
-        askable = shown.startswith(PREFIX) and storable(shown)
+        askable = shown.startswith(PREFIX) and is_storable(shown)
         row = None
         if askable:
             with self._database.read() as conn:
@@ -205,7 +205,7 @@ def _hash(secret: str) -> bytes:
 def _named(name: str) -> str:
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise AccessKeyInvalid(f"A key has a name, of at most {_LONGEST_NAME} characters: whom or what it is for.")
-    if not storable(name):
+    if not is_storable(name):
         raise AccessKeyInvalid(f"'{shorten(name)}' {UNSTORABLE_REASON}.")
     return name
 
@@ -224,6 +224,6 @@ def _namespaces(asked: Iterable[str]) -> tuple[str, ...]:
     if not listed or len(listed) > _MOST_NAMESPACES:
         raise AccessKeyInvalid(f"A key is for 1 to {_MOST_NAMESPACES} namespaces: names, `prefix*`, or `*` for all.")
     for each in listed:
-        if not storable(each) or len(each) > _LONGEST_NAMESPACE:
+        if not is_storable(each) or len(each) > _LONGEST_NAMESPACE:
             raise AccessKeyInvalid(f"'{shorten(each)}' cannot be the name of a namespace.")
     return tuple(listed)

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from sqlalchemy import delete, insert, select
 
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.access import AccessKey
 from headwater.model.audit import Actor
 from headwater.proof.canonical import canonical
@@ -40,7 +40,7 @@ class Sessions:
 
     def check(self, secret: str) -> AccessKey | None:
         """The key of a session that goes on. Found by the hash: what is compared tells nothing of the secret."""
-        if not storable(secret):
+        if not is_storable(secret):
             return None
         now = datetime.now(UTC)
         query = (

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, FromClause, and_, exists, false, func, or_, true
 
 from headwater.errors import QueryError, shorten
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.store.schema.tables import dataset, event, job, lineage, run, run_dataset
 
 # Each is looked up in a subquery of its own, so one alias of each is enough.
@@ -33,7 +33,7 @@ class Visibility:
         """From `name` and `prefix*`; `*` alone is :data:`EVERYTHING`."""
         listed = list(patterns)
         for pattern in listed:
-            if not storable(pattern):
+            if not is_storable(pattern):
                 raise QueryError(f"'{shorten(pattern)}' {UNSTORABLE_REASON}.")
         prefixes = frozenset(pattern[:-1] for pattern in listed if pattern.endswith("*"))
         if "" in prefixes:

@@ -10,12 +10,12 @@ from sqlalchemy import Row
 
 from headwater.formats.openlineage.describe import first_owner, schema_fields, tag_names
 from headwater.formats.openlineage.visibility import visible_facets
-from headwater.formats.wia.checks import faults
-from headwater.formats.wia.elements import Document, Kind
-from headwater.formats.wia.events import OWN, Kept, kept_of
+from headwater.formats.wia.checks import element_faults
+from headwater.formats.wia.elements import Document, ElementKind
+from headwater.formats.wia.events import HEADWATER_KEY, WiaDocuments, read_wia_facet
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.graph_check import table_of
-from headwater.formats.wia.ids import Mint
+from headwater.formats.wia.ids import StableIds
 from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency
 from headwater.model.provenance import Agent, Context, Operation, Provenance
@@ -43,11 +43,11 @@ class NodeText:
     table: str
 
 
-def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: Mint) -> tuple[Document, Kept]:
+def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: StableIds) -> tuple[Document, WiaDocuments]:
     """A dataset as it is known now; what an import brought counts where nothing newer was said."""
-    kept = kept_of(facets)
-    if kept.micros >= 0 and faults(Kind.NODE, kept.node):
-        kept = Kept()
+    kept = read_wia_facet(facets)
+    if kept.micros >= 0 and element_faults(ElementKind.NODE, kept.node):
+        kept = WiaDocuments()
     told = live_facets({name: entry for name, entry in facets.items() if entry[0] > kept.micros})
     if not view.is_everything:
         told = visible_facets(told, view.sees)
@@ -58,7 +58,7 @@ def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: Mint) 
         document["updated_at"] = moment(row.last_seen)
     metadata = {**(document.get("metadata") or {}), **_metadata(told)}
     if row.is_job:
-        metadata["custom"] = {OWN: {"endpoint": "job"} | ({"via_job": True} if is_hub(row.id) else {})}
+        metadata["custom"] = {HEADWATER_KEY: {"endpoint": "job"} | ({"via_job": True} if is_hub(row.id) else {})}
     if metadata:
         document["metadata"] = metadata
     fields = [_field(field) for field in schema_fields(told)]
@@ -67,7 +67,7 @@ def node_document(view: View, row: Row[Any], facets: FacetDocument, mint: Mint) 
     return document, kept
 
 
-def _fresh(row: Row[Any], mint: Mint) -> Document:
+def _fresh(row: Row[Any], mint: StableIds) -> Document:
     namespace = as_uri(row.namespace)
     document: Document = {
         "node_id": mint.id("node", row.namespace, row.name, row.is_job),
@@ -102,7 +102,7 @@ def _field(stated: Mapping[str, Any]) -> Document:
     return {name: stated[name] for name in ("name", "type", "description") if isinstance(stated.get(name), str)}
 
 
-def version_document(node: Document, row: Row[Any], at: int, mint: Mint) -> Document:
+def version_document(node: Document, row: Row[Any], at: int, mint: StableIds) -> Document:
     """A dataset as one write left it: a node of its own, because the dataset as a whole is in a cycle."""
     label = "before" if at == BEFORE else moment(at)
     document = {name: value for name, value in node.items() if name not in ("created_at", "updated_at")}
@@ -114,7 +114,7 @@ def version_document(node: Document, row: Row[Any], at: int, mint: Mint) -> Docu
     metadata = dict(document.get("metadata") or {})
     custom = dict(metadata.get("custom") or {})
     of = {"namespace": node["namespace"], "name": node["name"], "qualified_name": table_of(node)}
-    document["metadata"] = metadata | {"custom": custom | {OWN: {"version_of": of, "written_at": label}}}
+    document["metadata"] = metadata | {"custom": custom | {HEADWATER_KEY: {"version_of": of, "written_at": label}}}
     return document
 
 
@@ -174,7 +174,7 @@ def edge_document(
     }
     if transformation:
         document["transformation"] = {"type": "custom"} | transformation
-    return document | {"metadata": metadata | {"custom": {OWN: own}}, "created_at": moment(since)}
+    return document | {"metadata": metadata | {"custom": {HEADWATER_KEY: own}}, "created_at": moment(since)}
 
 
 def column_document(row: Row[Any], column_id: str, source: str, target: str, dependencies: list[Document]) -> Document:
@@ -195,7 +195,7 @@ def column_document(row: Row[Any], column_id: str, source: str, target: str, dep
         document["transformation_logic"] = row.logic
     if row.dependency == Dependency.DIRECT:
         document["dependencies"] = dependencies
-    return document | {"created_at": moment(row.valid_from), OWN: how}
+    return document | {"created_at": moment(row.valid_from), HEADWATER_KEY: how}
 
 
 def provenance_document(one: Provenance, node_id: str) -> Document:
@@ -216,5 +216,5 @@ def provenance_document(one: Provenance, node_id: str) -> Document:
         document["event_time"] = time_text(one.at)
     document |= {name: part for name, part in said.items() if part}
     if one.run_id is not None and one.job is not None:
-        document[OWN] = {"run_id": one.run_id, "job": {"namespace": one.job.namespace, "name": one.job.name}}
+        document[HEADWATER_KEY] = {"run_id": one.run_id, "job": {"namespace": one.job.namespace, "name": one.job.name}}
     return document

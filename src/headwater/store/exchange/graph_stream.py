@@ -13,11 +13,11 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from headwater.formats.openlineage.visibility import visible_job_facets, without_hidden
-from headwater.formats.wia.checks import faults
-from headwater.formats.wia.elements import ID_OF, Document, Element, Kind
-from headwater.formats.wia.events import Kept, kept_of
+from headwater.formats.wia.checks import element_faults
+from headwater.formats.wia.elements import ID_OF, Document, Element, ElementKind
+from headwater.formats.wia.events import WiaDocuments, read_wia_facet
 from headwater.formats.wia.graph_check import id_bytes, table_of
-from headwater.formats.wia.ids import Mint
+from headwater.formats.wia.ids import StableIds
 from headwater.formats.wia.namespaces import as_uri
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Dataset
@@ -48,7 +48,7 @@ class GraphStream:
         self._view = view
         self._scope = scope
         self._upstream = view.tables.dataset.alias()
-        self.mint = Mint(view.exchange_secret())
+        self.mint = StableIds(view.exchange_secret())
         knots = cycles(view, scope) if acyclic else []
         self._paths = [path for _, path in knots]
         self._versions = Versions(view, scope, {one for knot, _ in knots for one in knot})
@@ -79,11 +79,11 @@ class GraphStream:
                 yield from take(page)
         imported = replace(self._scope, ids=frozenset(self._imported))
         for page in pages(self._view, imported, *named):
-            yield from self._said(page, Kind.PROVENANCE, lambda kept: kept.provenance)
+            yield from self._said(page, ElementKind.PROVENANCE, lambda kept: kept.provenance)
         for page in pages(self._view, self._scope, *named):
             yield from self._provenance(page)
         for page in pages(self._view, imported, *named):
-            yield from self._said(page, Kind.QUALITY, lambda kept: kept.quality)
+            yield from self._said(page, ElementKind.QUALITY, lambda kept: kept.quality)
         for page in pages(self._view, self._scope, *named):
             yield from self._quality(page)
 
@@ -101,13 +101,13 @@ class GraphStream:
                 table = table_of(document)
                 if table != f"{as_uri(row.namespace)}/{row.name}":
                     self._tables[row.id] = table
-                yield Kind.NODE, document
+                yield ElementKind.NODE, document
                 continue
             for at in sorted(self._versions.moments[row.id]):
                 versioned = version_document(document, row, at, self.mint)
                 self._version_nodes[row.id, at] = versioned["node_id"], versioned["qualified_name"]
                 self._ids[row.id], self._tables[row.id] = self._version_nodes[row.id, at]  # the newest stays
-                yield Kind.NODE, versioned
+                yield ElementKind.NODE, versioned
 
     def _with_facets(self, page: Page) -> Iterator[tuple[Row[Any], FacetDocument]]:
         """Each dataset with what was said under any of its names."""
@@ -122,14 +122,14 @@ class GraphStream:
         for row in page:
             yield row, merged_document([row.facets, *others[row.id]]) if row.id in others else row.facets
 
-    def _kept(self, page: Page) -> dict[int, Kept]:
+    def _kept(self, page: Page) -> dict[int, WiaDocuments]:
         """What imports brought, of the datasets that were imported."""
         dataset = self._view.tables.dataset
         wanted = [row.id for row in page if row.id in self._imported and row.id not in self._versions]
         rows = (
             self._view.execute(select(dataset).where(self._view.one_of(dataset.c.id, wanted))).all() if wanted else ()
         )
-        return {row.id: kept_of(facets) for row, facets in self._with_facets(rows)}
+        return {row.id: read_wia_facet(facets) for row, facets in self._with_facets(rows)}
 
     # -- edges ------------------------------------------------------------------------------------
 
@@ -139,19 +139,19 @@ class GraphStream:
         kept = self._kept(page)
         names = {row.id: row for row in page}
         for downstream_id, group in groupby(rows, key=lambda row: row.downstream_id):
-            own, told = kept.get(downstream_id, Kept()), set()
+            own, told = kept.get(downstream_id, WiaDocuments()), set()
             for row in group:
                 upstream = Dataset(row.namespace, row.name)
                 if row.origin == Origin.DATASET and own.speaks_of(upstream):
                     if upstream not in told:
                         told.add(upstream)
-                        yield from self._given(Kind.EDGE, own.edges.get(upstream, ()), self._ends(row))
+                        yield from self._given(ElementKind.EDGE, own.edges.get(upstream, ()), self._ends(row))
                     continue
                 by = jobs.get(row.job_id)
                 edge_id = self._edge_id(row, names[downstream_id], upstream, by)
                 ran = runs.get((downstream_id, row.job_id)) if row.origin == Origin.RUN else None
                 document = edge_document(row, self._ends(row), edge_id, row.valid_from, by, ran)
-                yield Kind.EDGE, document
+                yield ElementKind.EDGE, document
         for row in page:
             yield from self._version_edges(row)
 
@@ -192,13 +192,13 @@ class GraphStream:
             edge_id = self._edge_id(row, target, names[row.upstream_id], by, at, source_at or 0)
             if edge_id not in told:
                 told.add(edge_id)
-                yield Kind.EDGE, edge_document(row, ends, edge_id, at, by, None)
+                yield ElementKind.EDGE, edge_document(row, ends, edge_id, at, by, None)
 
-    def _given(self, kind: Kind, documents: Sequence[Document], members: dict[str, str]) -> Iterator[Element]:
+    def _given(self, kind: ElementKind, documents: Sequence[Document], members: dict[str, str]) -> Iterator[Element]:
         """As they came. Anybody may send a facet, so what would break a rule is left out."""
         for document in documents:
             given = document | members
-            if faults(kind, given):
+            if element_faults(kind, given):
                 continue
             known_by = ID_OF[kind]
             if not self._first(given[known_by]):
@@ -246,7 +246,7 @@ class GraphStream:
         for key, group in groupby(rows, key=lambda r: (r.downstream_id, r.downstream_column, r.job_id, r.origin)):
             same = list(group)
             jobs = jobs or self._jobs({row.job_id for row in rows})
-            own, by = kept.get(key[0], Kept()), jobs.get(key[2])
+            own, by = kept.get(key[0], WiaDocuments()), jobs.get(key[2])
             dependencies = [self._dependency(row) for row in same if row.dependency == Dependency.DIRECT]
             for row in same:
                 upstream = Dataset(row.namespace, row.name)
@@ -258,11 +258,13 @@ class GraphStream:
                 into = (*_named(upstream), row.upstream_column, target.namespace, target.name, row.downstream_column)
                 column_id = self.mint.id("column", *into, *said_by, *how)
                 source, own_table = self._source_table(row), self._table(target)
-                yield Kind.COLUMN, column_document(row, column_id, source, own_table, dependencies)
+                yield ElementKind.COLUMN, column_document(row, column_id, source, own_table, dependencies)
         if any(own.columns for own in kept.values()):
             yield from self._given_columns(page, kept, names)
 
-    def _given_columns(self, page: Page, kept: Mapping[int, Kept], names: Mapping[int, Row[Any]]) -> Iterator[Element]:
+    def _given_columns(
+        self, page: Page, kept: Mapping[int, WiaDocuments], names: Mapping[int, Row[Any]]
+    ) -> Iterator[Element]:
         """Where data still comes from there, as the declaration had it that they came with."""
         told: set[tuple[int, int]] = set()
         for row in self._rows(page):
@@ -270,7 +272,9 @@ class GraphStream:
             if own is not None and row.origin == Origin.DATASET and pair not in told:
                 told.add(pair)
                 tables = {"source_table": self._source_table(row), "target_table": self._table(names[pair[0]])}
-                yield from self._given(Kind.COLUMN, own.columns.get(Dataset(row.namespace, row.name), ()), tables)
+                yield from self._given(
+                    ElementKind.COLUMN, own.columns.get(Dataset(row.namespace, row.name), ()), tables
+                )
 
     def _column_rows(self, page: Page) -> Sequence[Row[Any]]:
         column_edge, label = self._view.tables.column_edge, self._view.tables.label
@@ -311,7 +315,9 @@ class GraphStream:
 
     # -- what else was said -----------------------------------------------------------------------
 
-    def _said(self, page: Page, kind: Kind, of: Callable[[Kept], Sequence[Document]]) -> Iterator[Element]:
+    def _said(
+        self, page: Page, kind: ElementKind, of: Callable[[WiaDocuments], Sequence[Document]]
+    ) -> Iterator[Element]:
         for dataset_id, kept in self._kept(page).items():
             if dataset_id in self._ids:
                 told = [document for document in of(kept) if self._shows(document)]
@@ -326,8 +332,8 @@ class GraphStream:
         datasets = [row for row in page if not row.is_job and row.id in self._ids]
         for dataset_id, one in exported(self._view, datasets, self.mint, self._scope.as_of):
             document = provenance_document(one, self._ids[dataset_id])
-            if not faults(Kind.PROVENANCE, document) and self._first(one.provenance_id):
-                yield Kind.PROVENANCE, document
+            if not element_faults(ElementKind.PROVENANCE, document) and self._first(one.provenance_id):
+                yield ElementKind.PROVENANCE, document
 
     def _quality(self, page: Page) -> Iterator[Element]:
         """What was measured or stated here. An import may have brought it already, with the same id."""
@@ -335,7 +341,7 @@ class GraphStream:
             known = self._scope.as_of is None or to_micros(told.statement.told_at) <= self._scope.as_of
             if known and told.dataset_id in self._ids and self._first(told.statement.quality_id):
                 ids = {"quality_id": told.statement.quality_id, "node_id": self._measured_node(told)}
-                yield Kind.QUALITY, ids | told.statement.report.document()
+                yield ElementKind.QUALITY, ids | told.statement.report.document()
 
     def _measured_node(self, told: Told) -> str:
         """Where versions are nodes, the one that was there."""

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, FromClause, Row, Select, select
 
 from headwater.errors import QueryError
-from headwater.formats.wia.cycles import Numbers, knots, path_round
+from headwater.formats.wia.cycles import Numbers, cycle_path, strong_components
 from headwater.model.answers import Direction, Grain
 from headwater.store.access.view import View
 from headwater.store.query.lookup import is_known
@@ -86,8 +86,8 @@ def cycles(view: View, scope: Scope) -> list[tuple[list[int], list[int]]]:
         return []
     least = int(min(sources.min(), targets.min()))  # hubs are below zero, and what is counted here is not
     sources, targets = sources - least, targets - least
-    found = knots(sources, targets, int(max(sources.max(), targets.max())) + 1)
-    paths = [path_round(knot, sources, targets) for knot in found]
+    found = strong_components(sources, targets, int(max(sources.max(), targets.max())) + 1)
+    paths = [cycle_path(knot, sources, targets) for knot in found]
     return [
         ([node + least for node in knot], [node + least for node in path])
         for knot, path in zip(found, paths, strict=True)

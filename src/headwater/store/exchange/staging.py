@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from headwater.formats.openlineage.text import storable
-from headwater.formats.wia.elements import Document, Kind
+from headwater.formats.openlineage.text import is_storable
+from headwater.formats.wia.elements import Document, ElementKind
 from headwater.formats.wia.events import NodeGroup
 from headwater.formats.wia.graph_check import id_bytes, table_of
 from headwater.formats.wia.namespaces import from_uri
@@ -27,9 +27,9 @@ _TABLES = """
 """
 _INDEXES = "CREATE INDEX node_called ON node (called)"
 _INSERTS = {
-    Kind.NODE: "INSERT INTO node (id, namespace, name, called, document) VALUES (?, ?, ?, ?, ?)",
-    Kind.EDGE: "INSERT INTO edge VALUES (?, ?, ?)",
-    Kind.COLUMN: "INSERT INTO columns VALUES (?, ?, ?)",
+    ElementKind.NODE: "INSERT INTO node (id, namespace, name, called, document) VALUES (?, ?, ?, ?, ?)",
+    ElementKind.EDGE: "INSERT INTO edge VALUES (?, ?, ?)",
+    ElementKind.COLUMN: "INSERT INTO columns VALUES (?, ?, ?)",
 }
 _SAID = "INSERT INTO said VALUES (?, ?, ?)"
 _EDGES = """
@@ -73,17 +73,17 @@ class Staging:
         self._database.close()
         self._folder.cleanup()
 
-    def add(self, kind: Kind, document: Document) -> None:
-        if kind is Kind.NODE:
+    def add(self, kind: ElementKind, document: Document) -> None:
+        if kind is ElementKind.NODE:
             dataset = self._dataset(document)
             row = (id_bytes(document["node_id"]), dataset.namespace, dataset.name, table_of(document))
             self._insert(_INSERTS[kind], (*row, _encode(document)))
-        elif kind is Kind.EDGE:
+        elif kind is ElementKind.EDGE:
             ends = id_bytes(document["source_node_id"]), id_bytes(document["target_node_id"])
             self._insert(_INSERTS[kind], (*ends, _encode(document)))
-        elif kind is Kind.COLUMN:
+        elif kind is ElementKind.COLUMN:
             self._insert(_INSERTS[kind], (document["source_table"], document["target_table"], _encode(document)))
-        elif kind is not Kind.GRAPH:
+        elif kind is not ElementKind.GRAPH:
             self._insert(_SAID, (kind, id_bytes(document["node_id"]), _encode(document)))
 
     def _dataset(self, node: Document) -> Dataset:
@@ -92,7 +92,7 @@ class Staging:
         namespace, qualified = from_uri(node["namespace"]), node.get("qualified_name") or ""
         beginning = f"{node['namespace']}/"
         full = qualified.removeprefix(beginning) if qualified.startswith(beginning) else ""
-        name = full if full and storable(full) else node["name"]
+        name = full if full and is_storable(full) else node["name"]
         dataset = Dataset(namespace, name)
         if dataset in self._names:
             dataset = Dataset(namespace, f"{name}#{node['node_id']}")
@@ -123,8 +123,8 @@ class Staging:
                 json.loads(document),
                 [(Dataset(n, d), text) for _, n, d, text in edges.of(number)],
                 [(Dataset(n, d), json.loads(text)) for _, n, d, text in columns.of(number)],
-                [each for kind, each in said if kind == Kind.PROVENANCE],
-                [each for kind, each in said if kind == Kind.QUALITY],
+                [each for kind, each in said if kind == ElementKind.PROVENANCE],
+                [each for kind, each in said if kind == ElementKind.QUALITY],
             )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from headwater.formats.openlineage.describe import in_words
+from headwater.formats.openlineage.describe import kind_owner_and_tags
 from headwater.model.runs import Facets
 from headwater.store.fold.entities import Entities, chunks
 from headwater.store.fold.rows import DatasetRow, FacetDocument, live_facets
@@ -39,7 +39,7 @@ def describe_again(conn: Connection, entities: Entities, moved: Collection[int])
         # One event may speak of it under two names at once: then its own name has the say, and after it the smallest.
         same.sort(key=lambda other: (other is not row, other.namespace, other.name))
         facets = merged_facets(one.facets for one in (same or [row]))
-        kind, owner, tags = in_words(row.namespace, facets)
+        kind, owner, tags = kind_owner_and_tags(row.namespace, facets)
         if (kind, owner, tags) != (row.kind, row.owner, row.tags):
             row.kind, row.owner, row.tags = kind, owner, tags
             conn.execute(_UPDATE, {"row_id": row.id, "kind": kind, "owner": owner, "tags": tags})

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Table, Text, bindparam, insert, select, type_coerce, update
 
 from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
-from headwater.formats.openlineage.describe import dataset_kind, first_owner, in_words
+from headwater.formats.openlineage.describe import dataset_kind, first_owner, kind_owner_and_tags
 from headwater.formats.openlineage.event import Event, EventKind
 from headwater.model.names import Endpoint, Job
 from headwater.model.runs import Facets, RunState
@@ -231,7 +231,7 @@ class Entities:
         symlinks_before = row.facets.get("symlinks", _NO_FACET)[2]
         set_names = row.set_facets(facets, stamp)
         if set_names & _WORDS:
-            words = in_words(row.namespace, live_facets(row.facets))
+            words = kind_owner_and_tags(row.namespace, live_facets(row.facets))
             if row.contested or row.canonical_id != row.id or words != (row.kind, row.owner, row.tags):
                 self.to_describe |= {row.id, row.canonical_id}
         if "symlinks" in set_names and (row.contested or symlinks_before != row.facets["symlinks"][2]):

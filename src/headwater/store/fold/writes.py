@@ -18,9 +18,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, delete
 
 from headwater.formats.openlineage.describe import schema_fields, version_label
-from headwater.formats.openlineage.flows import Flow, SharedInputs, Source, endpoints_of, summary
-from headwater.formats.openlineage.stated_columns import Quoted, row_of, row_text
-from headwater.formats.openlineage.stated_columns import Row as StatedRow
+from headwater.formats.openlineage.flows import FlowSource, SharedInputs, TargetFlow, edge_summary, endpoints_of
+from headwater.formats.openlineage.stated_columns import ColumnEdgeRow as StatedRow
+from headwater.formats.openlineage.stated_columns import JsonStrings, row_of, row_text
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, EdgeType, Origin
 from headwater.model.names import Endpoint
 from headwater.store.engine.dialect import dialect_of
@@ -123,7 +123,7 @@ def content_digest(body: Any) -> bytes:
     return text_digest(content_text(body))
 
 
-def draft_flows(entities: Entities, writer: Writer, flows: Iterable[Flow]) -> list[Draft]:
+def draft_flows(entities: Entities, writer: Writer, flows: Iterable[TargetFlow]) -> list[Draft]:
     """The versions that ``writer`` makes, under the names that hold now."""
     flows = list(flows)
     entities.load_datasets(endpoints_of(flows))
@@ -134,7 +134,7 @@ def draft_flows(entities: Entities, writer: Writer, flows: Iterable[Flow]) -> li
         | {name for inputs in shared for source in inputs.sources for name in source.partitions}
     )
     hubs = {inputs: _draft_hub(entities, labels, writer, inputs) for inputs in shared}
-    by_target: dict[int, list[Flow]] = {}
+    by_target: dict[int, list[TargetFlow]] = {}
     for flow in flows:
         by_target.setdefault(entities.canonical_id(flow.target), []).append(flow)
     drafts = [draft for flows in by_target.values() for draft in _draft_target(entities, labels, writer, flows, hubs)]
@@ -167,7 +167,7 @@ def _draft_target(
     entities: Entities,
     labels: Mapping[str, int],
     writer: Writer,
-    flows: Sequence[Flow],
+    flows: Sequence[TargetFlow],
     hubs: Mapping[SharedInputs, Draft],
 ) -> list[Draft]:
     """One dataset, which a writer may have written under several of its names."""
@@ -189,11 +189,11 @@ def _draft_target(
 def _reads(
     entities: Entities,
     labels: Mapping[str, int],
-    sources: Iterable[Source],
+    sources: Iterable[FlowSource],
     edges: Mapping[int, Collection[ColumnEdge]],
     target_partitions: int,
 ) -> list[Read]:
-    by_upstream: dict[int, list[Source]] = {}
+    by_upstream: dict[int, list[FlowSource]] = {}
     for source in sources:
         by_upstream.setdefault(entities.canonical_id(source.upstream), []).append(source)
     reads = []
@@ -203,11 +203,11 @@ def _reads(
         whole = not all(s.partitions for s in same) or len(names) * target_partitions > _MOST_PARTITION_PAIRS
         partition_ids = (None,) if whole else tuple(sorted(labels[name] for name in names))
         basis = min((source.basis for source in same), key=_BASES.index)
-        reads.append(Read(upstream_id, partition_ids, basis, *summary(edges.get(upstream_id, ()))))
+        reads.append(Read(upstream_id, partition_ids, basis, *edge_summary(edges.get(upstream_id, ()))))
     return reads
 
 
-def _by_upstream(entities: Entities, flows: Sequence[Flow]) -> dict[int, list[ColumnEdge]]:
+def _by_upstream(entities: Entities, flows: Sequence[TargetFlow]) -> dict[int, list[ColumnEdge]]:
     """The column edges by the upstream, under its canonical name. Of several flows one may be there twice."""
     by_id: dict[int, list[ColumnEdge]] = {}
     for flow in flows:
@@ -221,7 +221,7 @@ _UNKNOWN_TEXT = f'null,null,"{Dependency.UNKNOWN}",null,0,null]'
 
 
 def _column_content(
-    entities: Entities, flows: Sequence[Flow], edges: Mapping[int, Collection[ColumnEdge]], upstreams: set[int]
+    entities: Entities, flows: Sequence[TargetFlow], edges: Mapping[int, Collection[ColumnEdge]], upstreams: set[int]
 ) -> ColumnContent:
     """The column edges; an upstream that none of them mentions is there as a whole, with its columns unknown."""
     rows = {upstream: [(_UNKNOWN_TEXT, _UNKNOWN)] for upstream in upstreams - edges.keys()}
@@ -230,7 +230,7 @@ def _column_content(
     if stated is not None and len(prepared) == len(stated.rows):
         rows |= prepared
     else:
-        quoted = Quoted()
+        quoted = JsonStrings()
         for upstream, same in edges.items():
             rows[upstream] = sorted({row_text(edge, quoted): row_of(edge) for edge in same}.items())
     # Sorted as texts, of which the upstream is the beginning.

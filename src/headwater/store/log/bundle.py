@@ -10,7 +10,7 @@ from sqlalchemy import Row, select
 
 from headwater.errors import NoEvidence, QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
-from headwater.formats.openlineage.run_handoff import handed_on
+from headwater.formats.openlineage.run_handoff import shared_datasets
 from headwater.formats.openlineage.visibility import names_hidden
 from headwater.proof.bundle import Bundle, KeyEntry, Proven, Upstream
 from headwater.proof.notes import Checkpoint, Note
@@ -102,7 +102,7 @@ class _Taking:
             if seq is not None and not self._hidden(seq):
                 issued = self.proven(seq)
                 ended = self.event(json.loads(issued.entry["details"])["eventDigest"])
-                if handed_on(ended, events):
+                if shared_datasets(ended, events):
                     yield Upstream(issued, ended.body)
 
     def _hidden(self, seq: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, distinct, func, select
 
+from headwater.formats.openlineage.facet_names import COVERAGE_FACET
 from headwater.model.lineage import Dependency
 from headwater.model.names import Dataset
 from headwater.model.pages import Counts, Coverage, NamespaceSummary
@@ -15,8 +16,6 @@ from headwater.store.access.view import View
 from headwater.store.query.cursors import Position, beyond
 from headwater.store.query.lookup import is_known
 from headwater.store.schema.tables import OPEN
-
-COVERAGE = "headwater_coverage"
 
 
 def counts(view: View) -> Counts:
@@ -112,5 +111,5 @@ def stated_complete(row: Row[Any]) -> bool | None:
 
 
 def _stated(row: Row[Any]) -> Mapping[str, Any]:
-    stated = row.facets.get(COVERAGE)
+    stated = row.facets.get(COVERAGE_FACET)
     return stated[2] if stated is not None and isinstance(stated[2], dict) else {}

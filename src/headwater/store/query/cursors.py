@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, UnaryExpression, and_, or_
 from sqlalchemy.sql import operators
 
 from headwater.errors import QueryError
-from headwater.formats.openlineage.text import storable
+from headwater.formats.openlineage.text import is_storable
 from headwater.model.pages import Page
 
 Position = tuple[Any, ...]
@@ -48,7 +48,7 @@ def decode(cursor: str | None, *kinds: type) -> Position | None:
 def _is(value: Any, kind: type) -> bool:
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-    return isinstance(value, kind) and (not isinstance(value, str) or storable(value))
+    return isinstance(value, kind) and (not isinstance(value, str) or is_storable(value))
 
 
 def beyond(position: Position, *columns: ColumnElement[Any]) -> ColumnElement[bool]:

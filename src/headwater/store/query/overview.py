@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
-from headwater.formats.openlineage.fidelity import LEDGER
+from headwater.formats.openlineage.facet_names import LEDGER_FACET
 from headwater.model.overview import FailedRun, Overview, Totals
 from headwater.model.pages import Coverage
 from headwater.model.runs import Run, RunState
@@ -81,8 +81,8 @@ def _beginning(message: Any) -> str | None:
 
 
 def _unbalanced(view: View, newest: Sequence[Row[Any]]) -> tuple[Run, ...]:
-    said = endings(view, [row.id for row in newest], LEDGER)
-    open_ledgers = {number for number, event in said if run_facet(event, LEDGER).get("balanced") is False}
+    said = endings(view, [row.id for row in newest], LEDGER_FACET)
+    open_ledgers = {number for number, event in said if run_facet(event, LEDGER_FACET).get("balanced") is False}
     return tuple(run_of(row) for row in newest if row.id in open_ledgers)[:_SHOWN]
 
 

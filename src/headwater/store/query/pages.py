@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from headwater.errors import QueryError
 from headwater.formats.openlineage.event import as_utc
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.answers import DatasetSummary, Version
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.overview import Overview
@@ -262,5 +262,5 @@ def _moment(moment: datetime | None) -> int | None:
 
 def _askable(*values: str | None) -> None:
     for value in values:
-        if value is not None and not storable(value):
+        if value is not None and not is_storable(value):
             raise QueryError(f"What is asked for {UNSTORABLE_REASON}.")

@@ -13,9 +13,10 @@ from typing import Any
 
 from sqlalchemy import Text, select, type_coerce
 
-from headwater.formats.wia.events import kept_of
-from headwater.formats.wia.ids import Mint
-from headwater.formats.wia.quality import FACET, read_quality
+from headwater.formats.openlineage.facet_names import QUALITY_FACET
+from headwater.formats.wia.events import read_wia_facet
+from headwater.formats.wia.ids import StableIds
+from headwater.formats.wia.quality import read_quality
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityBasis, QualityStatement
 from headwater.model.runs import RunState
@@ -25,7 +26,7 @@ from headwater.store.fold.descriptions import merged_document
 from headwater.store.schema.tables import from_micros, to_micros
 
 _AT_ONCE = 50
-_CHECKS_QUALITY = f'"{FACET}":'  # among the facets of a job, as they are written down: see tables.Json
+_CHECKS_QUALITY = f'"{QUALITY_FACET}":'  # among the facets of a job, as they are written down: see tables.Json
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,12 @@ def told_quality(view: View, dataset_ids: Collection[int]) -> Iterator[Told]:
     rows = view.execute(query).all()
     names = {Dataset(row.namespace, row.name): row.canonical_id for row in rows}
     ids = [row.id for row in rows]
-    mint = Mint(view.exchange_secret())
+    mint = StableIds(view.exchange_secret())
     yield from _measured(view, ids, names, mint)
     yield from _stated(view, ids, names, mint)
 
 
-def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds) -> Iterator[Told]:
     job, run, event, run_dataset = view.tables.job, view.tables.run, view.tables.run_event, view.tables.run_dataset
     checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
     read = select(run_dataset.c.run_id).where(
@@ -80,7 +81,7 @@ def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mi
     with view.execute(query.execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
             for named, facets in _inputs(row.body):
-                found, dataset_id = read_quality(facets.get(FACET)), names.get(named)
+                found, dataset_id = read_quality(facets.get(QUALITY_FACET)), names.get(named)
                 if found is None or dataset_id is None or (row.run_id, dataset_id) in seen:
                     continue
                 seen.add((row.run_id, dataset_id))  # the last that a run says of one counts
@@ -97,7 +98,7 @@ def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mi
 
 
 def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
-    if FACET.encode() not in body:
+    if QUALITY_FACET.encode() not in body:
         return
     for used in json.loads(body).get("inputs") or ():
         facets = used.get("inputFacets")
@@ -105,16 +106,16 @@ def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
             yield Dataset(used["namespace"], used["name"]), facets
 
 
-def _stated(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: Mint) -> Iterator[Told]:
+def _stated(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds) -> Iterator[Told]:
     event = view.tables.event
     query = select(event.c.body, event.c.event_time, event.c.digest).where(view.one_of(event.c.dataset_id, ids))
     with view.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
         for row in rows:
-            if FACET.encode() not in row.body:
+            if QUALITY_FACET.encode() not in row.body:
                 continue
             said = json.loads(row.body)["dataset"]
             named, facets = Dataset(said["namespace"], said["name"]), said.get("facets")
-            found = read_quality(facets.get(FACET)) if isinstance(facets, Mapping) else None
+            found = read_quality(facets.get(QUALITY_FACET)) if isinstance(facets, Mapping) else None
             if found is not None and named in names:
                 report, own_id = found
                 quality_id = own_id or mint.id("quality", named.namespace, named.name, row.digest.hex())
@@ -130,7 +131,7 @@ def _imported(view: View, dataset_id: int) -> Iterator[Told]:
     query = select(dataset.c.namespace, dataset.c.name, dataset.c.facets).where(dataset.c.canonical_id == dataset_id)
     query = query.order_by(dataset.c.id != dataset_id, dataset.c.namespace, dataset.c.name)
     rows = view.execute(query).all()
-    kept = kept_of(merged_document([row.facets for row in rows]))
+    kept = read_wia_facet(merged_document([row.facets for row in rows]))
     for document in kept.quality:
         found = read_quality(document)
         if found is not None and found[1] is not None:

@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from headwater.errors import QueryError, shorten
 from headwater.formats.openlineage.event import as_utc
-from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
+from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.answers import Direction, Grain
 from headwater.model.provenance import ProvenanceEvent
 from headwater.model.runs import RunState
@@ -48,7 +48,7 @@ def question(
 def refuse_unaskable(*values: str | int | None) -> None:
     """What no database can compare with: said here, in one voice, instead of by each database in its own."""
     for value in values:
-        if isinstance(value, str) and not storable(value):
+        if isinstance(value, str) and not is_storable(value):
             raise QueryError(f"'{shorten(value)}' {UNSTORABLE_REASON}.")
         if isinstance(value, int) and not 0 <= value < 2**63:
             raise QueryError(f"{value} is not a number of entries that can be asked for.")

@@ -1,6 +1,11 @@
-"""The bridge into Spark's JVM: small Java classes of ours (headwater/jvm.py).
+"""The bridge into Spark's JVM: small Java classes that Spark's own compiler compiles (headwater/jvm.py).
 
-Unlike with a Python callback, nothing of ours runs in Python while Spark's listener waits (docs/decisions/0007).
+ListenerQueue.java      a Spark listener that queues what may have written data
+ExecutedCommand.java    a command that an execution ran, for Python to read
+TaskOutputMetrics.java  rows and bytes that the tasks of a write wrote
+PlanFacts.java          reads facts about all nodes of a plan in one call
+
+Unlike with a Python callback, no Python code runs while Spark's listener waits (docs/decisions/0007).
 """
 
 from __future__ import annotations
@@ -15,17 +20,17 @@ from headwater.jvm import JavaClasses
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-CLASSES = ("Survey", "Work", "Records", "Ear")
-"""Our Java classes here; each uses only those before it."""
+CLASSES = ("PlanFacts", "ExecutedCommand", "TaskOutputMetrics", "ListenerQueue")
+"""The Java classes here; each uses only those before it."""
 _CAPACITY = 10_000  # messages; a write makes two
-_MOST_NODES = 100_000
+_MAX_NODES = 100_000
 
 
 @dataclass
-class Message:
-    said: dict[str, Any]
+class ListenerMessage:
+    fields: dict[str, Any]
     execution: Any
-    """A command that Spark carries out (jvm/Work.java), for the messages that are about one."""
+    """The command that Spark ran (jvm/ExecutedCommand.java), for a message about one."""
 
 
 class Bridge:
@@ -35,35 +40,37 @@ class Bridge:
         jvm = self._jvm = cast(Any, context._jvm)
         scala_context = cast(Any, context._jsc).sc()
         classes = JavaClasses(context._gateway, __package__, CLASSES)
-        self._ear: Any = classes.new("Ear", scala_context, _CAPACITY)
-        self._queue: Any = self._ear.queue()
-        self._surveys = {
-            name: classes.new("Survey", json.dumps(questions))
-            for name, questions in (("logical", LOGICAL), ("physical", PHYSICAL), ("top", TOP), ("table", TABLE))
+        self._listener: Any = classes.new("ListenerQueue", scala_context, _CAPACITY)
+        self._queue: Any = self._listener.queue()
+        self._fact_readers = {
+            name: classes.new("PlanFacts", json.dumps(queries))
+            for name, queries in (("logical", LOGICAL), ("physical", PHYSICAL), ("top", TOP), ("table", TABLE))
         }
         self._milliseconds: Any = jvm.java.util.concurrent.TimeUnit.MILLISECONDS
 
-    def listen(self) -> None:
-        self._ear.listen("headwater")
+    def register(self) -> None:
+        """Register the listener with Spark."""
+        self._listener.register("headwater")
 
-    def leave(self) -> None:
-        self._ear.leave()
+    def unregister(self) -> None:
+        self._listener.unregister()
 
-    def next_message(self, seconds: float) -> Message | None:
-        """The next thing Spark has said, or None after so long. Blocks in the JVM, without Python's lock."""
+    def next_message(self, seconds: float) -> ListenerMessage | None:
+        """The next message of the listener; None if there is none in time. Blocks in the JVM, without Python's lock."""
         item = self._queue.poll(int(seconds * 1000), self._milliseconds)
-        return None if item is None else Message(json.loads(item[0]), item[1])
+        return None if item is None else ListenerMessage(json.loads(item[0]), item[1])
 
-    def mark(self, **said: Any) -> None:
-        """A message to ourselves: it comes when everything that has happened before has been heard."""
-        self._ear.mark(json.dumps(said))
+    def post_marker(self, **fields: Any) -> None:
+        """Post a message that arrives after those about everything that has happened before."""
+        self._listener.postMarker(json.dumps(fields))
 
     @property
-    def missed(self) -> int:
-        return int(self._ear.missed())
+    def dropped_messages(self) -> int:
+        return int(self._listener.droppedMessages())
 
-    def survey(self, name: str, root: Any) -> list[dict[str, Any]]:
-        nodes: list[dict[str, Any]] = json.loads(self._surveys[name].of(root, _MOST_NODES))
+    def plan_facts(self, queries: str, root: Any) -> list[dict[str, Any]]:
+        """The facts about every node from ``root`` down; ``queries`` is "logical", "physical", "top" or "table"."""
+        nodes: list[dict[str, Any]] = json.loads(self._fact_readers[queries].collectFacts(root, _MAX_NODES))
         return nodes
 
     def collapse_projects(self, plan: Any) -> Any:

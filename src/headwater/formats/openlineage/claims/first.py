@@ -1,44 +1,35 @@
-"""Version 1: whether the ledger balances and whether expectations hold is taken from whoever wrote the event."""
+"""Version 1: whether the ledger balances and whether expectations hold is taken from the event as stated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.formats.openlineage.claims.reading import (
-    EXPECTATIONS,
-    GRAIN,
-    LEDGER,
-    TYPES,
-    Judged,
-    few,
-    lossy_casts,
-    mappings,
-    named,
-)
+from headwater.formats.openlineage.claims.reading import Judgement, first_names, joined_name, lossy_casts, mappings
+from headwater.formats.openlineage.facet_names import EXPECTATIONS_FACET, GRAIN_FACET, LEDGER_FACET, TYPES_FACET
 from headwater.model.certificates import Breach, Invariant
 from headwater.model.runs import Facets
 from headwater.proof.canonical import canonical_scalar
 
 
-def judged(facets: Facets) -> Judged:
-    return Judged(tuple(_invariants(facets)))
+def judge(facets: Facets) -> Judgement:
+    return Judgement(tuple(_invariants(facets)))
 
 
 def _invariants(facets: Facets) -> Iterator[Invariant]:
-    if isinstance(ledger := facets.get(LEDGER), Mapping) and not _claims_nothing(ledger):
+    if isinstance(ledger := facets.get(LEDGER_FACET), Mapping) and not _claims_nothing(ledger):
         yield _balance(ledger)
-    if isinstance(grain := facets.get(GRAIN), Mapping):
+    if isinstance(grain := facets.get(GRAIN_FACET), Mapping):
         yield _grain(grain)
-    if isinstance(types := facets.get(TYPES), Mapping):
+    if isinstance(types := facets.get(TYPES_FACET), Mapping):
         yield Invariant("types", True, lossy_casts(types))
-    if isinstance(expected := facets.get(EXPECTATIONS), Mapping):
-        for each in mappings(expected.get("expectations")):
-            yield _expectation(each)
+    if isinstance(expected := facets.get(EXPECTATIONS_FACET), Mapping):
+        for expectation in mappings(expected.get("expectations")):
+            yield _expectation(expectation)
 
 
 def _claims_nothing(ledger: Mapping[str, Any]) -> bool:
-    """One that says itself that not all rows were followed, and so not whether they balance."""
+    """A ledger that states that not all rows were followed, and so not whether they balance."""
     return ledger.get("exact") is False and "balanced" not in ledger
 
 
@@ -50,8 +41,10 @@ def _balance(ledger: Mapping[str, Any]) -> Invariant:
 
 def _grain(grain: Mapping[str, Any]) -> Invariant:
     validations = mappings(grain.get("validations"))
-    failed = [named(each, "node", "name") for each in validations if each.get("holds") is not True]
-    detail = f"{len(failed)} of {len(validations)} do not hold: {few(failed)}" if failed else None
+    failed = [
+        joined_name(validation, "node", "name") for validation in validations if validation.get("holds") is not True
+    ]
+    detail = f"{len(failed)} of {len(validations)} do not hold: {first_names(failed)}" if failed else None
     return Invariant("grain", not failed, detail, breach=Breach.MATERIAL if failed else None)
 
 
@@ -61,7 +54,7 @@ def _expectation(expectation: Mapping[str, Any]) -> Invariant:
     materiality = str(expectation.get("materiality")).upper()
     breach = Breach(materiality) if materiality in list(Breach) else Breach.MATERIAL
     return Invariant(
-        name=named(expectation, "name"),
+        name=joined_name(expectation, "name"),
         holds=holds,
         detail=None if observed is None else f"observed {observed}",
         threshold=canonical_scalar(expectation.get("threshold")),

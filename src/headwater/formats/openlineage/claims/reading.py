@@ -1,4 +1,4 @@
-"""The facets that runs are judged by, and how to read what anybody may have written into them."""
+"""Reads the evidence facets, whatever a producer may have written into them."""
 
 from __future__ import annotations
 
@@ -9,38 +9,35 @@ from headwater.model.certificates import Invariant, Undecided
 from headwater.model.runs import Facets
 from headwater.proof.canonical import canonical_text
 
-MANIFEST = "cdme.runManifest"
-LEDGER = "cdme.accountingLedger"
-TYPES = "cdme.typeUnification"
-GRAIN = "cdme.grainSafety"
-EXPECTATIONS = "headwater_expectations"
-_FEW = 5
+_MAX_NAMES = 5
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     invariants: tuple[Invariant, ...]
     undecided: tuple[Undecided, ...] = ()
 
 
-Rules = Callable[[Facets], Judged]
+Rules = Callable[[Facets], Judgement]
 
 
 def mappings(value: Any) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def named(value: Mapping[str, Any], *keys: str) -> str:
+def joined_name(value: Mapping[str, Any], *keys: str) -> str:
     return ".".join(canonical_text(str(value[key])) for key in keys if key in value) or "unnamed"
 
 
-def few(names: Sequence[str]) -> str:
-    return ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
+def first_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
 def lossy_casts(types: Mapping[str, Any]) -> str | None:
     lossy = [
-        named(each, "node", "column", "name") for each in mappings(types.get("morphismReports")) if each.get("lossy")
+        joined_name(report, "node", "column", "name")
+        for report in mappings(types.get("morphismReports"))
+        if report.get("lossy")
     ]
     if not lossy:
         return None
-    return f"{'one cast loses' if len(lossy) == 1 else f'{len(lossy)} casts lose'} something: {few(lossy)}"
+    return f"{'one cast loses' if len(lossy) == 1 else f'{len(lossy)} casts lose'} something: {first_names(lossy)}"

@@ -1,7 +1,7 @@
-"""Version 2: what can be computed from the event is computed, not copied; what nobody knows is said to be undecided.
+"""Version 2: what can be computed from the event is computed, not copied; what is unknown is undecided.
 
-A ledger balances by its counts, an expectation holds by its bounds, a hash is right if what was hashed is beside it and
-has it. A run whose grain or types were looked at only in part is not said to be sound in them.
+A ledger balances by its counts, an expectation holds by its bounds, a hash is right if what was hashed stands beside it
+and matches. If the grain or types of a run were only partly read, they are not called sound.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.formats.openlineage.claims.balance import balance_of
+from headwater.formats.openlineage.claims.balance import ledger_balance
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
-from headwater.formats.openlineage.claims.reading import (
-    EXPECTATIONS,
-    GRAIN,
-    LEDGER,
-    MANIFEST,
-    TYPES,
-    Judged,
-    few,
-    lossy_casts,
-    mappings,
-    named,
+from headwater.formats.openlineage.claims.reading import Judgement, first_names, joined_name, lossy_casts, mappings
+from headwater.formats.openlineage.facet_names import (
+    EXPECTATIONS_FACET,
+    GRAIN_FACET,
+    LEDGER_FACET,
+    MANIFEST_FACET,
+    TYPES_FACET,
 )
 from headwater.model.certificates import Breach, Invariant, Undecided
 from headwater.model.runs import Facets
@@ -31,54 +27,58 @@ from headwater.proof.canonical import canonical_scalar
 _IN_PART = "not everything was looked at"
 
 
-def judged(facets: Facets) -> Judged:
-    found = list(_judged(facets))
-    return Judged(
-        tuple(each for each in found if isinstance(each, Invariant)),
-        tuple(each for each in found if isinstance(each, Undecided)),
+def judge(facets: Facets) -> Judgement:
+    judgements = list(_judgements(facets))
+    return Judgement(
+        tuple(judgement for judgement in judgements if isinstance(judgement, Invariant)),
+        tuple(judgement for judgement in judgements if isinstance(judgement, Undecided)),
     )
 
 
-def _judged(facets: Facets) -> Iterator[Invariant | Undecided]:
-    if isinstance(manifest := facets.get(MANIFEST), Mapping):
+def _judgements(facets: Facets) -> Iterator[Invariant | Undecided]:
+    if isinstance(manifest := facets.get(MANIFEST_FACET), Mapping):
         yield from _manifest(manifest)
-    if isinstance(ledger := facets.get(LEDGER), Mapping):
+    if isinstance(ledger := facets.get(LEDGER_FACET), Mapping):
         yield _balance(ledger)
-    if isinstance(grain := facets.get(GRAIN), Mapping):
+    if isinstance(grain := facets.get(GRAIN_FACET), Mapping):
         yield _grain(grain)
-    if isinstance(types := facets.get(TYPES), Mapping):
+    if isinstance(types := facets.get(TYPES_FACET), Mapping):
         yield _types(types)
-    if isinstance(expected := facets.get(EXPECTATIONS), Mapping):
-        for each in mappings(expected.get("expectations")):
-            yield _expectation(each)
+    if isinstance(expected := facets.get(EXPECTATIONS_FACET), Mapping):
+        for expectation in mappings(expected.get("expectations")):
+            yield _expectation(expectation)
 
 
 def _manifest(manifest: Mapping[str, Any]) -> Iterator[Invariant]:
     wrong = wrong_hashes(manifest)
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
-        yield Invariant("manifest", False, f"{few(wrong)} {verb} not of what stands beside it", breach=Breach.CRITICAL)
+        yield Invariant(
+            "manifest", False, f"{first_names(wrong)} {verb} not of what stands beside it", breach=Breach.CRITICAL
+        )
     elif wrong is not None:
         yield Invariant("manifest", True)
 
 
 def _balance(ledger: Mapping[str, Any]) -> Invariant | Undecided:
-    holds, detail, _ = balance_of(ledger)
+    holds, detail, _ = ledger_balance(ledger)
     if holds is None:
         return Undecided("balance", detail)
     return Invariant("balance", holds, detail, breach=None if holds else Breach.CRITICAL)
 
 
 def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
-    validations, open_ones = mappings(grain.get("validations")), mappings(grain.get("undecided"))
-    failed = [named(each, "node", "name") for each in validations if each.get("holds") is not True]
-    told = [f"{len(failed)} of {len(validations)} do not hold: {few(failed)}"] if failed else []
-    told += [f"{len(open_ones)} not decided"] if open_ones else []
-    told += [_IN_PART] if grain.get("complete") is False else []
-    detail = "; ".join(told) or None
+    validations, undecided = mappings(grain.get("validations")), mappings(grain.get("undecided"))
+    failed = [
+        joined_name(validation, "node", "name") for validation in validations if validation.get("holds") is not True
+    ]
+    details = [f"{len(failed)} of {len(validations)} do not hold: {first_names(failed)}"] if failed else []
+    details += [f"{len(undecided)} not decided"] if undecided else []
+    details += [_IN_PART] if grain.get("complete") is False else []
+    detail = "; ".join(details) or None
     if failed:
         return Invariant("grain", False, detail, breach=Breach.MATERIAL)
-    if grain.get("complete") is False or (open_ones and not validations):
+    if grain.get("complete") is False or (undecided and not validations):
         return Undecided("grain", detail)
     if not validations and grain.get("complete") is not True:  # that nothing was found says little by itself
         return Undecided("grain", "nothing was checked")
@@ -86,7 +86,7 @@ def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
 
 
 def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
-    """A cast that loses something may be meant: it is told, and breaks nothing."""
+    """A lossy cast may be intended: it is reported, and is no breach."""
     lossy = lossy_casts(types)
     if types.get("complete") is False:
         return Undecided("types", "; ".join(filter(None, (lossy, _IN_PART))))
@@ -94,7 +94,7 @@ def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
 
 
 def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
-    name, observed = named(expectation, "name"), expectation.get("observed")
+    name, observed = joined_name(expectation, "name"), expectation.get("observed")
     holds = _within(observed, expectation)
     if expectation.get("holds") is False:
         holds = False
@@ -109,7 +109,7 @@ def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
 
 
 def _within(observed: Any, expectation: Mapping[str, Any]) -> bool | None:
-    """None where no bound is given that could be compared with. What was not measured is within no bounds."""
+    """None if there is no comparable bound. What was not measured is within no bounds."""
     bounds = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
     if not bounds or not all(_is_number(bound) for _, bound in bounds):
         return None

@@ -12,8 +12,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from headwater.errors import QueryError
-from headwater.formats.provenance import agent_of, context_told, operation_of, written
-from headwater.formats.wia.ids import Mint
+from headwater.formats.provenance import agent_from, context_from, operation_from, write_provenance
+from headwater.formats.wia.ids import StableIds
 from headwater.model.names import Dataset, Job
 from headwater.model.provenance import Agent, Operation, Provenance, ProvenanceEvent
 from headwater.store.access.view import View
@@ -50,7 +50,7 @@ def list_provenance(
     """The newest first, ``after`` a position; of one dataset, under whatever names it was used."""
     if limit == 0:
         return []
-    mint = Mint(view.exchange_secret())
+    mint = StableIds(view.exchange_secret())
     said = stated(view, [owner], mint)[owner.id]
     found = [one for one in said if _within(one, event, since, until, after)]
     of_runs = 0
@@ -84,7 +84,7 @@ def _of_runs(
     view: View,
     owner: Row[Any],
     said: Sequence[Found],
-    mint: Mint,
+    mint: StableIds,
     event: ProvenanceEvent | None,
     since: int | None,
     until: int | None,
@@ -145,7 +145,7 @@ def _derived(
     named: Mapping[int, Dataset],
     names: Mapping[int, set[Name]],
     firsts: Mapping[int, int],
-    mint: Mint,
+    mint: StableIds,
 ) -> Iterator[Found]:
     words = words_of(view, sorted({row.id for row in rows}))
     for row in rows:
@@ -153,7 +153,7 @@ def _derived(
         change = own.change(names[row.owner_id]) if row.direction == "output" else None
         kind = ProvenanceEvent.ACCESSED
         if row.direction == "output":
-            kind = written(change, first=firsts.get(row.owner_id) == row.id)
+            kind = write_provenance(change, first=firsts.get(row.owner_id) == row.id)
         of = named[row.owner_id]
         provenance = Provenance(
             provenance_id=mint.id("provenance", of.namespace, of.name, row.run_id, row.direction),
@@ -162,7 +162,7 @@ def _derived(
             at=from_micros(row.at),
             agent=_agent(own, row),
             operation=_operation(own, kind, change, had_inputs=bool(row.had_inputs)),
-            context=context_told(own.document),
+            context=context_from(own.document),
             stated=False,
             job=Job(row.namespace, row.name),
             run_id=row.run_id,
@@ -172,13 +172,13 @@ def _derived(
 
 def _agent(own: RunWords, row: Row[Any]) -> Agent:
     if "agent" in own.document:
-        return agent_of(own.document)
+        return agent_from(own.document)
     return Agent("job", f"{row.namespace}/{row.name}", row.name)
 
 
 def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_inputs: bool) -> Operation:
     """What a run says of its operation holds for all it did; what is not said follows from what it used."""
-    told = operation_of(own.document)
+    told = operation_from(own.document)
     derived = default_operation(kind)
     if had_inputs and kind in (ProvenanceEvent.CREATED, ProvenanceEvent.MODIFIED):
         derived = "transform"
@@ -188,7 +188,9 @@ def _operation(own: RunWords, kind: ProvenanceEvent, change: str | None, *, had_
 # -- for an export --------------------------------------------------------------------------------
 
 
-def exported(view: View, owners: Sequence[Row[Any]], mint: Mint, as_of: int | None) -> Iterator[tuple[int, Provenance]]:
+def exported(
+    view: View, owners: Sequence[Row[Any]], mint: StableIds, as_of: int | None
+) -> Iterator[tuple[int, Provenance]]:
     """By dataset: what was stated here; of each job the newest read and the newest write; and the first write.
 
     All of it would be as long as the list of runs; what imports brought is exported as it came.

@@ -10,13 +10,21 @@ from typing import Any
 from sqlalchemy import Row, or_, select
 
 from headwater.formats.openlineage.event import EventKind, as_utc, parse_time
+from headwater.formats.openlineage.facet_names import PROVENANCE_FACET, WIA_FACET
 from headwater.formats.openlineage.visibility import visible_event, without_hidden
-from headwater.formats.provenance import FACET as STATED
-from headwater.formats.provenance import LIFECYCLE, agent_of, context_told, lifecycle, operation_of, told, written
-from headwater.formats.wia.checks import faults
-from headwater.formats.wia.elements import Document, Kind
-from headwater.formats.wia.events import FACET, OWN, kept_of
-from headwater.formats.wia.ids import Mint
+from headwater.formats.provenance import (
+    LIFECYCLE,
+    agent_from,
+    context_from,
+    operation_from,
+    read_lifecycle,
+    read_provenance,
+    write_provenance,
+)
+from headwater.formats.wia.checks import element_faults
+from headwater.formats.wia.elements import Document, ElementKind
+from headwater.formats.wia.events import HEADWATER_KEY, read_wia_facet
+from headwater.formats.wia.ids import StableIds
 from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.store.access.view import View
@@ -45,7 +53,7 @@ def default_operation(kind: ProvenanceEvent | None) -> str:
     return _OPERATIONS.get(kind, "write") if kind is not None else "write"
 
 
-def stated(view: View, owners: Sequence[Row[Any]], mint: Mint, *, imported: bool = True) -> dict[int, list[Found]]:
+def stated(view: View, owners: Sequence[Row[Any]], mint: StableIds, *, imported: bool = True) -> dict[int, list[Found]]:
     """By dataset, the newest first. ``owners`` are seen; ``imported``: also what imports brought."""
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
     found: dict[int, list[Found]] = {owner: [] for owner in named}
@@ -56,7 +64,7 @@ def stated(view: View, owners: Sequence[Row[Any]], mint: Mint, *, imported: bool
     return found
 
 
-def _events(view: View, named: Mapping[int, Dataset], mint: Mint) -> Iterator[tuple[int, Found]]:
+def _events(view: View, named: Mapping[int, Dataset], mint: StableIds) -> Iterator[tuple[int, Found]]:
     dataset, event = view.tables.dataset, view.tables.event
     query = (
         select(dataset.c.canonical_id, event.c.body, event.c.digest, event.c.event_time)
@@ -64,7 +72,7 @@ def _events(view: View, named: Mapping[int, Dataset], mint: Mint) -> Iterator[tu
         .where(
             view.one_of(dataset.c.canonical_id, named),
             event.c.kind == EventKind.DATASET,
-            or_(holds(view, event, STATED), holds(view, event, LIFECYCLE)),
+            or_(holds(view, event, PROVENANCE_FACET), holds(view, event, LIFECYCLE)),
         )
     )
     for row in view.execute(query):
@@ -81,13 +89,13 @@ def _events(view: View, named: Mapping[int, Dataset], mint: Mint) -> Iterator[tu
 
 def _document(said: Mapping[str, Any]) -> Document | None:
     facets = said["dataset"].get("facets") or {}
-    document = told(facets)
+    document = read_provenance(facets)
     if document is not None and "event_type" in document:
         return document
-    change = lifecycle(facets)
+    change = read_lifecycle(facets)
     if change is None:
         return None
-    kind = written(change, first=False)
+    kind = write_provenance(change, first=False)
     # A dataset's own event says who tells of it, and nobody else.
     agent = {"type": "service", "id": said["producer"]}
     return {"event_type": str(kind), "agent": agent, "operation": {"type": "write", "method": change}}
@@ -100,9 +108,9 @@ def _provenance(own_id: str, of: Dataset, document: Document, micros: int | None
         dataset=of,
         event=ProvenanceEvent(kind) if kind is not None else None,
         at=from_micros(micros) if micros is not None else None,
-        agent=agent_of(document),
-        operation=operation_of(document),
-        context=context_told(document),
+        agent=agent_from(document),
+        operation=operation_from(document),
+        context=context_from(document),
         stated=True,
         job=None,
         run_id=None,
@@ -122,9 +130,9 @@ def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, F
     documents = [
         (owner, document)
         for owner, each in facets.items()
-        if any(FACET in one for one in each)
-        for document in _visible(view, kept_of(merged_document(each)).provenance)
-        if not faults(Kind.PROVENANCE, document)
+        if any(WIA_FACET in one for one in each)
+        for document in _visible(view, read_wia_facet(merged_document(each)).provenance)
+        if not element_faults(ElementKind.PROVENANCE, document)
     ]
     here = _runs_here(view, {(owner, run_id) for owner, one in documents if (run_id := _run_id(one)) is not None})
     for owner, document in documents:
@@ -145,7 +153,7 @@ def _visible(view: View, documents: Sequence[Document]) -> Iterator[Document]:
 
 
 def _run_id(document: Document) -> str | None:
-    own = document.get(OWN)
+    own = document.get(HEADWATER_KEY)
     run_id = own.get("run_id") if isinstance(own, Mapping) else None
     return run_id if isinstance(run_id, str) else None
 

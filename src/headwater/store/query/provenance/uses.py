@@ -10,8 +10,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Row, Select, exists, func, or_, select
 
+from headwater.formats.openlineage.facet_names import PROVENANCE_FACET
 from headwater.formats.openlineage.visibility import visible_event
-from headwater.formats.provenance import FACET, LIFECYCLE, lifecycle, told
+from headwater.formats.provenance import LIFECYCLE, read_lifecycle, read_provenance
 from headwater.formats.wia.elements import Document
 from headwater.model.runs import RunState
 from headwater.store.access.view import View
@@ -122,12 +123,12 @@ class RunWords:
     def take(self, said: Mapping[str, Any], shown: Mapping[str, Any] | None) -> None:
         """Events are taken in their order: a later facet replaces an earlier one. ``shown``: what may be told of it."""
         facets = ((shown or {}).get("run") or {}).get("facets") or {}
-        if FACET in facets:
-            self.document = told(facets) or {}
+        if PROVENANCE_FACET in facets:
+            self.document = read_provenance(facets) or {}
         for use in said.get("outputs") or ():
             facets = use.get("facets") or {}
             if LIFECYCLE in facets:
-                self.changes[use["namespace"], use["name"]] = lifecycle(facets)
+                self.changes[use["namespace"], use["name"]] = read_lifecycle(facets)
 
 
 def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
@@ -137,7 +138,9 @@ def words_of(view: View, runs: Collection[int]) -> dict[int, RunWords]:
     whole = whole_runs(view, runs) if not view.is_everything and runs else set()
     query = (
         select(event.c.run_id, event.c.body)
-        .where(view.one_of(event.c.run_id, runs), or_(holds(view, event, FACET), holds(view, event, LIFECYCLE)))
+        .where(
+            view.one_of(event.c.run_id, runs), or_(holds(view, event, PROVENANCE_FACET), holds(view, event, LIFECYCLE))
+        )
         .order_by(event.c.event_time, event.c.digest)
     )
     for row in _rows(view, query) if runs else ():
