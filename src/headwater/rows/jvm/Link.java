@@ -13,38 +13,38 @@ public final class Link {
   public int to;
   public String kind;
   public LogicalPlan node;
-  public String here;
+  public String present;
   public List columns = new ArrayList(); // found again as the keys of the block below
-  public List safe = new ArrayList(); // whether null finds null
+  public List nullSafe = new ArrayList(); // whether null finds null
   public List conditions = new ArrayList(); // what else must hold between the row here and one there
-  public List seen = new ArrayList(); // the attributes here that the conditions are about
-  public List seenAs = new ArrayList(); // and the names under which they are carried
-  public List direct; // the places of the columns' values in a row of the result, if they all are there
+  public List conditionInputs = new ArrayList(); // the attributes here that the conditions are about
+  public List conditionColumns = new ArrayList(); // and the names under which they are carried
+  public List resultPlaces; // the places of the columns' values in a row of the result, if they all are there
 
   public Link(int number, int to, String kind, LogicalPlan node) {
     this.number = number;
     this.to = to;
     this.kind = kind;
     this.node = node;
-    this.here = "__hw_l" + number + "_here";
+    this.present = "__hw_l" + number + "_present";
   }
 
   /** A name for the next of its columns. */
-  public String next() {
-    return "__hw_l" + number + "_" + (columns.size() + seenAs.size());
+  public String nextColumn() {
+    return "__hw_l" + number + "_" + (columns.size() + conditionColumns.size());
   }
 
-  public Map described() {
-    Map said = new LinkedHashMap();
-    said.put("number", Integer.valueOf(number));
-    said.put("to", Integer.valueOf(to));
-    said.put("kind", kind);
-    said.put("text", node.simpleString(40));
-    said.put("here", here);
-    said.put("columns", columns);
-    said.put("safe", safe);
-    said.put("seen", seenAs);
-    said.put("direct", direct);
-    return said;
+  public Map describe() {
+    Map description = new LinkedHashMap();
+    description.put("number", Integer.valueOf(number));
+    description.put("to", Integer.valueOf(to));
+    description.put("kind", kind);
+    description.put("text", node.simpleString(40));
+    description.put("present", present);
+    description.put("columns", columns);
+    description.put("nullSafe", nullSafe);
+    description.put("conditionColumns", conditionColumns);
+    description.put("resultPlaces", resultPlaces);
+    return description;
   }
 }

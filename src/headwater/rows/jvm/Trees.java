@@ -33,7 +33,7 @@ public final class Trees {
   }
 
   public Object frame(LogicalPlan plan) throws Exception {
-    return unwrapped(ofRows, null, new Object[] {session, plan});
+    return invoke(ofRows, null, new Object[] {session, plan});
   }
 
   public Object session() {
@@ -54,16 +54,16 @@ public final class Trees {
     for (int i = 0; i < texts.size(); i++) {
       all[i + 1] = (String) texts.get(i);
     }
-    return plan(unwrapped(select, frame, new Object[] {all}));
+    return plan(invoke(select, frame, new Object[] {all}));
   }
 
   public static Object call(Object of, String name) throws Exception {
     Method method = of.getClass().getMethod(name, new Class[0]);
     method.setAccessible(true); // a public method of a class that is not
-    return unwrapped(method, of, new Object[0]);
+    return invoke(method, of, new Object[0]);
   }
 
-  private static Object unwrapped(Method method, Object of, Object[] with) throws Exception {
+  private static Object invoke(Method method, Object of, Object[] with) throws Exception {
     try {
       return method.invoke(of, with);
     } catch (InvocationTargetException failed) {
@@ -74,17 +74,17 @@ public final class Trees {
     }
   }
 
-  public static List list(Object found) {
+  public static List list(Object collection) {
     List all = new ArrayList();
-    if (found instanceof scala.Option) {
-      if (!((scala.Option) found).isEmpty()) {
-        all.add(((scala.Option) found).get());
+    if (collection instanceof scala.Option) {
+      if (!((scala.Option) collection).isEmpty()) {
+        all.add(((scala.Option) collection).get());
       }
       return all;
     }
-    scala.collection.Iterator each = ((scala.collection.Iterable) found).iterator();
-    while (each.hasNext()) {
-      all.add(each.next());
+    scala.collection.Iterator iterator = ((scala.collection.Iterable) collection).iterator();
+    while (iterator.hasNext()) {
+      all.add(iterator.next());
     }
     return all;
   }
@@ -124,22 +124,22 @@ public final class Trees {
         seq(new ArrayList()));
   }
 
-  public static Literal truth() {
+  public static Literal trueLiteral() {
     return new Literal(Boolean.TRUE, BooleanType$.MODULE$);
   }
 
-  public static Literal nothing(DataType type) {
+  public static Literal nullLiteral(DataType type) {
     return new Literal(null, type);
   }
 
   /** Those of the plan's columns, as it tells them now: joins make them nullable. */
   public static List outputs(LogicalPlan plan, List attributes) {
     List outputs = list(plan.output());
-    List found = new ArrayList();
+    List columns = new ArrayList();
     for (int i = 0; i < attributes.size(); i++) {
-      found.add(output(outputs, (Attribute) attributes.get(i)));
+      columns.add(output(outputs, (Attribute) attributes.get(i)));
     }
-    return found;
+    return columns;
   }
 
   private static Attribute output(List outputs, Attribute wanted) {

@@ -34,9 +34,9 @@ public final class Part implements Serializable {
     List given = new ArrayList();
     add(((scala.Product) node).productIterator(), given);
     try {
-      Method more = method(node.getClass(), "otherCopyArgs");
-      more.setAccessible(true);
-      add(((scala.collection.Iterable) more.invoke(node, new Object[0])).iterator(), given);
+      Method otherArguments = method(node.getClass(), "otherCopyArgs");
+      otherArguments.setAccessible(true);
+      add(((scala.collection.Iterable) otherArguments.invoke(node, new Object[0])).iterator(), given);
     } catch (Exception unknown) {
       throw new InvalidObjectException(node.getClass().getName() + ", which does not tell what it is made of");
     }
@@ -51,7 +51,7 @@ public final class Part implements Serializable {
       }
       Constructor constructor = (Constructor) constructors.get(kind);
       if (constructor == null || !fits(constructor, given)) {
-        constructor = constructor(checked(kind), given);
+        constructor = constructor(listedClass(kind), given);
         constructors.put(kind, constructor);
       }
       check(constructor.getDeclaringClass(), given);
@@ -66,13 +66,13 @@ public final class Part implements Serializable {
   }
 
   private Object single() throws Exception {
-    return checked(kind).getField("MODULE$").get(null);
+    return listedClass(kind).getField("MODULE$").get(null);
   }
 
-  private static Class checked(String kind) throws Exception {
-    Class found = Class.forName(kind, false, Thread.currentThread().getContextClassLoader());
-    check(found);
-    return found;
+  private static Class listedClass(String kind) throws Exception {
+    Class listed = Class.forName(kind, false, Thread.currentThread().getContextClassLoader());
+    check(listed);
+    return listed;
   }
 
   private static void check(Class kind) throws InvalidObjectException {
@@ -89,9 +89,9 @@ public final class Part implements Serializable {
     }
   }
 
-  private static void add(scala.collection.Iterator each, List given) {
-    while (each.hasNext()) {
-      Object next = each.next();
+  private static void add(scala.collection.Iterator iterator, List given) {
+    while (iterator.hasNext()) {
+      Object next = iterator.next();
       given.add(next);
     }
   }
@@ -108,10 +108,10 @@ public final class Part implements Serializable {
   }
 
   private static Constructor constructor(Class kind, Object[] given) throws NoSuchMethodException {
-    Constructor[] all = kind.getConstructors();
-    for (int i = 0; i < all.length; i++) {
-      if (fits(all[i], given)) {
-        return all[i];
+    Constructor[] constructors = kind.getConstructors();
+    for (int i = 0; i < constructors.length; i++) {
+      if (fits(constructors[i], given)) {
+        return constructors[i];
       }
     }
     throw new NoSuchMethodException(kind.getName() + " from " + given.length + " arguments");

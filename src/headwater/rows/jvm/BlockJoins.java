@@ -15,13 +15,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
 /** The ways between the blocks of a plan, down and up, as frames. */
-public final class Ways {
+public final class BlockJoins {
   private final Trees trees;
   private final LogicalPlan root;
   private final List blocks;
   private final List links;
 
-  public Ways(Trees trees, LogicalPlan root, List blocks, List links) {
+  public BlockJoins(Trees trees, LogicalPlan root, List blocks, List links) {
     this.trees = trees;
     this.root = root;
     this.blocks = blocks;
@@ -36,31 +36,31 @@ public final class Ways {
    * The rows of the block below to which the wanted rows lead, beside them. Few wanted rows travel as conditions that
    * the source can skip by; many as a table that is joined.
    */
-  public Object follow(int number, Object wanted, int few) throws Exception {
+  public Object follow(int number, Object wanted, int maxPushedRows) throws Exception {
     Link link = (Link) links.get(number);
     Block block = (Block) blocks.get(link.to);
-    Few rows = new Few(trees, wanted, few);
+    SmallRowSet rows = new SmallRowSet(trees, wanted, maxPushedRows);
     LogicalPlan here = Trees.plan(rows.frame());
     List keys = new ArrayList();
     for (int i = 0; i < block.keys.size(); i++) {
-      keys.add(Conditions.named(block.plan, (String) block.keys.get(i)));
+      keys.add(Conditions.columnOf(block.plan, (String) block.keys.get(i)));
     }
     List conditions = new ArrayList();
     for (int i = 0; i < link.conditions.size(); i++) {
-      conditions.add(Substitute.in((Expression) link.conditions.get(i), link.seen, seen(link, here)));
+      conditions.add(Substitute.in((Expression) link.conditions.get(i), link.conditionInputs, conditionValues(link, here)));
     }
-    return met(rows, link.columns, block.plan, keys, link.safe, conditions);
+    return join(rows, link.columns, block.plan, keys, link.nullSafe, conditions);
   }
 
   /** The frame's rows, each once, as a frame that has them at hand; null if they are more than that. */
-  public Object bring(Object frame, int most) throws Exception {
-    Few rows = new Few(trees, frame, most);
-    return rows.few() ? rows.frame() : null;
+  public Object collectDistinct(Object frame, int maxRows) throws Exception {
+    SmallRowSet rows = new SmallRowSet(trees, frame, maxRows);
+    return rows.isSmall() ? rows.frame() : null;
   }
 
   /** Those of the result's rows that have the wanted values, each beside them; a column of the result by its place. */
-  public Object meet(Object wanted, List columns, List places, int few) throws Exception {
-    Few rows = new Few(trees, wanted, few);
+  public Object joinResult(Object wanted, List columns, List places, int maxPushedRows) throws Exception {
+    SmallRowSet rows = new SmallRowSet(trees, wanted, maxPushedRows);
     List outputs = Trees.list(root.output());
     List keys = new ArrayList();
     List safe = new ArrayList();
@@ -68,20 +68,20 @@ public final class Ways {
       keys.add(outputs.get(((Number) places.get(i)).intValue()));
       safe.add(Boolean.TRUE);
     }
-    return met(rows, columns, ((Block) blocks.get(0)).plan, keys, safe, new ArrayList());
+    return join(rows, columns, ((Block) blocks.get(0)).plan, keys, safe, new ArrayList());
   }
 
-  private Object met(Few rows, List columns, LogicalPlan below, List keys, List safe, List conditions)
+  private Object join(SmallRowSet rows, List columns, LogicalPlan below, List keys, List safe, List conditions)
       throws Exception {
     LogicalPlan here = Trees.plan(rows.frame());
     LogicalPlan there = below;
-    Expression condition = Trees.truth();
+    Expression condition = Trees.trueLiteral();
     for (int i = 0; i < columns.size(); i++) {
-      Attribute one = Conditions.named(here, (String) columns.get(i));
+      Attribute one = Conditions.columnOf(here, (String) columns.get(i));
       Attribute other = (Attribute) keys.get(i);
       boolean nulls = ((Boolean) safe.get(i)).booleanValue();
       condition = Conditions.and(condition, nulls ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
-      there = rows.narrowed(there, other, one);
+      there = rows.restrict(there, other, one);
     }
     for (int i = 0; i < conditions.size(); i++) {
       condition = Conditions.and(condition, (Expression) conditions.get(i));
@@ -93,81 +93,81 @@ public final class Ways {
    * What of rows of the block below tells which rows above lead there, each once. The frame has the block's columns in
    * their order, and then those named in ``along``, which are kept.
    */
-  public Object arrivals(int number, Object frame, List along) throws Exception {
+  public Object arrivalKeys(int number, Object frame, List along) throws Exception {
     Link link = (Link) links.get(number);
     Block block = (Block) blocks.get(link.to);
     LogicalPlan rows = Trees.plan(frame);
     List columns = new ArrayList();
     for (int i = 0; i < link.columns.size(); i++) {
-      columns.add(Conditions.named(rows, (String) block.keys.get(i)));
+      columns.add(Conditions.columnOf(rows, (String) block.keys.get(i)));
     }
-    List there = asked(link, block);
+    List there = conditionAttributes(link, block);
     List outputs = Trees.list(rows.output());
     for (int i = 0; i < there.size(); i++) {
       int place = Trees.list(block.plan.output()).indexOf(there.get(i));
-      columns.add(Trees.alias((Expression) outputs.get(place), arrival(link, i)));
+      columns.add(Trees.alias((Expression) outputs.get(place), arrivalColumn(link, i)));
     }
     for (int i = 0; i < along.size(); i++) {
-      columns.add(Conditions.named(rows, (String) along.get(i)));
+      columns.add(Conditions.columnOf(rows, (String) along.get(i)));
     }
-    columns.add(Trees.alias(Trees.truth(), "__hw_a" + link.number)); // no columns at all would be one row, even of none
+    columns.add(Trees.alias(Trees.trueLiteral(), "__hw_a" + link.number)); // no columns at all would be one row, even of none
     return Trees.call(trees.frame(new Project(Trees.seq(columns), rows)), "distinct");
   }
 
   /** The rows of the block above that lead to those that have arrived below, with what came along. */
-  public Object lead(int number, int from, Object arrivals, List along, int few) throws Exception {
+  public Object rowsLeadingTo(int number, int from, Object arrivals, List along, int maxPushedRows) throws Exception {
     Link link = (Link) links.get(number);
     Block block = (Block) blocks.get(link.to);
     LogicalPlan above = ((Block) blocks.get(from)).plan;
-    Few rows = new Few(trees, arrivals, few);
+    SmallRowSet rows = new SmallRowSet(trees, arrivals, maxPushedRows);
     LogicalPlan there = Trees.plan(rows.frame());
-    LogicalPlan here = new Filter(Conditions.named(above, link.here), above);
-    Expression condition = Trees.truth();
+    LogicalPlan here = new Filter(Conditions.columnOf(above, link.present), above);
+    Expression condition = Trees.trueLiteral();
     for (int i = 0; i < link.columns.size(); i++) {
-      Attribute one = Conditions.named(above, (String) link.columns.get(i));
-      Attribute other = Conditions.named(there, (String) block.keys.get(i));
-      boolean safe = ((Boolean) link.safe.get(i)).booleanValue();
+      Attribute one = Conditions.columnOf(above, (String) link.columns.get(i));
+      Attribute other = Conditions.columnOf(there, (String) block.keys.get(i));
+      boolean safe = ((Boolean) link.nullSafe.get(i)).booleanValue();
       condition = Conditions.and(condition, safe ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
-      here = rows.narrowed(here, one, other);
+      here = rows.restrict(here, one, other);
     }
-    List before = new ArrayList(link.seen);
-    before.addAll(asked(link, block));
-    List after = seen(link, above);
-    for (int i = link.seen.size(); i < before.size(); i++) {
-      after.add(Conditions.named(there, arrival(link, i - link.seen.size())));
+    List before = new ArrayList(link.conditionInputs);
+    before.addAll(conditionAttributes(link, block));
+    List after = conditionValues(link, above);
+    for (int i = link.conditionInputs.size(); i < before.size(); i++) {
+      after.add(Conditions.columnOf(there, arrivalColumn(link, i - link.conditionInputs.size())));
     }
     for (int i = 0; i < link.conditions.size(); i++) {
       condition = Conditions.and(condition, Substitute.in((Expression) link.conditions.get(i), before, after));
     }
     List columns = Trees.list(above.output());
     for (int i = 0; i < along.size(); i++) {
-      columns.add(Conditions.named(there, (String) along.get(i)));
+      columns.add(Conditions.columnOf(there, (String) along.get(i)));
     }
     LogicalPlan joined = new Join(here, there, Inner$.MODULE$, scala.Option.apply(condition), JoinHint.NONE());
     return trees.frame(new Project(Trees.seq(columns), joined));
   }
 
-  private static String arrival(Link link, int place) {
+  private static String arrivalColumn(Link link, int place) {
     return "__hw_a" + link.number + "_" + place;
   }
 
   /** The columns of the block below that the link's further conditions are about. */
-  private static List asked(Link link, Block block) {
-    List found = new ArrayList();
+  private static List conditionAttributes(Link link, Block block) {
+    List attributes = new ArrayList();
     List outputs = Trees.list(block.plan.output());
     for (int i = 0; i < outputs.size(); i++) {
       if (Conditions.refersTo(link.conditions, (Attribute) outputs.get(i))) {
-        found.add(outputs.get(i));
+        attributes.add(outputs.get(i));
       }
     }
-    return found;
+    return attributes;
   }
 
-  private static List seen(Link link, LogicalPlan here) {
-    List found = new ArrayList();
-    for (int i = 0; i < link.seenAs.size(); i++) {
-      found.add(Conditions.named(here, (String) link.seenAs.get(i)));
+  private static List conditionValues(Link link, LogicalPlan plan) {
+    List attributes = new ArrayList();
+    for (int i = 0; i < link.conditionColumns.size(); i++) {
+      attributes.add(Conditions.columnOf(plan, (String) link.conditionColumns.get(i)));
     }
-    return found;
+    return attributes;
   }
 }

@@ -6,64 +6,64 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
 /** A kept plan read again: its leaves are empty, until they are put in. */
-public final class Returned {
+public final class RestoredPlan {
   private static final long STACK = 256L << 20;
   private final byte[] bytes;
   private final List functions;
-  private final Allowed filter;
+  private final PlanFilter filter;
   private LogicalPlan plan;
   private Throwable trouble;
 
   /** `function` is a Python function of this session, for its surroundings; null where Python is not allowed. */
-  public Returned(String text, Object function) throws Exception {
-    bytes = Packed.decode(text);
+  public RestoredPlan(String text, Object function) throws Exception {
+    bytes = PlanStream.decode(text);
     functions = new ArrayList();
     if (function != null) {
       functions.add(function);
     }
-    filter = new Allowed(Boolean.valueOf(function != null));
+    filter = new PlanFilter(Boolean.valueOf(function != null));
   }
 
   public String digest() throws Exception {
-    return Packed.digest(bytes);
+    return PlanStream.digest(bytes);
   }
 
   /** Why it cannot be read, or null. */
-  public String read() throws Exception {
-    Deep.run(new Reading(this), STACK);
+  public String deserialize() throws Exception {
+    DeepStack.run(new ReadTask(this), STACK);
     if (trouble == null) {
       return null;
     }
-    return filter.refused() == null ? String.valueOf(trouble) : filter.refused();
+    return filter.refusalReason() == null ? String.valueOf(trouble) : filter.refusalReason();
   }
 
   public List leaves() {
-    return Holes.leaves(plan);
+    return PlanLeaves.leaves(plan);
   }
 
   /** With what was read again in place of the leaves; null leaves one as it is. */
-  public LogicalPlan filled(List read) {
+  public LogicalPlan withLeaves(List scans) {
     List leaves = leaves();
-    List put = new ArrayList();
+    List newLeaves = new ArrayList();
     for (int i = 0; i < leaves.size(); i++) {
       LogicalPlan leaf = (LogicalPlan) leaves.get(i);
-      put.add(read.get(i) == null ? leaf : Holes.named((LogicalPlan) read.get(i), leaf));
+      newLeaves.add(scans.get(i) == null ? leaf : PlanLeaves.withNames((LogicalPlan) scans.get(i), leaf));
     }
-    return Holes.filled(plan, put);
+    return PlanLeaves.withLeaves(plan, newLeaves);
   }
 
-  private static final class Reading implements Runnable {
-    private final Returned returned;
+  private static final class ReadTask implements Runnable {
+    private final RestoredPlan restored;
 
-    public Reading(Returned returned) {
-      this.returned = returned;
+    public ReadTask(RestoredPlan restored) {
+      this.restored = restored;
     }
 
     public void run() {
       try {
-        returned.plan = (LogicalPlan) Packed.read(returned.bytes, returned.filter, returned.functions);
+        restored.plan = (LogicalPlan) PlanStream.read(restored.bytes, restored.filter, restored.functions);
       } catch (Throwable trouble) {
-        returned.trouble = trouble;
+        restored.trouble = trouble;
       }
     }
   }

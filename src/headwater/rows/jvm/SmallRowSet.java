@@ -23,38 +23,38 @@ import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 
 /** Rows of a frame, each once, brought here if they are few. They do not leave the JVM: values stay what they are. */
-public final class Few {
+public final class SmallRowSet {
   private final Object frame;
   private final List rows;
 
-  public Few(Trees trees, Object wanted, int most) throws Exception {
-    List found = most == 0 ? null : distinct(trees, wanted, most);
-    if (found == null || found.size() > most) {
+  public SmallRowSet(Trees trees, Object source, int maxRows) throws Exception {
+    List collected = maxRows == 0 ? null : distinct(trees, source, maxRows);
+    if (collected == null || collected.size() > maxRows) {
       rows = null;
-      frame = Trees.call(wanted, "distinct");
+      frame = Trees.call(source, "distinct");
     } else {
-      rows = found;
+      rows = collected;
       Object session = trees.session();
-      Method make = session.getClass().getMethod("createDataFrame", new Class[] {List.class, StructType.class});
-      frame = make.invoke(session, new Object[] {found, Trees.call(wanted, "schema")});
+      Method createDataFrame = session.getClass().getMethod("createDataFrame", new Class[] {List.class, StructType.class});
+      frame = createDataFrame.invoke(session, new Object[] {collected, Trees.call(source, "schema")});
     }
   }
 
-  public static List collected(Object wanted, int most) throws Exception {
-    Method limit = wanted.getClass().getMethod("limit", new Class[] {Integer.TYPE});
-    return (List) Trees.call(limit.invoke(wanted, new Object[] {Integer.valueOf(most)}), "collectAsList");
+  public static List collect(Object source, int maxRows) throws Exception {
+    Method limit = source.getClass().getMethod("limit", new Class[] {Integer.TYPE});
+    return (List) Trees.call(limit.invoke(source, new Object[] {Integer.valueOf(maxRows)}), "collectAsList");
   }
 
   /** Each row once. Every partition stops when it alone has too many, and all of them are asked by one job. */
-  private static List distinct(Trees trees, Object wanted, int most) throws Exception {
-    LogicalPlan plan = Trees.plan(wanted);
-    boolean here = Trees.name(Trees.call(Trees.call(wanted, "queryExecution"), "optimizedPlan")).equals("LocalRelation");
-    Expression enough = new Literal(Integer.valueOf(most + 1), IntegerType$.MODULE$);
-    Object asked = here ? wanted : trees.frame(new LocalLimit(enough, plan));
-    return new ArrayList(new LinkedHashSet((List) Trees.call(asked, "collectAsList")));
+  private static List distinct(Trees trees, Object source, int maxRows) throws Exception {
+    LogicalPlan plan = Trees.plan(source);
+    boolean isLocal = Trees.name(Trees.call(Trees.call(source, "queryExecution"), "optimizedPlan")).equals("LocalRelation");
+    Expression limit = new Literal(Integer.valueOf(maxRows + 1), IntegerType$.MODULE$);
+    Object limited = isLocal ? source : trees.frame(new LocalLimit(limit, plan));
+    return new ArrayList(new LinkedHashSet((List) Trees.call(limited, "collectAsList")));
   }
 
-  public boolean few() {
+  public boolean isSmall() {
     return rows != null;
   }
 
@@ -63,7 +63,7 @@ public final class Few {
   }
 
   /** The plan, restricted to rows whose key is among the values of that column. */
-  public LogicalPlan narrowed(LogicalPlan plan, Attribute key, Attribute column) {
+  public LogicalPlan restrict(LogicalPlan plan, Attribute key, Attribute column) {
     Object type = key.dataType();
     boolean nested = type instanceof StructType || type instanceof ArrayType || type instanceof MapType;
     if (rows == null || nested || !type.equals(column.dataType())) {
@@ -75,10 +75,10 @@ public final class Few {
       values.add(row.get(row.fieldIndex(column.name())));
     }
     List literals = new ArrayList();
-    Object[] each = values.toArray();
-    for (int i = 0; i < each.length; i++) {
-      if (each[i] != null) {
-        literals.add(Literal$.MODULE$.create(each[i], key.dataType()));
+    Object[] distinctValues = values.toArray();
+    for (int i = 0; i < distinctValues.length; i++) {
+      if (distinctValues[i] != null) {
+        literals.add(Literal$.MODULE$.create(distinctValues[i], key.dataType()));
       }
     }
     Expression condition = new In(key, Trees.seq(literals));

@@ -15,55 +15,55 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
 /** Files as they are now. */
-public final class Files {
-  private static final int AT_ONCE = 16;
+public final class FileStatuses {
+  private static final int THREADS = 16;
   private final Configuration conf;
 
-  public Files(Configuration conf) {
+  public FileStatuses(Configuration conf) {
     this.conf = conf;
   }
 
   /** The size and time of each path, as "size\ttime"; an empty text for one that is not there. NULs are in between. */
-  public String now(String joined) throws Exception {
-    String[] paths = joined.split("\0");
-    ExecutorService workers = Executors.newFixedThreadPool(AT_ONCE);
+  public String statuses(String joinedPaths) throws Exception {
+    String[] paths = joinedPaths.split("\0");
+    ExecutorService workers = Executors.newFixedThreadPool(THREADS);
     try {
-      List asked = new ArrayList();
+      List futures = new ArrayList();
       for (int i = 0; i < paths.length; i++) {
-        asked.add(workers.submit((Callable) new Look(new Path(paths[i]), conf)));
+        futures.add(workers.submit((Callable) new StatusLookup(new Path(paths[i]), conf)));
       }
-      StringBuilder found = new StringBuilder();
-      for (int i = 0; i < asked.size(); i++) {
-        found.append(i == 0 ? "" : "\0").append(((Future) asked.get(i)).get());
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < futures.size(); i++) {
+        text.append(i == 0 ? "" : "\0").append(((Future) futures.get(i)).get());
       }
-      return found.toString();
+      return text.toString();
     } finally {
       workers.shutdownNow();
     }
   }
 
   /** What lies in a folder and was written since; null if it is gone or holds more than can be looked through. */
-  public Listing since(String folder, Long time, Integer most, Long milliseconds) {
+  public FileListing writtenSince(String folder, Long time, Integer maxFiles, Long milliseconds) {
     try {
-      return listed(folder, time, most, milliseconds);
+      return list(folder, time, maxFiles, milliseconds);
     } catch (Exception changing) { // the job has gone on, and writes it anew; each file system says so in its own way
       return null;
     }
   }
 
-  private Listing listed(String folder, Long time, Integer most, Long milliseconds) throws Exception {
+  private FileListing list(String folder, Long time, Integer maxFiles, Long milliseconds) throws Exception {
     Path path = new Path(folder);
     if (!path.getFileSystem(conf).exists(path)) {
       return null;
     }
-    Listing listing = new Listing();
+    FileListing listing = new FileListing();
     long until = System.currentTimeMillis() + milliseconds.longValue();
-    RemoteIterator each = path.getFileSystem(conf).listFiles(path, true);
-    for (int seen = 0; each.hasNext(); seen++) {
-      if (seen >= most.intValue() || System.currentTimeMillis() > until) {
+    RemoteIterator statuses = path.getFileSystem(conf).listFiles(path, true);
+    for (int seen = 0; statuses.hasNext(); seen++) {
+      if (seen >= maxFiles.intValue() || System.currentTimeMillis() > until) {
         return null;
       }
-      LocatedFileStatus file = (LocatedFileStatus) each.next();
+      LocatedFileStatus file = (LocatedFileStatus) statuses.next();
       if (file.getModificationTime() >= time.longValue() && !isHidden(file.getPath(), path)) {
         listing.add(file);
       }
@@ -84,20 +84,20 @@ public final class Files {
     return false;
   }
 
-  private static final class Look implements Callable {
+  private static final class StatusLookup implements Callable {
     private final Path path;
     private final Configuration conf;
 
-    public Look(Path path, Configuration conf) {
+    public StatusLookup(Path path, Configuration conf) {
       this.path = path;
       this.conf = conf;
     }
 
     public Object call() throws Exception {
       try {
-        FileStatus found = path.getFileSystem(conf).getFileStatus(path);
-        return found.getLen() + "\t" + found.getModificationTime();
-      } catch (java.io.FileNotFoundException gone) {
+        FileStatus status = path.getFileSystem(conf).getFileStatus(path);
+        return status.getLen() + "\t" + status.getModificationTime();
+      } catch (java.io.FileNotFoundException missing) {
         return "";
       }
     }

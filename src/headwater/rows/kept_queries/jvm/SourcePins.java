@@ -30,133 +30,133 @@ import org.apache.spark.sql.types.StructType;
  * What each leaf of a plan has read, told as JSON. What a scan of the executed plan has on its list counts more than
  * what the leaf says: a relation may list its files anew, also after the write, and a table's version moves on.
  */
-public final class Pins {
+public final class SourcePins {
   private final List scans = new ArrayList();
-  private final int mostFiles;
+  private final int maxFiles;
   private final ObjectMapper json = new ObjectMapper();
 
-  public Pins(Object executed, Integer mostFiles) {
-    this.mostFiles = mostFiles.intValue();
+  public SourcePins(Object executed, Integer maxFiles) {
+    this.maxFiles = maxFiles.intValue();
     collect(executed, java.util.Collections.newSetFromMap(new java.util.IdentityHashMap()));
   }
 
-  public String of(List leaves) throws Exception {
-    List said = new ArrayList();
+  public String describe(List leaves) throws Exception {
+    List descriptions = new ArrayList();
     for (int i = 0; i < leaves.size(); i++) {
-      said.add(describe((LogicalPlan) leaves.get(i)));
+      descriptions.add(describe((LogicalPlan) leaves.get(i)));
     }
-    return json.writeValueAsString(said);
+    return json.writeValueAsString(descriptions);
   }
 
   private Map describe(LogicalPlan leaf) throws Exception {
-    Map said = new LinkedHashMap();
-    said.put("class", leaf.getClass().getSimpleName());
-    said.put("ids", new ArrayList(ids(leaf.output())));
-    if (Holes.isMadeUp(leaf)) {
-      said.put("kind", "range");
+    Map description = new LinkedHashMap();
+    description.put("class", leaf.getClass().getSimpleName());
+    description.put("ids", new ArrayList(ids(leaf.output())));
+    if (PlanLeaves.isSelfContained(leaf)) {
+      description.put("kind", "range");
     } else if (leaf instanceof LocalRelation || leaf.getClass().getSimpleName().endsWith("RDD")) {
-      said.put("kind", "memory");
+      description.put("kind", "memory");
     } else if (leaf instanceof LogicalRelation) {
-      relation((LogicalRelation) leaf, said);
+      relation((LogicalRelation) leaf, description);
     } else if (leaf instanceof DataSourceV2Relation) {
-      table((DataSourceV2Relation) leaf, said);
+      table((DataSourceV2Relation) leaf, description);
     }
-    return said;
+    return description;
   }
 
-  private void relation(LogicalRelation leaf, Map said) throws Exception {
+  private void relation(LogicalRelation leaf, Map description) throws Exception {
     Object relation = leaf.relation();
-    said.put("relation", relation.getClass().getSimpleName());
+    description.put("relation", relation.getClass().getSimpleName());
     if (!(relation instanceof HadoopFsRelation)) {
       String name = relation.getClass().getSimpleName();
-      said.put("kind", name.startsWith("JDBC") ? "jdbc" : name.startsWith("Kafka") ? "kafka" : "other");
+      description.put("kind", name.startsWith("JDBC") ? "jdbc" : name.startsWith("Kafka") ? "kafka" : "other");
       return;
     }
     HadoopFsRelation files = (HadoopFsRelation) relation;
-    said.put("options", plain(files.options()));
+    description.put("options", asMap(files.options()));
     Set ids = ids(leaf.output());
-    Object version = Reach.call(files.location(), "version");
+    Object version = Reflection.call(files.location(), "version");
     if (version != null && files.location().getClass().getName().indexOf("delta") >= 0) {
       for (int i = 0; i < scans.size(); i++) {
         if (reads(scans.get(i), ids)) {
-          Object scanned = Reach.call(((FileSourceScanExec) scans.get(i)).relation().location(), "version");
+          Object scanned = Reflection.call(((FileSourceScanExec) scans.get(i)).relation().location(), "version");
           version = scanned == null ? version : scanned;
         }
       }
-      said.put("kind", "delta");
-      said.put("version", String.valueOf(version));
-      said.put("path", String.valueOf(files.location().rootPaths().head()));
+      description.put("kind", "delta");
+      description.put("version", String.valueOf(version));
+      description.put("path", String.valueOf(files.location().rootPaths().head()));
       return;
     }
-    said.put("kind", "files");
-    said.put("format", files.fileFormat() instanceof DataSourceRegister
+    description.put("kind", "files");
+    description.put("format", files.fileFormat() instanceof DataSourceRegister
         ? ((DataSourceRegister) files.fileFormat()).shortName() : files.fileFormat().getClass().getName());
-    schema(files.dataSchema(), files.partitionSchema(), said);
-    list(files.location(), ids, said);
+    schema(files.dataSchema(), files.partitionSchema(), description);
+    list(files.location(), ids, description);
   }
 
-  private void table(DataSourceV2Relation leaf, Map said) throws Exception {
+  private void table(DataSourceV2Relation leaf, Map description) throws Exception {
     Object table = leaf.table();
     String name = table.getClass().getName();
-    said.put("relation", table.getClass().getSimpleName());
-    said.put("options", plain(leaf.options()));
+    description.put("relation", table.getClass().getSimpleName());
+    description.put("options", asMap(leaf.options()));
     if (table instanceof FileTable) {
       FileTable files = (FileTable) table;
-      said.put("kind", "files");
-      said.put("format", files.formatName().toLowerCase());
-      schema(files.dataSchema(), files.fileIndex().partitionSchema(), said);
-      list(files.fileIndex(), ids(leaf.output()), said);
+      description.put("kind", "files");
+      description.put("format", files.formatName().toLowerCase());
+      schema(files.dataSchema(), files.fileIndex().partitionSchema(), description);
+      list(files.fileIndex(), ids(leaf.output()), description);
     } else if (name.startsWith("org.apache.iceberg.")) {
-      said.put("kind", "iceberg");
-      iceberg(leaf, said);
+      description.put("kind", "iceberg");
+      iceberg(leaf, description);
     } else {
-      said.put("kind", name.indexOf("jdbc") >= 0 ? "jdbc" : name.indexOf("kafka") >= 0 ? "kafka" : "other");
+      description.put("kind", name.indexOf("jdbc") >= 0 ? "jdbc" : name.indexOf("kafka") >= 0 ? "kafka" : "other");
     }
   }
 
   /** The snapshot that the scan has planned with, else the one that the relation was opened at. */
-  private void iceberg(DataSourceV2Relation leaf, Map said) throws Exception {
+  private void iceberg(DataSourceV2Relation leaf, Map description) throws Exception {
     Set ids = ids(leaf.output());
     Object snapshot = null;
     for (int i = 0; i < scans.size(); i++) {
       if (scans.get(i) instanceof BatchScanExec && reads(scans.get(i), ids)) {
-        Object scan = Reach.call(((BatchScanExec) scans.get(i)).scan(), "snapshotId");
+        Object scan = Reflection.call(((BatchScanExec) scans.get(i)).scan(), "snapshotId");
         snapshot = scan == null ? snapshot : scan;
       }
     }
     if (snapshot == null) {
-      snapshot = Reach.call(leaf.table(), "snapshotId");
+      snapshot = Reflection.call(leaf.table(), "snapshotId");
     }
-    Object inner = Reach.call(leaf.table(), "table");
+    Object inner = Reflection.call(leaf.table(), "table");
     if (snapshot == null) {
-      snapshot = Reach.call(Reach.call(inner, "currentSnapshot"), "snapshotId");
+      snapshot = Reflection.call(Reflection.call(inner, "currentSnapshot"), "snapshotId");
     }
-    said.put("version", snapshot == null ? null : String.valueOf(snapshot));
-    said.put("path", String.valueOf(Reach.call(inner, "location")));
+    description.put("version", snapshot == null ? null : String.valueOf(snapshot));
+    description.put("path", String.valueOf(Reflection.call(inner, "location")));
     if (leaf.catalog().isDefined() && leaf.identifier().isDefined()) {
       List name = new ArrayList();
-      name.add(Reach.call(leaf.catalog().get(), "name"));
-      String[] namespace = (String[]) Reach.call(leaf.identifier().get(), "namespace");
+      name.add(Reflection.call(leaf.catalog().get(), "name"));
+      String[] namespace = (String[]) Reflection.call(leaf.identifier().get(), "namespace");
       for (int i = 0; i < namespace.length; i++) {
         name.add(namespace[i]);
       }
-      name.add(Reach.call(leaf.identifier().get(), "name"));
-      said.put("table", name);
+      name.add(Reflection.call(leaf.identifier().get(), "name"));
+      description.put("table", name);
     }
   }
 
-  private static void schema(StructType data, StructType partitions, Map said) {
-    said.put("schema", data.json());
-    said.put("partitions", partitions.json());
+  private static void schema(StructType data, StructType partitions, Map description) {
+    description.put("schema", data.json());
+    description.put("partitions", partitions.json());
   }
 
-  private void list(FileIndex index, Set ids, Map said) throws Exception {
-    Listing listing = new Listing();
+  private void list(FileIndex index, Set ids, Map description) throws Exception {
+    FileListing listing = new FileListing();
     boolean scanned = false;
     for (int i = 0; i < scans.size(); i++) {
       if (scans.get(i) instanceof FileSourceScanExec && reads(scans.get(i), ids)) {
-        Object selected = Reach.call(scans.get(i), "selectedPartitions");
-        Object directories = Reach.call(selected, "filePartitionIterator"); // since Spark 4
+        Object selected = Reflection.call(scans.get(i), "selectedPartitions");
+        Object directories = Reflection.call(selected, "filePartitionIterator"); // since Spark 4
         listing.addAll(directories == null ? selected : directories);
         scanned = true;
       }
@@ -165,10 +165,10 @@ public final class Pins {
       listing.addAll(index.listFiles((scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$,
           (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$));
     }
-    said.put("scanned", Boolean.valueOf(scanned));
-    said.put("count", Integer.valueOf(listing.count()));
-    if (listing.count() <= mostFiles) {
-      said.put("files", listing.said());
+    description.put("scanned", Boolean.valueOf(scanned));
+    description.put("count", Integer.valueOf(listing.count()));
+    if (listing.count() <= maxFiles) {
+      description.put("files", listing.describe());
     }
   }
 
@@ -187,10 +187,10 @@ public final class Pins {
       scans.add(plan);
     }
     if (plan instanceof SparkPlan) {
-      each(((SparkPlan) plan).children(), seen);
-      each(((SparkPlan) plan).subqueries(), seen);
+      collectAll(((SparkPlan) plan).children(), seen);
+      collectAll(((SparkPlan) plan).subqueries(), seen);
     } else {
-      each(Reach.call(plan, "children"), seen); // plans side by side
+      collectAll(Reflection.call(plan, "children"), seen); // plans side by side
     }
     if (plan instanceof AdaptiveSparkPlanExec) {
       collect(((AdaptiveSparkPlanExec) plan).executedPlan(), seen);
@@ -205,8 +205,8 @@ public final class Pins {
     }
   }
 
-  private void each(Object found, Set seen) {
-    List all = Reach.each(found);
+  private void collectAll(Object plans, Set seen) {
+    List all = Reflection.elements(plans);
     for (int i = 0; i < all.size(); i++) {
       collect(all.get(i), seen);
     }
@@ -214,24 +214,24 @@ public final class Pins {
 
   private static Set ids(scala.collection.Seq output) {
     Set ids = new java.util.LinkedHashSet();
-    scala.collection.Iterator each = output.iterator();
-    while (each.hasNext()) {
-      ids.add(Long.valueOf(((Attribute) each.next()).exprId().id()));
+    scala.collection.Iterator iterator = output.iterator();
+    while (iterator.hasNext()) {
+      ids.add(Long.valueOf(((Attribute) iterator.next()).exprId().id()));
     }
     return ids;
   }
 
-  private static Map plain(Object options) {
-    Map said = new LinkedHashMap();
+  private static Map asMap(Object options) {
+    Map description = new LinkedHashMap();
     if (options instanceof Map) {
-      said.putAll((Map) options);
+      description.putAll((Map) options);
     } else {
-      scala.collection.Iterator each = ((scala.collection.Map) options).iterator();
-      while (each.hasNext()) {
-        scala.Tuple2 entry = (scala.Tuple2) each.next();
-        said.put(entry._1(), entry._2());
+      scala.collection.Iterator iterator = ((scala.collection.Map) options).iterator();
+      while (iterator.hasNext()) {
+        scala.Tuple2 entry = (scala.Tuple2) iterator.next();
+        description.put(entry._1(), entry._2());
       }
     }
-    return said;
+    return description;
   }
 }

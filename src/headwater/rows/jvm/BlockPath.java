@@ -27,8 +27,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  * ``steps`` are told from the leaf upwards, so that of two courses over the same rows the shorter is the beginning of the
  * longer. A course is not ``plain`` where rows are made, taken at random or cut off, or come on two ways.
  */
-public final class Course {
-  private static final List PASSING =
+public final class BlockPath {
+  private static final List ROW_PRESERVING =
       Arrays.asList(
           new Object[] {
             "Project", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions",
@@ -36,12 +36,12 @@ public final class Course {
           });
   private final Trees trees;
   private final List steps = new ArrayList();
-  private final List dropped = new ArrayList();
-  private boolean plain = true;
+  private final List droppedPlans = new ArrayList();
+  private boolean simple = true;
 
-  public Course(Trees trees, LogicalPlan plan, String carried) {
+  public BlockPath(Trees trees, LogicalPlan plan, String column) {
     this.trees = trees;
-    Attribute mark = Conditions.named(plan, carried);
+    Attribute mark = Conditions.columnOf(plan, column);
     climb(plan, mark);
   }
 
@@ -54,65 +54,65 @@ public final class Course {
       }
     }
     if (below == null) { // it begins here: at a leaf, at an aggregate, or where branches come together
-      plain = !Trees.name(node).equals("Union") && !Trees.name(node).equals("Expand");
+      simple = !Trees.name(node).equals("Union") && !Trees.name(node).equals("Expand");
       return;
     }
     climb(below, mark);
     if (node instanceof Filter) {
       Expression condition = ((Filter) node).condition();
-      drop("WHERE " + condition, new Filter(new Not(new EqualNullSafe(condition, Trees.truth())), below));
+      drop("WHERE " + condition, new Filter(new Not(new EqualNullSafe(condition, Trees.trueLiteral())), below));
     } else if (node instanceof Join) {
       join((Join) node, below);
-    } else if (!PASSING.contains(Trees.name(node))) {
-      plain = false;
+    } else if (!ROW_PRESERVING.contains(Trees.name(node))) {
+      simple = false;
     }
   }
 
-  private void join(Join node, LogicalPlan here) {
-    boolean left = node.left() == here;
-    LogicalPlan there = left ? node.right() : node.left();
+  private void join(Join node, LogicalPlan child) {
+    boolean left = node.left() == child;
+    LogicalPlan otherSide = left ? node.right() : node.left();
     String type = node.joinType().toString();
-    boolean kept = type.equals("FullOuter") || type.equals(left ? "LeftOuter" : "RightOuter") || type.equals("LeftSingle");
+    boolean keepsUnmatched = type.equals("FullOuter") || type.equals(left ? "LeftOuter" : "RightOuter") || type.equals("LeftSingle");
     if (type.startsWith("ExistenceJoin")) {
       return;
     }
     if (!type.equals("LeftSemi") && !type.equals("LeftAnti")) {
-      step("join", type);
-      meet(there);
+addStep("join", type);
+      addMeetings(otherSide);
     }
-    if (!kept) {
+    if (!keepsUnmatched) {
       // Of those that an anti-join lets pass nobody is met, so that it drops those that meet somebody.
-      Object way = type.equals("LeftAnti") ? LeftSemi$.MODULE$ : (Object) LeftAnti$.MODULE$;
+      Object joinType = type.equals("LeftAnti") ? LeftSemi$.MODULE$ : (Object) LeftAnti$.MODULE$;
       List fields = Arrays.asList(Trees.fields(node));
-      LogicalPlan lost = (LogicalPlan) node.makeCopy(new Object[] {here, there, way, fields.get(3), JoinHint.NONE()});
-      drop(type + " " + node.condition(), lost);
+      LogicalPlan droppedPlan = (LogicalPlan) node.makeCopy(new Object[] {child, otherSide, joinType, fields.get(3), JoinHint.NONE()});
+      drop(type + " " + node.condition(), droppedPlan);
     }
   }
 
-  private void meet(LogicalPlan there) {
-    List outputs = Trees.list(there.output());
+  private void addMeetings(LogicalPlan otherSide) {
+    List outputs = Trees.list(otherSide.output());
     for (int i = 0; i < outputs.size(); i++) {
       String name = ((Attribute) outputs.get(i)).name();
       if (name.startsWith("__hw_s") && name.endsWith("_hit")) {
-        step("meet", name.substring(6, name.length() - 4));
+addStep("meet", name.substring(6, name.length() - 4));
       }
     }
   }
 
-  private void drop(String text, LogicalPlan lost) {
-    step("drop", text);
-    dropped.add(lost);
+  private void drop(String text, LogicalPlan droppedPlan) {
+addStep("drop", text);
+    droppedPlans.add(droppedPlan);
   }
 
-  private void step(String kind, String text) {
-    Map said = new LinkedHashMap();
-    said.put("kind", kind);
-    said.put("text", text);
-    steps.add(said);
+  private void addStep(String kind, String text) {
+    Map description = new LinkedHashMap();
+    description.put("kind", kind);
+    description.put("text", text);
+    steps.add(description);
   }
 
-  public boolean plain() {
-    return plain;
+  public boolean isSimple() {
+    return simple;
   }
 
   public String steps() throws Exception {
@@ -120,15 +120,15 @@ public final class Course {
   }
 
   /** The rows that are dropped at one of the places, the lowest of which is the first, with what they carry. */
-  public Object dropped(int place) throws Exception {
-    LogicalPlan plan = (LogicalPlan) dropped.get(place);
-    List carried = new ArrayList();
+  public Object droppedRows(int place) throws Exception {
+    LogicalPlan plan = (LogicalPlan) droppedPlans.get(place);
+    List columns = new ArrayList();
     List outputs = Trees.list(plan.output());
     for (int i = 0; i < outputs.size(); i++) {
       if (((Attribute) outputs.get(i)).name().startsWith("__hw_s")) {
-        carried.add(outputs.get(i));
+        columns.add(outputs.get(i));
       }
     }
-    return trees.frame(new Project(Trees.seq(carried), plan));
+    return trees.frame(new Project(Trees.seq(columns), plan));
   }
 }

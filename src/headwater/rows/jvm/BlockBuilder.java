@@ -29,15 +29,15 @@ import org.apache.spark.sql.types.BooleanType$;
  * values by which its rows are found there, the link. So no row ever meets the product of independent subqueries, and
  * a group's ids are never gathered in one place.
  */
-public final class Carry {
-  private static final List PASSED_THROUGH =
+public final class BlockBuilder {
+  private static final List PASS_THROUGH =
       Arrays.asList(
           new Object[] {
             "Filter", "GlobalLimit", "LocalLimit", "Repartition", "RepartitionByExpression", "RebalancePartitions",
             "SubqueryAlias", "ResolvedHint", "Generate", "EventTimeWatermark"
           });
-  public static final List LEFT_OUT = Arrays.asList(new Object[] {"CollectMetrics", "View"});
-  private static final List SKIPPING = Arrays.asList(new Object[] {"Offset", "Tail"});
+  public static final List OMITTED = Arrays.asList(new Object[] {"CollectMetrics", "View"});
+  private static final List ROW_SKIPPING = Arrays.asList(new Object[] {"Offset", "Tail"});
   public static final List OPAQUE =
       Arrays.asList(
           new Object[] {
@@ -49,15 +49,15 @@ public final class Carry {
           new Object[] {"Inner", "Cross", "LeftOuter", "RightOuter", "FullOuter", "LeftSingle"});
 
   private final Trees trees;
-  private final Normal normal;
+  private final Normalizer normalizer;
   private final Leaves leaves;
   private final LogicalPlan root;
   private final List blocks = new ArrayList();
   private final List links = new ArrayList();
   private final Map blockOf = new LinkedHashMap();
   private final List refusals = new ArrayList();
-  private final Sound sound;
-  private final Grouped grouped;
+  private final DeterminismCheck determinism;
+  private final GroupedFunctions groupedFunctions;
 
   /**
    * ``marks``: SQL conditions by the number of a source; its rows then carry whether they meet it. ``known``: the rows
@@ -65,40 +65,40 @@ public final class Carry {
    * ``ids``: rows of sources carry where they lie, and not only the mark. ``grouped``: the functions of groups that can
    * say which group their rows are of.
    */
-  public Carry(Object session, Object analyzed, String marks, boolean known, boolean ids, Grouped grouped)
+  public BlockBuilder(Object session, Object analyzed, String marks, boolean known, boolean ids, GroupedFunctions groupedFunctions)
       throws Exception {
-    this.grouped = grouped;
+    this.groupedFunctions = groupedFunctions;
     trees = new Trees(session);
-    normal = new Normal(session);
+    normalizer = new Normalizer(session);
     if (((LogicalPlan) analyzed).isStreaming()) {
       refusals.add("a streaming query: trace what it wrote");
     }
-    LogicalPlan whole = normal.of((LogicalPlan) analyzed);
-    root = known ? Spine.unlimited(whole) : whole;
-    leaves = new Leaves(trees, normal, root, (Map) new ObjectMapper().readValue(marks, Map.class), ids);
-    sound = new Sound(root, leaves.subqueries());
-    block(root, "output", root, new ArrayList());
-    Spine spine = new Spine(root);
+    LogicalPlan normalized = normalizer.normalize((LogicalPlan) analyzed);
+    root = known ? TopKeys.withoutLimits(normalized) : normalized;
+    leaves = new Leaves(trees, normalizer, root, (Map) new ObjectMapper().readValue(marks, Map.class), ids);
+    determinism = new DeterminismCheck(root, leaves.subqueries());
+    buildBlock(root, "output", root, new ArrayList());
+    TopKeys topKeys = new TopKeys(root);
     for (int i = 0; i < links.size(); i++) {
       Link link = (Link) links.get(i);
-      boolean top = ((Block) blocks.get(0)).links.contains(Integer.valueOf(i)) && link.seenAs.isEmpty();
-      link.direct = top ? spine.places(link.node, link.columns.size()) : null;
+      boolean top = ((Block) blocks.get(0)).links.contains(Integer.valueOf(i)) && link.conditionColumns.isEmpty();
+      link.resultPlaces = top ? topKeys.resultPlaces(link.node, link.columns.size()) : null;
     }
   }
 
   // What it is made of
 
-  static final class Carried {
+  static final class AnnotatedPlan {
     LogicalPlan plan;
     List extra;
 
-    Carried(LogicalPlan plan, List extra) {
+    AnnotatedPlan(LogicalPlan plan, List extra) {
       this.plan = plan;
       this.extra = Trees.outputs(plan, extra);
     }
   }
 
-  private Block block(LogicalPlan owner, String kind, LogicalPlan below, List keys) throws Exception {
+  private Block buildBlock(LogicalPlan owner, String kind, LogicalPlan below, List keys) throws Exception {
     IdentityHashMap known = (IdentityHashMap) blockOf.get(kind); // one node may be the top of two kinds of block
     if (known == null) {
       known = new IdentityHashMap();
@@ -110,7 +110,7 @@ public final class Carry {
     Block block = new Block(blocks.size(), kind, owner);
     blocks.add(block);
     known.put(owner, block);
-    Carried carried = carry(below, block, false);
+    AnnotatedPlan annotated = annotate(below, block, false);
     List columns = Trees.list(below.output());
     for (int i = 0; i < keys.size(); i++) {
       String name = "__hw_k" + block.number + "_" + i;
@@ -120,12 +120,12 @@ public final class Carry {
       columns.add(Trees.alias((Expression) keys.get(i), name));
       block.keys.add(name);
     }
-    columns.addAll(carried.extra);
-    block.plan = new Project(Trees.seq(columns), carried.plan);
+    columns.addAll(annotated.extra);
+    block.plan = new Project(Trees.seq(columns), annotated.plan);
     return block;
   }
 
-  private Link link(Block from, Block to, String kind, LogicalPlan node) {
+  private Link addLink(Block from, Block to, String kind, LogicalPlan node) {
     Link link = new Link(links.size(), to.number, kind, node);
     links.add(link);
     from.links.add(Integer.valueOf(link.number));
@@ -135,22 +135,22 @@ public final class Carry {
   // The rules, one for each kind of operator. Blocks below are made before the row's own sources are looked at, so that
   // a block always has a higher number than those that lead to it.
 
-  private Carried carry(LogicalPlan node, Block block, boolean ordered) throws Exception {
-    Carried carried = operator(node, block, ordered);
+  private AnnotatedPlan annotate(LogicalPlan node, Block block, boolean ordered) throws Exception {
+    AnnotatedPlan annotated = operator(node, block, ordered);
     List subqueries = leaves.subqueries(node);
     if (subqueries.isEmpty()) {
-      return carried;
+      return annotated;
     }
     List extra = new ArrayList();
     for (int i = 0; i < subqueries.size(); i++) {
       LogicalPlan plan = (LogicalPlan) subqueries.get(i);
-      Link link = link(block, block(plan, "constant", plan, new ArrayList()), "constant", node);
-      extra.add(Trees.alias(Trees.truth(), link.here));
+      Link link = addLink(block, buildBlock(plan, "constant", plan, new ArrayList()), "constant", node);
+      extra.add(Trees.alias(Trees.trueLiteral(), link.present));
     }
-    return added(carried, extra);
+    return addColumns(annotated, extra);
   }
 
-  private Carried operator(LogicalPlan node, Block block, boolean ordered) throws Exception {
+  private AnnotatedPlan operator(LogicalPlan node, Block block, boolean ordered) throws Exception {
     String name = Trees.name(node);
     List children = Trees.list(node.children());
     if (children.isEmpty()) {
@@ -176,286 +176,286 @@ public final class Carry {
       return expand((Expand) node, block);
     }
     if (name.equals("Sort")) {
-      return ordered ? passed(node, carry(child, block, true)) : carry(child, block, false);
+      return ordered ? passThrough(node, annotate(child, block, true)) : annotate(child, block, false);
     }
-    if (LEFT_OUT.contains(name)) {
-      return carry(child, block, ordered);
+    if (OMITTED.contains(name)) {
+      return annotate(child, block, ordered);
     }
-    if (PASSED_THROUGH.contains(name)) {
-      return passed(node, carry(child, block, ordered || name.endsWith("Limit")));
+    if (PASS_THROUGH.contains(name)) {
+      return passThrough(node, annotate(child, block, ordered || name.endsWith("Limit")));
     }
-    if (SKIPPING.contains(name)) {
-      return skipping(node, child, block);
+    if (ROW_SKIPPING.contains(name)) {
+      return skipRows(node, child, block);
     }
-    if (grouped.has(node)) {
+    if (groupedFunctions.isReplaced(node)) {
       return grouped(node, block);
     }
     if (OPAQUE.contains(name)) {
       return opaque(node, block);
     }
     refusals.add(name + ": " + node.simpleString(10));
-    return new Carried(node, new ArrayList());
+    return new AnnotatedPlan(node, new ArrayList());
   }
 
-  private Carried leaf(LogicalPlan leaf, Block block) throws Exception {
+  private AnnotatedPlan leaf(LogicalPlan leaf, Block block) throws Exception {
     Leaves.Source source = leaves.source(leaf);
     if (source == null) {
-      return new Carried(leaf, new ArrayList());
+      return new AnnotatedPlan(leaf, new ArrayList());
     }
     block.sources.add(Integer.valueOf(source.number));
-    LogicalPlan plan = leaves.identified(source);
+    LogicalPlan plan = leaves.withIds(source);
     List outputs = Trees.list(plan.output());
-    return new Carried(plan, outputs.subList(outputs.size() - source.added, outputs.size()));
+    return new AnnotatedPlan(plan, outputs.subList(outputs.size() - source.added, outputs.size()));
   }
 
-  private Carried project(Project project, Block block, boolean ordered) throws Exception {
-    Carried child = carry(project.child(), block, ordered);
+  private AnnotatedPlan project(Project project, Block block, boolean ordered) throws Exception {
+    AnnotatedPlan child = annotate(project.child(), block, ordered);
     List columns = Trees.list(project.projectList());
     columns.addAll(child.extra);
-    return new Carried(new Project(Trees.seq(columns), child.plan), child.extra);
+    return new AnnotatedPlan(new Project(Trees.seq(columns), child.plan), child.extra);
   }
 
-  private static Carried passed(LogicalPlan node, Carried child) {
+  private static AnnotatedPlan passThrough(LogicalPlan node, AnnotatedPlan child) {
     List children = new ArrayList();
     children.add(child.plan);
-    return new Carried(Trees.withChildren(node, children), child.extra);
+    return new AnnotatedPlan(Trees.withChildren(node, children), child.extra);
   }
 
-  private static Carried added(Carried carried, List extra) {
-    List columns = Trees.list(carried.plan.output());
+  private static AnnotatedPlan addColumns(AnnotatedPlan annotated, List extra) {
+    List columns = Trees.list(annotated.plan.output());
     columns.addAll(extra);
-    LogicalPlan plan = new Project(Trees.seq(columns), carried.plan);
+    LogicalPlan plan = new Project(Trees.seq(columns), annotated.plan);
     List outputs = Trees.list(plan.output());
-    List all = new ArrayList(carried.extra);
+    List all = new ArrayList(annotated.extra);
     all.addAll(outputs.subList(outputs.size() - extra.size(), outputs.size()));
-    return new Carried(plan, all);
+    return new AnnotatedPlan(plan, all);
   }
 
   /** The group's key leads to its rows; nothing is gathered, and the aggregate runs as it is. */
-  private Carried aggregate(Aggregate node, Block block) throws Exception {
+  private AnnotatedPlan aggregate(Aggregate node, Block block) throws Exception {
     List groups = Trees.list(node.groupingExpressions());
     List columns = Trees.list(node.aggregateExpressions());
-    String kind = Sound.choosesRows(columns) ? "chosen" : "aggregate";
-    Link link = link(block, block(node, "aggregate", node.child(), groups), kind, node);
+    String kind = DeterminismCheck.choosesRows(columns) ? "chosen" : "aggregate";
+    Link link = addLink(block, buildBlock(node, "aggregate", node.child(), groups), kind, node);
     int own = columns.size();
     for (int i = 0; i < groups.size(); i++) {
-      String name = link.next();
+      String name = link.nextColumn();
       columns.add(Trees.alias((Expression) groups.get(i), name));
       link.columns.add(name);
-      link.safe.add(Boolean.TRUE);
+      link.nullSafe.add(Boolean.TRUE);
     }
-    columns.add(Trees.alias(Trees.truth(), link.here));
+    columns.add(Trees.alias(Trees.trueLiteral(), link.present));
     LogicalPlan plan = Trees.with(node, 1, Trees.seq(columns));
     List outputs = Trees.list(plan.output());
-    return new Carried(plan, outputs.subList(own, outputs.size()));
+    return new AnnotatedPlan(plan, outputs.subList(own, outputs.size()));
   }
 
   /** The row itself, and every row that its values may have been computed from. */
-  private Carried window(Window node, Block block, boolean ordered) throws Exception {
+  private AnnotatedPlan window(Window node, Block block, boolean ordered) throws Exception {
     List parts = Trees.list(node.partitionSpec());
-    Link link = link(block, block(node, "window", node.child(), parts), "window", node);
-    Carried carried = passed(node, carry(node.child(), block, ordered));
+    Link link = addLink(block, buildBlock(node, "window", node.child(), parts), "window", node);
+    AnnotatedPlan annotated = passThrough(node, annotate(node.child(), block, ordered));
     List extra = new ArrayList();
     for (int i = 0; i < parts.size(); i++) {
-      String name = link.next();
+      String name = link.nextColumn();
       extra.add(Trees.alias((Expression) parts.get(i), name));
       link.columns.add(name);
-      link.safe.add(Boolean.TRUE);
+      link.nullSafe.add(Boolean.TRUE);
     }
-    extra.add(Trees.alias(Trees.truth(), link.here));
-    return added(carried, extra);
+    extra.add(Trees.alias(Trees.trueLiteral(), link.present));
+    return addColumns(annotated, extra);
   }
 
-  private Carried join(Join node, Block block) throws Exception {
+  private AnnotatedPlan join(Join node, Block block) throws Exception {
     String type = node.joinType().toString();
     if (BOTH_SIDES.contains(type)) {
-      Carried left = carry(node.left(), block, false);
-      Carried right = carry(node.right(), block, false);
+      AnnotatedPlan left = annotate(node.left(), block, false);
+      AnnotatedPlan right = annotate(node.right(), block, false);
       List children = new ArrayList();
       children.add(left.plan);
       children.add(right.plan);
       List extra = new ArrayList(left.extra);
       extra.addAll(right.extra);
-      return new Carried(Trees.withChildren(node, children), extra);
+      return new AnnotatedPlan(Trees.withChildren(node, children), extra);
     }
     if (type.equals("LeftAnti")) { // the rows that are not there cannot be traced
-      return passedLeft(node, carry(node.left(), block, false));
+      return passLeft(node, annotate(node.left(), block, false));
     }
     if (type.equals("LeftSemi") || type.startsWith("ExistenceJoin")) {
-      return matched(node, block);
+      return semiJoin(node, block);
     }
     refusals.add(type + " join: " + node.simpleString(10));
-    return new Carried(node, new ArrayList());
+    return new AnnotatedPlan(node, new ArrayList());
   }
 
-  private static Carried passedLeft(Join node, Carried left) {
+  private static AnnotatedPlan passLeft(Join node, AnnotatedPlan left) {
     List children = new ArrayList();
     children.add(left.plan);
     children.add(node.right());
-    return new Carried(Trees.withChildren(node, children), left.extra);
+    return new AnnotatedPlan(Trees.withChildren(node, children), left.extra);
   }
 
   /** Semi-joins: the row on the left, linked to all the rows on the right that it matches. */
-  private Carried matched(Join node, Block block) throws Exception {
+  private AnnotatedPlan semiJoin(Join node, Block block) throws Exception {
     List keys = new ArrayList();
-    List found = new ArrayList();
-    List rest = new ArrayList();
+    List probes = new ArrayList();
+    List otherConditions = new ArrayList();
     List conditions = new ArrayList();
     if (node.condition().isDefined()) {
       Conditions.conjuncts((Expression) node.condition().get(), conditions);
     }
-    List safe = new ArrayList();
+    List nullSafe = new ArrayList();
     for (int i = 0; i < conditions.size(); i++) {
       Expression condition = (Expression) conditions.get(i);
-      Expression[] sides = Conditions.equated(condition, node.left(), node.right());
+      Expression[] sides = Conditions.equalSides(condition, node.left(), node.right());
       if (sides == null) {
-        rest.add(condition);
+        otherConditions.add(condition);
       } else {
-        found.add(sides[0]);
+        probes.add(sides[0]);
         keys.add(sides[1]);
-        safe.add(Boolean.valueOf(condition instanceof EqualNullSafe));
+        nullSafe.add(Boolean.valueOf(condition instanceof EqualNullSafe));
       }
     }
-    Link link = link(block, block(node, "matched", node.right(), keys), "matched", node);
-    Carried carried = passedLeft(node, carry(node.left(), block, false));
+    Link link = addLink(block, buildBlock(node, "matched", node.right(), keys), "matched", node);
+    AnnotatedPlan annotated = passLeft(node, annotate(node.left(), block, false));
     List extra = new ArrayList();
-    for (int i = 0; i < found.size(); i++) {
-      String name = link.next();
-      extra.add(Trees.alias((Expression) found.get(i), name));
+    for (int i = 0; i < probes.size(); i++) {
+      String name = link.nextColumn();
+      extra.add(Trees.alias((Expression) probes.get(i), name));
       link.columns.add(name);
-      link.safe.add(safe.get(i));
+      link.nullSafe.add(nullSafe.get(i));
     }
-    link.conditions = rest;
+    link.conditions = otherConditions;
     List left = Trees.list(node.left().output());
     for (int i = 0; i < left.size(); i++) {
       Attribute attribute = (Attribute) left.get(i);
-      if (Conditions.refersTo(rest, attribute)) {
-        String name = link.next();
-        link.seen.add(attribute);
-        link.seenAs.add(name);
+      if (Conditions.refersTo(otherConditions, attribute)) {
+        String name = link.nextColumn();
+        link.conditionInputs.add(attribute);
+        link.conditionColumns.add(name);
         extra.add(Trees.alias(attribute, name));
       }
     }
-    extra.add(Trees.alias(present(node), link.here));
-    return added(carried, extra);
+    extra.add(Trees.alias(present(node), link.present));
+    return addColumns(annotated, extra);
   }
 
   private static Expression present(Join node) throws Exception {
     if (node.joinType().toString().equals("LeftSemi")) {
-      return Trees.truth();
+      return Trees.trueLiteral();
     }
     Expression exists = (Expression) Trees.call(node.joinType(), "exists");
-    return new If(exists, Trees.truth(), Trees.nothing(BooleanType$.MODULE$));
+    return new If(exists, Trees.trueLiteral(), Trees.nullLiteral(BooleanType$.MODULE$));
   }
 
   /** Each branch has its own columns, and nothing in those of the others. */
-  private Carried union(Union node, Block block) throws Exception {
+  private AnnotatedPlan union(Union node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List branches = new ArrayList();
     for (int i = 0; i < children.size(); i++) {
-      branches.add(carry((LogicalPlan) children.get(i), block, false));
+      branches.add(annotate((LogicalPlan) children.get(i), block, false));
     }
     List padded = new ArrayList();
     int own = node.output().size();
     for (int i = 0; i < branches.size(); i++) {
       List columns = Trees.list(((LogicalPlan) children.get(i)).output());
       for (int j = 0; j < branches.size(); j++) {
-        List extra = ((Carried) branches.get(j)).extra;
+        List extra = ((AnnotatedPlan) branches.get(j)).extra;
         for (int k = 0; k < extra.size(); k++) {
           Attribute attribute = (Attribute) extra.get(k);
-          Expression value = i == j ? (Expression) attribute : (Expression) Trees.nothing(attribute.dataType());
+          Expression value = i == j ? (Expression) attribute : (Expression) Trees.nullLiteral(attribute.dataType());
           columns.add(Trees.alias(value, attribute.name()));
         }
       }
-      padded.add(new Project(Trees.seq(columns), ((Carried) branches.get(i)).plan));
+      padded.add(new Project(Trees.seq(columns), ((AnnotatedPlan) branches.get(i)).plan));
     }
     LogicalPlan plan = Trees.withChildren(node, padded);
     List outputs = Trees.list(plan.output());
-    return new Carried(plan, outputs.subList(own, outputs.size()));
+    return new AnnotatedPlan(plan, outputs.subList(own, outputs.size()));
   }
 
-  private Carried expand(Expand node, Block block) throws Exception {
-    Carried child = carry(node.child(), block, false);
+  private AnnotatedPlan expand(Expand node, Block block) throws Exception {
+    AnnotatedPlan child = annotate(node.child(), block, false);
     List projections = new ArrayList();
-    List each = Trees.list(node.projections());
-    for (int i = 0; i < each.size(); i++) {
-      List projection = Trees.list(each.get(i));
+    List nodeProjections = Trees.list(node.projections());
+    for (int i = 0; i < nodeProjections.size(); i++) {
+      List projection = Trees.list(nodeProjections.get(i));
       projection.addAll(child.extra);
       projections.add(Trees.seq(projection));
     }
     List output = Trees.list(node.output());
     output.addAll(child.extra);
     Expand plan = new Expand(Trees.seq(projections), Trees.seq(output), child.plan);
-    return new Carried(plan, child.extra);
+    return new AnnotatedPlan(plan, child.extra);
   }
 
   /** Whether a row is reached depends on all those before it. */
-  private Carried skipping(LogicalPlan node, LogicalPlan child, Block block) throws Exception {
-    Link link = link(block, block(node, "all", child, new ArrayList()), "all", node);
+  private AnnotatedPlan skipRows(LogicalPlan node, LogicalPlan child, Block block) throws Exception {
+    Link link = addLink(block, buildBlock(node, "all", child, new ArrayList()), "all", node);
     List extra = new ArrayList();
-    extra.add(Trees.alias(Trees.truth(), link.here));
-    return added(passed(node, carry(child, block, true)), extra);
+    extra.add(Trees.alias(Trees.trueLiteral(), link.present));
+    return addColumns(passThrough(node, annotate(child, block, true)), extra);
   }
 
   /** Code that takes a group and gives rows: any of those above may come from any row of their group. */
-  private Carried grouped(LogicalPlan node, Block block) throws Exception {
+  private AnnotatedPlan grouped(LogicalPlan node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List names = new ArrayList();
-    List found = new ArrayList();
+    List links = new ArrayList();
     for (int side = 0; side < children.size(); side++) {
-      List keys = Grouped.keys(node, side);
+      List keys = GroupedFunctions.keys(node, side);
       LogicalPlan child = (LogicalPlan) children.get(side);
-      Link link = link(block, block(child, "grouped", child, keys), "grouped", node);
+      Link link = addLink(block, buildBlock(child, "grouped", child, keys), "grouped", node);
       for (int i = 0; i < keys.size(); i++) {
         if (side == 0) {
-          names.add(link.next());
+          names.add(link.nextColumn());
         }
-        link.columns.add(side == 0 ? names.get(i) : link.next());
-        link.safe.add(Boolean.TRUE);
+        link.columns.add(side == 0 ? names.get(i) : link.nextColumn());
+        link.nullSafe.add(Boolean.TRUE);
       }
-      found.add(link);
+      links.add(link);
     }
-    LogicalPlan plan = grouped.keyed(node, names);
+    LogicalPlan plan = groupedFunctions.withKeys(node, names);
     List outputs = Trees.list(plan.output());
-    List carried = outputs.subList(outputs.size() - names.size(), outputs.size());
+    List annotated = outputs.subList(outputs.size() - names.size(), outputs.size());
     List extra = new ArrayList();
-    for (int side = 0; side < found.size(); side++) {
-      Link link = (Link) found.get(side);
+    for (int side = 0; side < links.size(); side++) {
+      Link link = (Link) links.get(side);
       for (int i = 0; side > 0 && i < names.size(); i++) {
-        extra.add(Trees.alias((Expression) carried.get(i), (String) link.columns.get(i)));
+        extra.add(Trees.alias((Expression) annotated.get(i), (String) link.columns.get(i)));
       }
-      extra.add(Trees.alias(Trees.truth(), link.here));
+      extra.add(Trees.alias(Trees.trueLiteral(), link.present));
     }
-    return added(new Carried(plan, carried), extra);
+    return addColumns(new AnnotatedPlan(plan, annotated), extra);
   }
 
   /** Code that takes rows and gives rows: any of those above may come from any of those below. */
-  private Carried opaque(LogicalPlan node, Block block) throws Exception {
+  private AnnotatedPlan opaque(LogicalPlan node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List extra = new ArrayList();
     for (int i = 0; i < children.size(); i++) {
       LogicalPlan child = (LogicalPlan) children.get(i);
-      Link link = link(block, block(child, "all", child, new ArrayList()), "all", node);
-      extra.add(Trees.alias(Trees.truth(), link.here));
+      Link link = addLink(block, buildBlock(child, "all", child, new ArrayList()), "all", node);
+      extra.add(Trees.alias(Trees.trueLiteral(), link.present));
     }
-    return added(new Carried(node, new ArrayList()), extra);
+    return addColumns(new AnnotatedPlan(node, new ArrayList()), extra);
   }
 
   // What is asked of it
 
   /** Between its blocks. */
-  public Ways ways() {
-    return new Ways(trees, root, blocks, links);
+  public BlockJoins joins() {
+    return new BlockJoins(trees, root, blocks, links);
   }
 
   /** The way of what a block's rows carry under a name, up to its top. */
-  public Course course(int block, String carried) {
-    return new Course(trees, ((Block) blocks.get(block)).plan, carried);
+  public BlockPath blockPath(int block, String column) {
+    return new BlockPath(trees, ((Block) blocks.get(block)).plan, column);
   }
 
   /** The rows of one source with their ids, by itself. */
   public Object source(int number) throws Exception {
-    return trees.frame(leaves.identified(number));
+    return trees.frame(leaves.withIds(number));
   }
 
   /** The whole plan, normalised; its sources; and Spark: for those who look at it otherwise. */
@@ -477,21 +477,21 @@ public final class Carry {
   }
 
   public String describe() throws Exception {
-    Map said = new LinkedHashMap();
-    said.put("columns", Sound.described(Trees.list(root.output())));
-    said.put("identity", sound.identity());
-    said.put("unstable", sound.unstable());
-    said.put("notes", sound.notes());
-    List refused = new ArrayList(sound.refusals());
+    Map description = new LinkedHashMap();
+    description.put("columns", DeterminismCheck.describeColumns(Trees.list(root.output())));
+    description.put("identity", determinism.identity());
+    description.put("unstable", determinism.unstable());
+    description.put("notes", determinism.notes());
+    List refused = new ArrayList(determinism.refusals());
     refused.addAll(refusals);
     refused.addAll(leaves.refusals());
-    said.put("refusals", refused);
-    said.put("sources", leaves.described());
+    description.put("refusals", refused);
+    description.put("sources", leaves.describe());
     List all = new ArrayList();
     for (int i = 0; i < blocks.size(); i++) {
-      all.add(((Block) blocks.get(i)).described(links));
+      all.add(((Block) blocks.get(i)).describe(links));
     }
-    said.put("blocks", all);
-    return new ObjectMapper().writeValueAsString(said);
+    description.put("blocks", all);
+    return new ObjectMapper().writeValueAsString(description);
   }
 }

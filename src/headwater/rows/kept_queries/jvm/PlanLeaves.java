@@ -19,54 +19,54 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
  * The leaves of a plan, in one order: below an operator from left to right, then the plans of its own subqueries. What
  * only points at another part of the plan (a reference to a common table expression) is no leaf here.
  */
-public final class Holes {
-  private Holes() {}
+public final class PlanLeaves {
+  private PlanLeaves() {}
 
   public static List leaves(LogicalPlan plan) {
-    Step step = new Step(null, true);
-    plan.transformUpWithSubqueries(step);
-    return step.leaves;
+    LeafRule rule = new LeafRule(null, true);
+    plan.transformUpWithSubqueries(rule);
+    return rule.leaves;
   }
 
   /** The plan with an empty relation of the same columns in place of each leaf but those that are `inside`. */
-  public static LogicalPlan empty(LogicalPlan plan, List inside) {
-    List put = new ArrayList();
+  public static LogicalPlan withEmptyLeaves(LogicalPlan plan, List selfContained) {
+    List replacements = new ArrayList();
     List leaves = leaves(plan);
     for (int i = 0; i < leaves.size(); i++) {
       LogicalPlan leaf = (LogicalPlan) leaves.get(i);
-      put.add(Boolean.TRUE.equals(inside.get(i)) ? leaf : emptyOf(leaf));
+      replacements.add(Boolean.TRUE.equals(selfContained.get(i)) ? leaf : emptyRelation(leaf));
     }
-    return filled(plan, put);
+    return withLeaves(plan, replacements);
   }
 
-  private static LogicalPlan emptyOf(LogicalPlan leaf) {
+  private static LogicalPlan emptyRelation(LogicalPlan leaf) {
     return org.apache.spark.sql.catalyst.plans.logical.LocalRelation$.MODULE$.apply(leaf.output());
   }
 
   /** The plan with these in place of its leaves. */
-  public static LogicalPlan filled(LogicalPlan plan, List put) {
-    Step step = new Step(put, false);
-    LogicalPlan filled = (LogicalPlan) plan.transformUpWithSubqueries(step);
-    if (step.leaves.size() != put.size()) {
-      throw new IllegalStateException("the plan has " + step.leaves.size() + " leaves, not " + put.size());
+  public static LogicalPlan withLeaves(LogicalPlan plan, List replacements) {
+    LeafRule rule = new LeafRule(replacements, false);
+    LogicalPlan filledPlan = (LogicalPlan) plan.transformUpWithSubqueries(rule);
+    if (rule.leaves.size() != replacements.size()) {
+      throw new IllegalStateException("the plan has " + rule.leaves.size() + " leaves, not " + replacements.size());
     }
-    return filled;
+    return filledPlan;
   }
 
   /** A view is the plan below it; its description is the catalog's business. */
   public static LogicalPlan withoutViews(LogicalPlan plan) {
-    return (LogicalPlan) plan.transformUpWithSubqueries(new Step(null, false));
+    return (LogicalPlan) plan.transformUpWithSubqueries(new LeafRule(null, false));
   }
 
   /** A rule that sees every operator, the subqueries' too. */
-  private static final class Step extends scala.runtime.AbstractPartialFunction {
-    private final List put;
-    private final boolean onlyLooking;
+  private static final class LeafRule extends scala.runtime.AbstractPartialFunction {
+    private final List replacements;
+    private final boolean readOnly;
     private final List leaves = new ArrayList();
 
-    public Step(List put, boolean onlyLooking) {
-      this.put = put;
-      this.onlyLooking = onlyLooking;
+    public LeafRule(List replacements, boolean readOnly) {
+      this.replacements = replacements;
+      this.readOnly = readOnly;
     }
 
     public boolean isDefinedAt(Object node) {
@@ -74,69 +74,69 @@ public final class Holes {
     }
 
     public Object applyOrElse(Object node, scala.Function1 otherwise) {
-      if (node instanceof View && !onlyLooking) {
+      if (node instanceof View && !readOnly) {
         return ((View) node).child();
       }
       if (!(node instanceof LeafNode) || node instanceof CTERelationRef) {
         return node;
       }
       leaves.add(node);
-      return put == null || leaves.size() > put.size() ? node : put.get(leaves.size() - 1);
+      return replacements == null || leaves.size() > replacements.size() ? node : replacements.get(leaves.size() - 1);
     }
   }
 
   /** Whether a leaf says all by itself. */
-  public static boolean isMadeUp(Object leaf) {
+  public static boolean isSelfContained(Object leaf) {
     return leaf instanceof Range || leaf instanceof OneRowRelation;
   }
 
   /** Where a leaf was read from again, under the names and ids that the rest of the plan knows its columns by. */
-  public static LogicalPlan named(LogicalPlan read, LogicalPlan leaf) {
+  public static LogicalPlan withNames(LogicalPlan read, LogicalPlan leaf) {
     LogicalPlan source = withMetadata(read, leaf);
-    Map known = new HashMap();
+    Map columnsByName = new HashMap();
     scala.collection.Iterator columns = source.output().iterator();
     while (columns.hasNext()) {
       Attribute column = (Attribute) columns.next();
-      known.put(column.name(), column);
+      columnsByName.put(column.name(), column);
     }
     scala.collection.immutable.List nothing = (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
-    List wanted = new ArrayList();
-    scala.collection.Iterator each = leaf.output().iterator();
-    while (each.hasNext()) {
-      Attribute column = (Attribute) each.next();
-      Attribute found = (Attribute) known.get(column.name());
-      if (found == null) {
+    List columnsInOrder = new ArrayList();
+    scala.collection.Iterator iterator = leaf.output().iterator();
+    while (iterator.hasNext()) {
+      Attribute column = (Attribute) iterator.next();
+      Attribute sourceColumn = (Attribute) columnsByName.get(column.name());
+      if (sourceColumn == null) {
         throw new IllegalStateException("the column " + column.name() + " is not there");
       }
-      if (!found.dataType().asNullable().equals(column.dataType().asNullable())) {
-        throw new IllegalStateException("the column " + column.name() + " is " + found.dataType().sql() + ", not "
+      if (!sourceColumn.dataType().asNullable().equals(column.dataType().asNullable())) {
+        throw new IllegalStateException("the column " + column.name() + " is " + sourceColumn.dataType().sql() + ", not "
             + column.dataType().sql());
       }
-      wanted.add(new Alias(found, column.name(), column.exprId(), column.qualifier(), new scala.Some(column.metadata()),
+      columnsInOrder.add(new Alias(sourceColumn, column.name(), column.exprId(), column.qualifier(), new scala.Some(column.metadata()),
           nothing));
     }
     scala.collection.immutable.List list = nothing;
-    for (int i = wanted.size() - 1; i >= 0; i--) {
-      list = list.$colon$colon(wanted.get(i));
+    for (int i = columnsInOrder.size() - 1; i >= 0; i--) {
+      list = list.$colon$colon(columnsInOrder.get(i));
     }
     return new Project(list, source);
   }
 
   /** With the hidden columns (`_metadata`) shown, if the leaf showed one. */
   private static LogicalPlan withMetadata(LogicalPlan read, LogicalPlan leaf) {
-    scala.collection.Iterator each = leaf.output().iterator();
-    while (each.hasNext()) {
-      if (((Attribute) each.next()).metadata().contains("__metadata_col")) {
-        Step step = new Step(null, true);
-        read.transformUpWithSubqueries(step);
-        List shown = new ArrayList();
-        for (int i = 0; i < step.leaves.size(); i++) {
-          LogicalPlan below = (LogicalPlan) step.leaves.get(i);
-          shown.add(below instanceof org.apache.spark.sql.catalyst.plans.logical.ExposesMetadataColumns
+    scala.collection.Iterator iterator = leaf.output().iterator();
+    while (iterator.hasNext()) {
+      if (((Attribute) iterator.next()).metadata().contains("__metadata_col")) {
+        LeafRule rule = new LeafRule(null, true);
+        read.transformUpWithSubqueries(rule);
+        List exposed = new ArrayList();
+        for (int i = 0; i < rule.leaves.size(); i++) {
+          LogicalPlan below = (LogicalPlan) rule.leaves.get(i);
+          exposed.add(below instanceof org.apache.spark.sql.catalyst.plans.logical.ExposesMetadataColumns
               ? ((org.apache.spark.sql.catalyst.plans.logical.ExposesMetadataColumns) below).withMetadataColumns()
               : below);
         }
-        return filled(read, shown);
+        return withLeaves(read, exposed);
       }
     }
     return read;
