@@ -164,9 +164,9 @@ def run(
 
 def _row_keeper(spark: SparkSession, redactor: Redactor) -> RowKeeper:
     """Made in a thread of the capture: the job need not wait for the imports."""
-    from headwater.rows.pairs.capture import RowTablesKeeper
+    from headwater.rows.pairs.capture import RowTableCapture
 
-    return RowTablesKeeper(spark, redactor)
+    return RowTableCapture(spark, redactor)
 
 
 def _evidence(

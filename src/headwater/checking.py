@@ -14,14 +14,14 @@ from headwater.model.names import Dataset, Job
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from headwater.checks.checked import Checked
+    from headwater.checks.checked import QualityCheck
     from headwater.model.quality import Rule
     from headwater.store.store import Store
 
 Answer = TypeVar("Answer")
 
 _log = logging.getLogger("headwater")
-_UNNAMED = "The frame is not simply a read of one dataset: say with dataset= of which this is the quality."
+_NO_DATASET = "The frame is not simply a read of one dataset: say with dataset= of which this is the quality."
 
 
 def quality(
@@ -33,7 +33,7 @@ def quality(
     job: str | None = None,
     namespace: str | None = None,
     strict: bool = False,
-) -> Checked:
+) -> QualityCheck:
     """Measure the quality of ``df`` by ``rules`` (:mod:`headwater.rules`), by one pass of Spark over it.
 
     What is found is stored as the quality of ``dataset``: the one that ``df`` is a read of, unless told. A text names
@@ -45,14 +45,14 @@ def quality(
     from headwater.capture.listener.session import refuse_connect
     from headwater.checks import measuring
     from headwater.checks.breaking import refuse_unfit
-    from headwater.checks.checked import Checked
+    from headwater.checks.checked import QualityCheck
 
     refuse_connect(df.sparkSession)
     asked = tuple(rules)
     if not asked:
         raise QualityError("There is no rule to measure by: see hw.rules.")
     refuse_unfit(df, asked)
-    way = _Way(df, store, namespace or os.environ.get("HEADWATER_NAMESPACE"))
+    way = _QualityTarget(df, store, namespace or os.environ.get("HEADWATER_NAMESPACE"))
     read = way.dataset(dataset)
     began = datetime.now(UTC)
     counts = measuring.count(df, asked, began)
@@ -60,14 +60,14 @@ def quality(
     run_id = None
     if read is not None:
         from headwater.capture.events.builder import new_run_id
-        from headwater.checks.events import events_of
+        from headwater.checks.events import quality_events
 
         named, version = read
         by = Job(way.namespace, job or f"quality of {named.name}")
         run_id = new_run_id()
-        if not way.send(events_of(run_id, by, named, version, began, asked, counts, found)):
+        if not way.send(quality_events(run_id, by, named, version, began, asked, counts, found)):
             read = run_id = None
-    checked = Checked(
+    checked = QualityCheck(
         found.measured_at, found.rows, found.metrics, found.validations, found.anomalies,
         read[0] if read else None, run_id, df, asked,
     )  # fmt: skip
@@ -76,7 +76,7 @@ def quality(
     return checked
 
 
-class _Way:
+class _QualityTarget:
     """Where what is found goes, if anywhere."""
 
     def __init__(self, frame: DataFrame, store: str | Store | None, namespace: str | None) -> None:
@@ -86,7 +86,7 @@ class _Way:
         if isinstance(store, str):
             shown_address(store)  # an address that no store can have is refused before anything is measured
         self._frame = frame
-        self._told_where = store is not None
+        self._has_explicit_store = store is not None
         context = frame.sparkSession.sparkContext
         captures = [each for each in session.active() if each.context is context] if store is None else []
         self._capture = captures[-1] if captures else None
@@ -96,27 +96,27 @@ class _Way:
     def dataset(self, asked: str | Dataset | None) -> tuple[Dataset, str | None] | None:
         """The dataset, with the version that a table format gives it. A name that the store does not know is refused
         before anything is measured; of a store that is not there, nothing can be said."""
-        from headwater.checks.naming import plain_read
+        from headwater.checks.naming import dataset_read
 
         if self._store is None and self._capture is None:
             if asked is not None:
                 _log.warning("What is measured of %s is stored nowhere: give store=, or call hw.enable.", asked)
             return None
-        read = plain_read(self._frame)
+        read = dataset_read(self._frame)
         if asked is None:
             if read is not None:
                 return read.dataset, read.version
-            if self._told_where:
-                raise QualityError(_UNNAMED)
-            _log.warning("What is measured is not stored. %s", _UNNAMED)
+            if self._has_explicit_store:
+                raise QualityError(_NO_DATASET)
+            _log.warning("What is measured is not stored. %s", _NO_DATASET)
             return None
-        named = asked if isinstance(asked, Dataset) else self._known(asked)
+        named = asked if isinstance(asked, Dataset) else self._find_dataset(asked)
         if named is None:
             return None
         return named, read.version if read is not None and read.dataset == named else None
 
-    def _known(self, asked: str) -> Dataset | None:
-        from headwater.rows.stored_writes import path_dataset
+    def _find_dataset(self, asked: str) -> Dataset | None:
+        from headwater.rows.stored_writes import dataset_of_path
 
         if self._store is None:
             raise QualityError(f"'{asked}' cannot be looked up without a store: give hw.Dataset(namespace, name).")
@@ -126,7 +126,7 @@ class _Way:
                 return store.dataset(asked).summary.dataset
             except UnknownDataset as unknown:
                 try:
-                    return store.dataset(path_dataset(asked)).summary.dataset
+                    return store.dataset(dataset_of_path(asked)).summary.dataset
                 except QueryError:
                     raise unknown from None
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from headwater.capture.listener.application import Capture
-    from headwater.pipeline.dead_letters.replay import Replayed
-    from headwater.pipeline.run.background import Started
-    from headwater.pipeline.run.pipeline_run import Running
+    from headwater.pipeline.dead_letters.replay import ReplayResult
+    from headwater.pipeline.run.background import BackgroundRun
+    from headwater.pipeline.run.pipeline_run import PipelineRun
     from headwater.pipeline.run.result import Result
     from headwater.store.store import Store
 
 
-class Pipeline(declared.Pipeline):
+class Pipeline(declared.PipelineDeclaration):
     """A declared pipeline that runs on Spark, and tells of each item what became of it.
 
     >>> p = Pipeline("daily_revenue", namespace="prod")
@@ -55,8 +55,8 @@ class Pipeline(declared.Pipeline):
         sources is accounted for.
         """
         options = options or LineageOptions()
-        with _captured(self, spark, store, options) as capture:
-            return self._running(spark, partition, options, capture, sinks, progress, checksums).go()
+        with _capturing(self, spark, store, options) as capture:
+            return self._pipeline_run(spark, partition, options, capture, sinks, progress, checksums).run()
 
     def replay(
         self,
@@ -71,7 +71,7 @@ class Pipeline(declared.Pipeline):
         sinks: Sequence[Any] = (),
         progress: bool | None = None,
         checksums: str | None = None,
-    ) -> list[Replayed]:
+    ) -> list[ReplayResult]:
         """Try dead letters again, with the functions as they are now: those of a run, of a node, or all that were not
         tried again yet. Each node's letters are a run of their own, through the nodes after it into the sinks.
 
@@ -79,18 +79,18 @@ class Pipeline(declared.Pipeline):
         refused with the node's name; ``mode`` says that the sinks shall be written all the same, and how. All items of
         the letters are followed unless ``options`` say otherwise; letters are looked for in ``options.location``.
         """
-        from headwater.pipeline.dead_letters.replay import ReplayRunning
-        from headwater.pipeline.dead_letters.waiting import waiting_letters
+        from headwater.pipeline.dead_letters.replay import ReplayRun
+        from headwater.pipeline.dead_letters.waiting import find_waiting_letters
         from headwater.pipeline.run.pipeline_run import DEFAULT_LOCATION
 
         options = options or LineageOptions(mode="full")
-        found = waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
+        found = find_waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
         if not found:
             return []
-        with _captured(self, spark, store, options) as capture:
+        with _capturing(self, spark, store, options) as capture:
             how: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
             how |= {"sinks": sinks, "progress": progress, "checksums": checksums}
-            return [ReplayRunning(letters, self, spark, **how).replay() for letters in found]
+            return [ReplayRun(letters, self, spark, **how).replay() for letters in found]
 
     def start(
         self,
@@ -100,15 +100,15 @@ class Pipeline(declared.Pipeline):
         options: LineageOptions | None = None,
         sinks: Sequence[Any] = (),
         checksums: str | None = None,
-    ) -> Started:
+    ) -> BackgroundRun:
         """Run it in a thread of its own: `started.wait()` gives the result, `started.cancel()` ends the run. Its events
         go where `hw.enable` sends them."""
-        from headwater.pipeline.run.background import Started
+        from headwater.pipeline.run.background import BackgroundRun
 
         options = options or LineageOptions()
-        return Started(self._running(spark, partition, options, _active(spark), sinks, False, checksums))
+        return BackgroundRun(self._pipeline_run(spark, partition, options, _active(spark), sinks, False, checksums))
 
-    def _running(
+    def _pipeline_run(
         self,
         spark: SparkSession,
         partition: str | None,
@@ -117,10 +117,10 @@ class Pipeline(declared.Pipeline):
         sinks: Sequence[Any],
         progress: bool | None,
         checksums: str | None = None,
-    ) -> Running:
-        from headwater.pipeline.run.pipeline_run import Running
+    ) -> PipelineRun:
+        from headwater.pipeline.run.pipeline_run import PipelineRun
 
-        return Running(
+        return PipelineRun(
             self,
             spark,
             partition=partition,
@@ -139,7 +139,7 @@ def _active(spark: SparkSession) -> Capture | None:
 
 
 @contextmanager
-def _captured(
+def _capturing(
     pipeline: Pipeline, spark: SparkSession, store: str | Store | None, options: LineageOptions
 ) -> Iterator[Capture | None]:
     from headwater import capturing

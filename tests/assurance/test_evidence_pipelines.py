@@ -187,7 +187,7 @@ def test_an_account_that_could_not_be_made(
     def broken(*_: object) -> None:
         raise RuntimeError("no account today")
 
-    monkeypatch.setattr("headwater.pipeline.items.accounts.Account.ways", broken)
+    monkeypatch.setattr("headwater.pipeline.items.accounts.ItemAccount.source_stages", broken)
     ended = run(spark, watch, folder)
     assert ended.states[-1] == "COMPLETE"
     ledger = facets_of(ended)["cdme.accountingLedger"]

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import headwater as hw
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.items.appending import Appending
+from headwater.pipeline.items.appending import AppendCheck
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +38,7 @@ def checked(spark: SparkSession, build: Build) -> None:
     mapped = p.map("mapped", rows, lambda row: row, schema="id long, tags array<string>")
     again = p.map("again", other, lambda row: row, schema="id long, n long")
     p.sink("out", build(p, mapped, again), path="nowhere")
-    Appending(spark, p.check(), "mapped").check()
+    AppendCheck(spark, p.check(), "mapped").check()
 
 
 @pytest.mark.parametrize(

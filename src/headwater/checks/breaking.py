@@ -12,8 +12,8 @@ from headwater.model.quality import Rule, RuleKind, refuse_same_names
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_TIMES = ("date", "timestamp", "timestamp_ntz")
-_FLOATS = ("float", "double")
+_TIME_TYPES = ("date", "timestamp", "timestamp_ntz")
+_FLOAT_TYPES = ("float", "double")
 
 
 def column_of(name: str) -> Column:
@@ -43,7 +43,7 @@ def _refuse_type(rule: Rule, name: str, kind: str) -> None:
         RuleKind.UNIQUE: "map<" in kind or kind == "variant",
         RuleKind.RANGE: kind.startswith(("map<", "struct<", "array<")) or kind in ("variant", "boolean", "binary"),
         RuleKind.PATTERN: kind.startswith(("map<", "struct<", "array<")) or kind in ("variant", "binary"),
-        RuleKind.FRESH: kind not in _TIMES,
+        RuleKind.FRESH: kind not in _TIME_TYPES,
     }
     if unfit.get(rule.kind, False):
         raise QualityError(f"Rule '{shorten(rule.name)}': '{shorten(name)}' is of type {shorten(kind)}.")
@@ -54,7 +54,7 @@ def _refuse_condition(frame: DataFrame, rule: Rule) -> None:
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
-    condition = breaks_alone(frame, rule, datetime.fromtimestamp(0)) if rule.kind is not RuleKind.UNIQUE else None
+    condition = breaks_rule(frame, rule, datetime.fromtimestamp(0)) if rule.kind is not RuleKind.UNIQUE else None
     try:
         if rule.kind is RuleKind.CUSTOM:
             frame.filter(F.expr(rule.condition)).schema  # noqa: B018
@@ -65,27 +65,27 @@ def _refuse_condition(frame: DataFrame, rule: Rule) -> None:
         raise QualityError(f"Rule '{shorten(rule.name)}' does not fit the frame: {first}") from wrong
 
 
-def breaks_alone(frame: DataFrame, rule: Rule, now: datetime) -> Column:
+def breaks_rule(frame: DataFrame, rule: Rule, now: datetime) -> Column:
     """That a row by itself breaks the rule: true or false, never null. Whether it is unique, no row says by itself."""
     from pyspark.sql import functions as F
 
     if rule.kind is RuleKind.CUSTOM:
-        return _is_so(~F.expr(rule.condition))
+        return _is_true(~F.expr(rule.condition))
     column = column_of(rule.columns[0])
     if rule.kind is RuleKind.NOT_NULL:
         return column.isNull()
     if rule.kind is RuleKind.PATTERN:
-        return _is_so(~column.cast("string").rlike(rule.regex))
+        return _is_true(~column.cast("string").rlike(rule.regex))
     if rule.kind is RuleKind.FRESH:
-        return _is_so(column.cast("timestamp") < F.lit(now - rule.within))
+        return _is_true(column.cast("timestamp") < F.lit(now - rule.within))
     assert rule.kind is RuleKind.RANGE
     broken = F.lit(False)
     if rule.low is not None:
-        broken = broken | _is_so(column < F.lit(rule.low))
+        broken = broken | _is_true(column < F.lit(rule.low))
     if rule.high is not None:
-        broken = broken | _is_so(column > F.lit(rule.high))
-    if frame.schema[rule.columns[0]].dataType.simpleString() in _FLOATS:
-        broken = broken | _is_so(F.isnan(column))
+        broken = broken | _is_true(column > F.lit(rule.high))
+    if frame.schema[rule.columns[0]].dataType.simpleString() in _FLOAT_TYPES:
+        broken = broken | _is_true(F.isnan(column))
     return broken
 
 
@@ -97,7 +97,7 @@ def has_key(rule: Rule) -> Column:
     return reduce(and_, (column_of(name).isNotNull() for name in rule.columns))
 
 
-def _is_so(condition: Column) -> Column:
+def _is_true(condition: Column) -> Column:
     from pyspark.sql import functions as F
 
     return F.coalesce(condition, F.lit(False))

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from headwater.checks.breaking import breaks_alone, column_of, has_key
+from headwater.checks.breaking import breaks_rule, column_of, has_key
 from headwater.errors import QualityError, shorten
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityReport, Rule, RuleKind
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Checked(QualityReport):
+class QualityCheck(QualityReport):
     """``dataset`` is that which it was stored of, ``run_id`` the run that tells of it; None where it was not stored."""
 
     dataset: Dataset | None = None
@@ -36,8 +36,8 @@ class Checked(QualityReport):
             there = ", ".join(shorten(rule.name) for rule in self.rules)
             raise QualityError(f"There is no rule '{shorten(rule_name)}'. Rules: {there}.")
         if rule.kind is RuleKind.UNIQUE:
-            return _sharing(self.frame, rule)
-        return self.frame.filter(breaks_alone(self.frame, rule, self._moment))
+            return _rows_sharing_key(self.frame, rule)
+        return self.frame.filter(breaks_rule(self.frame, rule, self._moment))
 
     @property
     def _moment(self) -> datetime:
@@ -45,7 +45,7 @@ class Checked(QualityReport):
         return self.measured_at
 
 
-def _sharing(frame: DataFrame, rule: Rule) -> DataFrame:
+def _rows_sharing_key(frame: DataFrame, rule: Rule) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 

@@ -17,7 +17,7 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.generated.base import InputDatasetFacet, JobFacet
 from openlineage.client.serde import Serde
 
-from headwater.checks.measuring import Counts
+from headwater.checks.measuring import RuleCounts
 from headwater.formats.wia.quality import FACET
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityReport, Rule, RuleKind
@@ -51,14 +51,14 @@ class ChecksJobFacet(JobFacet):
         return "urn:headwater:facet:quality:1-0-0"
 
 
-def events_of(
+def quality_events(
     run_id: str,
     job: Job,
     dataset: Dataset,
     version: str | None,
     began: datetime,
     rules: Sequence[Rule],
-    counts: Counts,
+    counts: RuleCounts,
     report: QualityReport,
 ) -> list[dict[str, Any]]:
     """``version`` is what a table format calls the one that was read."""
@@ -102,7 +102,7 @@ def _event(state: ol.RunState, run_id: str, job: Job, at: datetime, read: ol.Inp
     return told
 
 
-def _metrics(counts: Counts) -> data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet:
+def _metrics(counts: RuleCounts) -> data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet:
     columns = dict.fromkeys([*counts.nulls, *counts.distinct])
     return data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
         rowCount=counts.rows,

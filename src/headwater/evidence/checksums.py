@@ -25,10 +25,10 @@ from headwater.capture.events.writes import Written
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
-from headwater.rows.kept_queries.files import PinnedFile, read_list
-from headwater.rows.kept_queries.restore import changed, pinned_scan
+from headwater.rows.kept_queries.files import PinnedFile, read_file_list
+from headwater.rows.kept_queries.restore import changed_files, pinned_scan
 from headwater.rows.kept_queries.sources import KeptSource, read_source
-from headwater.rows.provenance import frame_of
+from headwater.rows.provenance import frame_of_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,7 +91,7 @@ class Checker:
         if "version" in about:
             found.of[name] = _version(about.get("format"), about["version"])
         elif "files" in about:
-            files = read_list(about["files"])
+            files = read_file_list(about["files"])
             rows = self._written_rows(about, files) if self._mode == "rows" else None
             self._checked(name, about.get("uri"), files, rows, found)
         else:
@@ -125,7 +125,7 @@ class Checker:
             self._rows(name, rows, found)
         else:
             self._bytes(name, folder, files, found)
-        moved = changed(self._spark, list(files))
+        moved = changed_files(self._spark, list(files))
         if moved:  # what was hashed is not what the job had before it
             del found.of[name]
             found.unknown[name] = f"it was changed before it could be read: {moved[0]}"
@@ -134,7 +134,7 @@ class Checker:
         found.of[name] = f"sha256-rows:{hash_of_rows(rows)}"
 
     def _frame(self, source: KeptSource, kept: Facts) -> DataFrame:
-        return frame_of(self._spark, pinned_scan(self._spark, source, kept))
+        return frame_of_plan(self._spark, pinned_scan(self._spark, source, kept))
 
     def _bytes(self, name: str, folder: str | None, files: Sequence[PinnedFile], found: Checksums) -> None:
         large = [file for file in files if file.size > LARGEST]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from headwater.rows.provenance import Provenance, Source, frame_of
+from headwater.rows.provenance import PlanSource, RowProvenance, frame_of_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,12 +42,12 @@ class Tally:
     """How many files there are, or contents."""
 
 
-def rows_of_files(provenance: Provenance, source: Source) -> DataFrame:
+def rows_of_files(provenance: RowProvenance, source: PlanSource) -> DataFrame:
     """(file, rows, places): by the hash of a file's name, how many rows it has, and how many places for rows where that
     is known. Nothing of what row lineage adds to the source is read."""
-    leaf, every, name = provenance.leaf(source.number), provenance.source(source.number), source.file
+    leaf, every, name = provenance.leaf(source.number), provenance.source_frame(source.number), source.file
     if source.id != BY_CONTENT:
-        every, name = frame_of(every.sparkSession, leaf), _FILE.get(source.id, "'range'")
+        every, name = frame_of_plan(every.sparkSession, leaf), _FILE.get(source.id, "'range'")
     counted = every.selectExpr(f"xxhash64({name}) as file").groupBy("file").count().withColumnRenamed("count", "rows")
     return counted.selectExpr("file", "rows", f"{'rows' if _is_dense(source, leaf) else _NONE} as places")
 
@@ -60,12 +60,12 @@ def file_format(leaf: Any) -> str | None:
         return None
 
 
-def _is_dense(source: Source, leaf: Any) -> bool:
+def _is_dense(source: PlanSource, leaf: Any) -> bool:
     return source.id == "position" and file_format(leaf) in _COUNTED_THROUGH
 
 
 def tallies(
-    provenance: Provenance, sources: Mapping[str, Source], reached: Sequence[tuple[str, DataFrame]]
+    provenance: RowProvenance, sources: Mapping[str, PlanSource], reached: Sequence[tuple[str, DataFrame]]
 ) -> dict[str, Tally]:
     """``sources``: by the name of a dataset, one that reads it. ``reached``: by dataset, (file, reached, last): of each
     file how many rows reached the output, and the last of their places; of a content ``reached`` may be null."""
@@ -111,13 +111,13 @@ def tallies(
     }
 
 
-def _named(files: DataFrame, place: int, provenance: Provenance, source: Source) -> list[str]:
+def _named(files: DataFrame, place: int, provenance: RowProvenance, source: PlanSource) -> list[str]:
     """Some of the files that cannot have the rows that are said to come from them, and why not."""
     from pyspark.sql import functions as F
 
     wrong = files.where(f"dataset = {place} and ({_BEYOND})").orderBy("file").limit(_MOST_SHOWN).collect()
     hashes = [row["file"] for row in wrong]
-    read = provenance.source(source.number).select(
+    read = provenance.source_frame(source.number).select(
         F.col(source.file).alias("name"), F.xxhash64(source.file).alias("file")
     )
     known = {row["file"]: row["name"] for row in read.where(F.col("file").isin(hashes)).distinct().collect()}

@@ -22,12 +22,12 @@ from headwater.errors import RowsRefused
 from headwater.evidence.files import BY_CONTENT, Tally, file_format, tallies
 from headwater.evidence.repeats import Repeats
 from headwater.model.ledger import Ledger, SourceLedger
-from headwater.rows.backward import FEW
-from headwater.rows.names import named_leaves
-from headwater.rows.pairs.blocks import Below
+from headwater.rows.backward import MAX_PUSHED_ROWS
+from headwater.rows.names import name_leaves
+from headwater.rows.pairs.blocks import BlockRows
 from headwater.rows.pairs.jvm import pair_classes
-from headwater.rows.pairs.outs import outs_of
-from headwater.rows.provenance import Block, Link, Provenance, Source
+from headwater.rows.pairs.outs import output_rows_of
+from headwater.rows.provenance import Block, BlockLink, PlanSource, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,11 +64,11 @@ def account_of(
     them need not be computed again. What was counted is kept until the block ends: rows that were there more than once
     are looked for in it."""
     try:
-        provenance, outs = outs_of(spark, plan, {}, output, names)
+        provenance, outs = output_rows_of(spark, plan, {}, output, names)
     except RowsRefused as refused:
         yield Account(Ledger((), dict.fromkeys(sorted(set(datasets.values())), str(refused))))
         return
-    below = Below(provenance, pair_classes(spark.sparkContext._gateway).new("Narrow", spark._jsparkSession))
+    below = BlockRows(provenance, pair_classes(spark.sparkContext._gateway).new("NumericIds", spark._jsparkSession))
     counting = _Counting(provenance, below, datasets, outs.rows(below), whole=outs.covers_all)
     try:
         yield counting.account()
@@ -80,10 +80,10 @@ class _Counting:
     """``first`` are the rows of the uppermost block; ``whole``: they are all of them."""
 
     def __init__(
-        self, provenance: Provenance, below: Below, datasets: Mapping[int, str], first: DataFrame, *, whole: bool
+        self, provenance: RowProvenance, below: BlockRows, datasets: Mapping[int, str], first: DataFrame, *, whole: bool
     ) -> None:
         self._provenance = provenance
-        self._narrowed = below.narrowed
+        self._narrowed = below.with_numeric_ids
         self._grains = provenance.grains()
         self._names = {each.number: _name(provenance, each, datasets) for each in provenance.sources}
         self._reached = {0: first}
@@ -100,7 +100,7 @@ class _Counting:
             self._reach(block)
         single = {each.number: block for each in followed for block in self._only_blocks(each)}
         words = self._words([source for source in followed if source.number not in single])
-        by_name: dict[str, list[Source]] = {}
+        by_name: dict[str, list[PlanSource]] = {}
         for each in followed:
             by_name.setdefault(self._names[each.number], []).append(each)
         alike = {name: each[0] for name, each in by_name.items() if self._same_files(each)}
@@ -125,25 +125,25 @@ class _Counting:
             with suppress(Exception):  # the session may have ended
                 frame.unpersist()
 
-    def _told(self, source: Source, tally: Tally) -> dict[str, Any]:
+    def _told(self, source: PlanSource, tally: Tally) -> dict[str, Any]:
         """Of equal rows nobody can tell which of them went on, where not all did."""
         if source.id != BY_CONTENT or tally.distinct == tally.entered:
             return {}
         return {"exact": False, "note": "its rows go by their content, and some are equal"}
 
-    def _why_not(self, source: Source) -> str | None:
+    def _why_not(self, source: PlanSource) -> str | None:
         of_files = source.id == BY_CONTENT and file_format(self._provenance.leaf(source.number)) is not None
         if source.id not in _PLACES and not of_files:
             return "its rows have no place of their own, and equal ones cannot be told apart"
         return _COARSE.get(self._grains[source.number])
 
-    def _same_files(self, sources: Sequence[Source]) -> bool:
-        frames = [self._provenance.source(source.number) for source in sources] if len(sources) > 1 else []
+    def _same_files(self, sources: Sequence[PlanSource]) -> bool:
+        frames = [self._provenance.source_frame(source.number) for source in sources] if len(sources) > 1 else []
         return len({tuple(sorted(frame.inputFiles())) for frame in frames}) <= 1
 
     # -- places that reached the output -------------------------------------------------------------------------------
 
-    def _words(self, followed: Sequence[Source]) -> DataFrame | None:
+    def _words(self, followed: Sequence[PlanSource]) -> DataFrame | None:
         """(block, source, file, word, mask, rows, last): 64 places each."""
         from pyspark.sql import functions as F
 
@@ -180,19 +180,21 @@ class _Counting:
         elif leading:
             names = [_quoted(name) for name in every.columns]
             found = [
-                self._narrowed(self._provenance.follow(link, self._leading(above, link), FEW)).select(*names)
+                self._narrowed(self._provenance.follow(link, self._leading(above, link), MAX_PUSHED_ROWS)).select(
+                    *names
+                )
                 for above, link in leading
             ]
             self._reached[block.number] = reduce(lambda one, other: one.union(other), found)
 
-    def _all_lead(self, above: Block, link: Link) -> bool:
+    def _all_lead(self, above: Block, link: BlockLink) -> bool:
         """Whether every group of the block below has its row above: none is dropped on the way up."""
-        if above.number not in self._wholly or link.kind != "aggregate" or link.seen:
+        if above.number not in self._wholly or link.kind != "aggregate" or link.condition_columns:
             return False
-        course = self._provenance.course(above.number, link.here)
+        course = self._provenance.block_path(above.number, link.present)
         return course is not None and not course.steps
 
-    def _only_blocks(self, source: Source) -> Iterator[Block]:
+    def _only_blocks(self, source: PlanSource) -> Iterator[Block]:
         """The block of a source whose rows are there once at most: nothing else is there to meet them, so that they
         are only kept or dropped."""
         blocks = [block for block in self._provenance.blocks if source.number in block.sources]
@@ -200,7 +202,7 @@ class _Counting:
         if len(blocks) != 1 or named_alike != 1 or blocks[0].number not in self._wholly:
             return
         alone = blocks[0].sources == (source.number,) and not blocks[0].links
-        if alone and self._provenance.course(blocks[0].number, source.row) is not None:
+        if alone and self._provenance.block_path(blocks[0].number, source.row) is not None:
             yield blocks[0]
 
     def _counted(self, single: Mapping[int, Block]) -> Iterator[tuple[str, DataFrame]]:
@@ -212,13 +214,13 @@ class _Counting:
             of_file = every.where("file is not null").groupBy("file")
             yield self._names[number], of_file.agg(F.count("*").alias("reached"), F.max("row").alias("last"))
 
-    def _leading(self, above: Block, link: Link) -> DataFrame:
+    def _leading(self, above: Block, link: BlockLink) -> DataFrame:
         """What of the rows above leads down, each once."""
         from pyspark.sql import functions as F
 
         rows = self._reached[above.number]
-        rows = rows.where(rows[link.here])
-        names = [*link.columns, *link.seen]
+        rows = rows.where(rows[link.present])
+        names = [*link.columns, *link.condition_columns]
         wanted = (
             rows.select(*map(_quoted, names)).distinct() if names else rows.select(F.lit(True).alias("any")).limit(1)
         )
@@ -242,7 +244,7 @@ class _Counting:
 
     # -- rows that were there more than once --------------------------------------------------------------------------
 
-    def _repeats(self, followed: Sequence[Source], words: DataFrame | None) -> dict[int, Repeats]:
+    def _repeats(self, followed: Sequence[PlanSource], words: DataFrame | None) -> dict[int, Repeats]:
         from pyspark.sql import functions as F
 
         if words is None:
@@ -264,9 +266,9 @@ class _Counting:
     def _comes_once(self, block: Block) -> bool:
         """Whether each of its rows that is reached is among those found once."""
         links = [link for above in self._provenance.blocks for link in above.links if link.to == block.number]
-        return len(links) <= 1 and not any(link.seen for link in links)
+        return len(links) <= 1 and not any(link.condition_columns for link in links)
 
-    def _shown(self, words: DataFrame, block: Block, source: Source) -> list[str]:
+    def _shown(self, words: DataFrame, block: Block, source: PlanSource) -> list[str]:
         """Some rows that were there more than once, by their places: a facet holds no values of rows."""
         from pyspark.sql import functions as F
 
@@ -276,13 +278,13 @@ class _Counting:
         among = places.join(F.broadcast(several), ["file", "word"], "left_semi")
         counted = among.groupBy("file", "row").count().where("count > 1")
         found = counted.orderBy(F.desc("count"), "file", "row").limit(_MOST_SHOWN).collect()
-        every = self._provenance.source(source.number).select(F.col(source.file), F.col(source.row).alias("row"))
+        every = self._provenance.source_frame(source.number).select(F.col(source.file), F.col(source.row).alias("row"))
         named = every.where(F.col("row").isin([row["row"] for row in found])).select(source.file).distinct()
         names = {row[1]: row[0] for row in named.select(source.file, F.xxhash64(source.file)).collect()}
         return [f"{names.get(row['file'], row['file'])} row {row['row']}, {row['count']} times" for row in found]
 
 
-def _stacked(rows: DataFrame, sources: Sequence[Source]) -> DataFrame:
+def _stacked(rows: DataFrame, sources: Sequence[PlanSource]) -> DataFrame:
     """(source, file, row): the places that each row carries, below each other."""
     told = ", ".join(
         f"{source.number}, {_quoted(source.file)}, cast({_quoted(source.row)} as bigint)" for source in sources
@@ -290,13 +292,13 @@ def _stacked(rows: DataFrame, sources: Sequence[Source]) -> DataFrame:
     return rows.selectExpr(f"stack({len(sources)}, {told}) as (source, file, row)")
 
 
-def _name(provenance: Provenance, source: Source, datasets: Mapping[int, str]) -> str:
+def _name(provenance: RowProvenance, source: PlanSource, datasets: Mapping[int, str]) -> str:
     """As the event calls it. Of a source that is there twice, one has got new ids for its columns."""
     known = next((datasets[column.expr_id] for column in source.columns if column.expr_id in datasets), None)
     if known is not None:
         return known
-    spark = provenance.source(source.number).sparkSession
-    return str(named_leaves(spark, [provenance.leaf(source.number)])[0].dataset)
+    spark = provenance.source_frame(source.number).sparkSession
+    return str(name_leaves(spark, [provenance.leaf(source.number)])[0].dataset)
 
 
 def _quoted(name: str) -> str:

@@ -32,10 +32,10 @@ from headwater.plan.shape import shape_of
 from headwater.proof.canonical import digest_and_preimage, digest_of
 from headwater.redaction.literals import mask_design
 from headwater.redaction.redactor import Redactor
-from headwater.rows.kept_queries.capture import PlanKeeper
+from headwater.rows.kept_queries.capture import QueryCapture
 from headwater.rows.kept_queries.jvm import plan_classes
-from headwater.rows.pairs.capture import Unchanged, written_rows
-from headwater.rows.pairs.write import own_work
+from headwater.rows.pairs.capture import InputCheck, written_rows
+from headwater.rows.pairs.write import tag_own_jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +90,7 @@ class Evidence:
         self._redactor = redactor or Redactor()
         self._script = script_code(code)
         self._report = report
-        self._plans = PlanKeeper(spark)
+        self._plans = QueryCapture(spark)
 
     def is_over(self) -> bool:
         return self._spark.sparkContext._jsc is None
@@ -140,13 +140,13 @@ class Evidence:
         if kept is None:
             return
         checker = Checker(self._spark, asked.checksums)
-        with own_work(self._spark):
+        with tag_own_jobs(self._spark):
             part.inputs = checker.inputs(kept, ended.written)
             if not ended.failed:
                 part.outputs = checker.output(kept, ended.written)
 
     def _read(self, part: Part, ended: WriteEnded, asked: EvidenceAsked) -> None:
-        command = plan_classes(self._spark.sparkContext._gateway).new("Query", ended.execution.analyzed())
+        command = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", ended.execution.analyzed())
         query = command.plan()
         if query is None:
             return
@@ -175,11 +175,11 @@ class Evidence:
     ) -> tuple[Ledger, dict[str, Any]]:
         """The ledger, and what the rows that were counted say of the grain."""
         kept = ended.rows or {}
-        with own_work(self._spark):
+        with tag_own_jobs(self._spark):
             names, output = written_rows(self._spark, command, kept) if "written" in kept else (None, None)
             with account_of(self._spark, command.plan(), _by_column(ended.written), names, output) as account:
                 grain = grain_safety(steps, account.repeats, keys)
-            spoiled = Unchanged(self._spark, kept)()
+            spoiled = InputCheck(self._spark, kept)()
         if spoiled is None:
             return account.ledger, grain
         return replace(account.ledger, partly=spoiled), grain_safety(steps, declared=keys)

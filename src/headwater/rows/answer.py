@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import RowsError
 from headwater.model.names import Dataset
 from headwater.model.runs import OutputFacet
-from headwater.rows.backward import Steps
+from headwater.rows.backward import BackwardTrace
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.identity import OUT_ID
-from headwater.rows.names import Named
+from headwater.rows.names import NamedSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE, ROW = "_file", "_row"
-_FEW = 2_000
+_MAX_IDS_IN_CONDITION = 2_000
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Occurrence:
     """One source of the plan; a table that is joined with itself has two."""
 
     number: int
-    named: Named
+    named: NamedSource
     grain: Grain
     notes: tuple[str, ...]
-    _steps: Steps
+    _trace: BackwardTrace
 
     @property
     def dataset(self) -> Dataset:
@@ -45,23 +45,23 @@ class Occurrence:
     def pairs(self) -> DataFrame:
         """(out_id, file, row): which row of the source each row of the result has been made of. Where rows have no
         place of their own, `file` is the hash of the row's content."""
-        return self._steps.pairs(self.number)
+        return self._trace.pairs(self.number)
 
     @cached_property
     def rows(self) -> DataFrame:
         """The source's rows, all their columns, and their `_file` and `_row`."""
-        source = self._steps.provenance.sources[self.number]
-        every = self._steps.provenance.source(self.number)
+        source = self._trace.provenance.sources[self.number]
+        every = self._trace.provenance.source_frame(self.number)
         every = every.toDF(*(column.name for column in source.columns), FILE, ROW)
-        return _among(every, self.pairs.select("file", "row").distinct())
+        return _rows_at(every, self.pairs.select("file", "row").distinct())
 
 
-def _among(every: DataFrame, ids: DataFrame) -> DataFrame:
+def _rows_at(every: DataFrame, ids: DataFrame) -> DataFrame:
     """Few rows are looked for by their ids: whole files are then passed over."""
     from pyspark.sql import functions as F
 
-    few = ids.limit(_FEW + 1).collect()
-    if len(few) > _FEW:
+    few = ids.limit(_MAX_IDS_IN_CONDITION + 1).collect()
+    if len(few) > _MAX_IDS_IN_CONDITION:
         same = (every[FILE] == ids["file"]) & (every[ROW] == ids["row"])
         return every.join(ids, same, "left_semi")
     by_file: dict[str, list[int]] = {}
@@ -78,7 +78,7 @@ class Sources(Mapping[str, "DataFrame"]):
         self._occurrences = occurrences
 
     def __getitem__(self, name: str) -> DataFrame:
-        found = [each for each in self._occurrences if each.named.fits(name)]
+        found = [each for each in self._occurrences if each.named.matches(name)]
         if not found:
             raise KeyError(f"{name} is not a source here. There are: {', '.join(self)}")
         if len({each.dataset for each in found}) > 1:
@@ -97,11 +97,11 @@ class Sources(Mapping[str, "DataFrame"]):
 
 
 @dataclass
-class Part:
+class TracePart:
     """The rows of one write, or of a DataFrame."""
 
-    steps: Steps
-    names: Sequence[Named]
+    trace: BackwardTrace
+    names: Sequence[NamedSource]
     write: OutputFacet | None = None
     notes: tuple[str, ...] = ()
 
@@ -110,7 +110,7 @@ class Part:
 class Trace:
     """The answer of `hw.trace`. Rows that several runs have written are traced through each of them: ``parts``."""
 
-    parts: Sequence[Part]
+    parts: Sequence[TracePart]
     dataset: Dataset | None = None
     """What the rows are of; None for a DataFrame."""
     further: dict[str, Trace] = field(default_factory=dict)
@@ -122,17 +122,17 @@ class Trace:
     def occurrences(self) -> tuple[Occurrence, ...]:
         found = []
         for part in self.parts:
-            provenance = part.steps.provenance
-            grains = provenance.grains(told_apart=bool(provenance.apart))
+            provenance = part.trace.provenance
+            grains = provenance.grains(told_apart=bool(provenance.group_columns))
             for source, named in zip(provenance.sources, part.names, strict=True):
                 grain = grains[source.number]
-                found.append(Occurrence(source.number, named, grain, provenance.notes, part.steps))
+                found.append(Occurrence(source.number, named, grain, provenance.notes, part.trace))
         return tuple(found)
 
     @property
     def rows(self) -> DataFrame:
         """The rows asked about, equal ones once, and their `out_id`."""
-        return reduce(lambda one, other: one.union(other), (part.steps.rows for part in self.parts))
+        return reduce(lambda one, other: one.union(other), (part.trace.rows for part in self.parts))
 
     @property
     def sources(self) -> Sources:
@@ -141,7 +141,7 @@ class Trace:
     @property
     def notes(self) -> tuple[str, ...]:
         """What keeps the answer from being exact, or from being the same next time."""
-        told = (note for part in self.parts for note in (*part.notes, *part.steps.notes, *part.steps.provenance.notes))
+        told = (note for part in self.parts for note in (*part.notes, *part.trace.notes, *part.trace.provenance.notes))
         return tuple(dict.fromkeys(told))
 
     @property
@@ -153,7 +153,7 @@ class Trace:
         }
 
     def occurrence(self, asked: str) -> Occurrence:
-        found = [each for each in self.occurrences if each.named.fits(asked)]
+        found = [each for each in self.occurrences if each.named.matches(asked)]
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{each.number}: {each.dataset}" for each in self.occurrences)
@@ -161,9 +161,9 @@ class Trace:
 
     def to_dict(self, rows: int = 20) -> dict[str, Any]:
         """The whole tree, with up to so many rows of each dataset."""
-        from headwater.rows.render import told
+        from headwater.rows.render import trace_document
 
-        return told(self, rows)
+        return trace_document(self, rows)
 
     def to_json(self, rows: int = 20) -> str:
         return json.dumps(self.to_dict(rows))
@@ -172,22 +172,22 @@ class Trace:
         """The tree for a person, with up to so many rows of each dataset."""
         from rich.console import Console
 
-        from headwater.rows.render import as_tree, told
+        from headwater.rows.render import trace_document, trace_tree
 
-        Console().print(as_tree(told(self, rows)))
+        Console().print(trace_tree(trace_document(self, rows)))
 
     def _repr_html_(self) -> str:
-        from headwater.rows.render import as_html, told
+        from headwater.rows.render import trace_document, trace_html
 
-        return as_html(told(self, 10))
+        return trace_html(trace_document(self, 10))
 
     def release(self) -> None:
         """Let go of what Spark keeps of this trace."""
         for part in self.parts:
-            part.steps.release()
+            part.trace.release()
         for trace in self.further.values():
             trace.release()
 
 
-ADDED = (OUT_ID, FILE, ROW)
+ANSWER_COLUMNS = (OUT_ID, FILE, ROW)
 """Columns that an answer's frames have beside those of the data."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-PREFIX = "__hw_g"
-_PANDAS = (201, 206)
-_ARROW = (209, 211)
+KEY_PREFIX = "__hw_g"
+_PANDAS_EVAL_TYPES = (201, 206)
+_ARROW_EVAL_TYPES = (209, 211)
 """PySpark's numbers for functions of a group and of two groups side by side."""
 
 
@@ -27,38 +27,40 @@ def keyed_functions(spark: SparkSession, grouped: Any) -> Any:
 
     for place in range(grouped.count()):
         kind = grouped.evalType(place)
-        if kind not in (*_PANDAS, *_ARROW) or not grouped.isWhole(place):
+        if kind not in (*_PANDAS_EVAL_TYPES, *_ARROW_EVAL_TYPES) or not grouped.isWhole(place):
             continue
         given: Any = cloudpickle.register_pickle_by_value
         given(sys.modules[__name__])
-        schema = StructType.fromJson(_json(grouped.whole(place, PREFIX)))
-        own = [name for name in schema.names if not name.startswith(PREFIX)]
-        keys = [name for name in schema.names if name.startswith(PREFIX)]
-        around = _around(bytes(grouped.command(place)), own, keys, kind in _PANDAS, 2 if kind in (206, 211) else 1)
-        grouped.put(place, _wrap_function(spark.sparkContext, around, schema))
+        schema = StructType.fromJson(_parse_json(grouped.outputSchema(place, KEY_PREFIX)))
+        own = [name for name in schema.names if not name.startswith(KEY_PREFIX)]
+        keys = [name for name in schema.names if name.startswith(KEY_PREFIX)]
+        around = _keyed_function(
+            bytes(grouped.command(place)), own, keys, kind in _PANDAS_EVAL_TYPES, 2 if kind in (206, 211) else 1
+        )
+        grouped.replace(place, _wrap_function(spark.sparkContext, around, schema))
     return grouped
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     import json
 
     return json.loads(text)
 
 
-def _around(command: bytes, own: Sequence[str], keys: Sequence[str], pandas: bool, sides: int) -> Any:
+def _keyed_function(command: bytes, own: Sequence[str], keys: Sequence[str], pandas: bool, sides: int) -> Any:
     """PySpark looks at how many arguments a function has: with one more than groups, it is given the key first."""
-    add = _to_frame if pandas else _to_table
+    add = _add_key_to_frame if pandas else _add_key_to_table
 
     def one(key: Any, rows: Any) -> Any:
-        return add(_called(command, key, rows), key, own, keys)
+        return add(_call_function(command, key, rows), key, own, keys)
 
     def two(key: Any, left: Any, right: Any) -> Any:
-        return add(_called(command, key, left, right), key, own, keys)
+        return add(_call_function(command, key, left, right), key, own, keys)
 
     return one if sides == 1 else two
 
 
-def _called(command: bytes, key: Any, *groups: Any) -> Any:
+def _call_function(command: bytes, key: Any, *groups: Any) -> Any:
     import inspect
 
     from pyspark import cloudpickle
@@ -68,7 +70,7 @@ def _called(command: bytes, key: Any, *groups: Any) -> Any:
     return function(key, *groups) if takes_key else function(*groups)
 
 
-def _to_frame(found: Any, key: Sequence[Any], own: Sequence[str], names: Sequence[str]) -> Any:
+def _add_key_to_frame(found: Any, key: Sequence[Any], own: Sequence[str], names: Sequence[str]) -> Any:
     if len(found.columns) == 0 and found.empty:
         return found
     found = found.copy(deep=False)
@@ -79,7 +81,7 @@ def _to_frame(found: Any, key: Sequence[Any], own: Sequence[str], names: Sequenc
     return found
 
 
-def _to_table(found: Any, key: Sequence[Any], own: Sequence[str], names: Sequence[str]) -> Any:
+def _add_key_to_table(found: Any, key: Sequence[Any], own: Sequence[str], names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     for name, value in zip(names, key, strict=True):

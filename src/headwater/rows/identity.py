@@ -21,11 +21,11 @@ _NESTED = ("struct<", "array<", "map<", "variant")
 def out_id(columns: Sequence[tuple[Column, DataType]]) -> Column:
     from pyspark.sql import functions as F
 
-    halves = [F.lpad(F.hex(half), 16, "0") for half in halves_of(columns)]
+    halves = [F.lpad(F.hex(half), 16, "0") for half in id_halves(columns)]
     return F.lower(F.concat(*halves)).alias(OUT_ID)
 
 
-def halves_of(columns: Sequence[tuple[Column, DataType]]) -> list[Column]:
+def id_halves(columns: Sequence[tuple[Column, DataType]]) -> list[Column]:
     """The two numbers of 64 bits that make up the id."""
     from pyspark.sql import functions as F
 

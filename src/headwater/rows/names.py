@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedSource:
     """What a source is called, and where its data lies."""
 
     dataset: Dataset
     paths: tuple[str, ...] = ()
-    also: Dataset | None = None
+    catalog_name: Dataset | None = None
     """A table's name in its catalog, beside that of its folder."""
 
-    def fits(self, asked: str) -> bool:
+    def matches(self, asked: str) -> bool:
         """A source may be asked for by its whole name, or by the end of it, as of a path."""
-        names = [each for name in (self.dataset, self.also) if name for each in (str(name), name.name)]
+        names = [each for name in (self.dataset, self.catalog_name) if name for each in (str(name), name.name)]
         wanted = asked.rstrip("/")
         return any(name == wanted or name.endswith(f"/{wanted}") or name.endswith(f".{wanted}") for name in names)
 
 
-def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
+def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]:
     """``leaves`` are the plan's own, in the JVM. Data of the program itself is numbered."""
     found = []
     for place, reading in enumerate(leaf_readings(spark, leaves)):
@@ -42,10 +42,10 @@ def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
         if reading.places:
             at = reading.places[0]
             also = Dataset(*at.also) if at.also else None
-            found.append(Named(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
+            found.append(NamedSource(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
         else:
             kind = "range" if reading.facts["class"] == "Range" else "memory"
-            found.append(Named(Dataset("inmemory://", f"{kind}-{place + 1}")))
+            found.append(NamedSource(Dataset("inmemory://", f"{kind}-{place + 1}")))
     return found
 
 

@@ -15,11 +15,20 @@ from headwater.rows.grouped_calls import keyed_functions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLAN = ("Trees", "Substitute", "Normal", "Sound", "Few", "Leaves")
-_BLOCKS = ("Conditions", "Link", "Block", "Ways", "Spine", "Grouped", "Course", "Carry")
-_PATH = ("Mark", "Sides", "Words", "Shown", "Origin", "Path")
-_CLASSES = (*_PLAN, *_BLOCKS, *_PATH)
-_GROUPS = ("aggregate", "chosen")
+_PLAN_CLASSES = ("Trees", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
+_BLOCK_CLASSES = (
+    "Conditions",
+    "Link",
+    "Block",
+    "BlockJoins",
+    "TopKeys",
+    "GroupedFunctions",
+    "BlockPath",
+    "BlockBuilder",
+)
+_PATH_CLASSES = ("MarkedPlan", "JoinSides", "OperatorText", "ExpressionFrame", "LeafColumn", "OperatorPath")
+_CLASSES = (*_PLAN_CLASSES, *_BLOCK_CLASSES, *_PATH_CLASSES)
+_GROUP_LINKS = ("aggregate", "chosen")
 _GRAIN_OF_LINK: dict[str, Grain] = {
     "aggregate": "exact",
     "chosen": "group",
@@ -32,21 +41,21 @@ _GRAIN_OF_LINK: dict[str, Grain] = {
 
 
 @dataclass(frozen=True)
-class OutputColumn:
+class PlanColumn:
     name: str
     expr_id: int
     type: str
 
 
 @dataclass(frozen=True)
-class Source:
+class PlanSource:
     """A leaf of the plan: one occurrence of a dataset. ``id`` is what tells its rows apart: their position in a file,
     or their content, where equal rows are one."""
 
     number: int
     kind: str
     id: str
-    columns: tuple[OutputColumn, ...]
+    columns: tuple[PlanColumn, ...]
     text: str
 
     @property
@@ -58,25 +67,25 @@ class Source:
         return f"__hw_s{self.number}_row"
 
     @property
-    def hit(self) -> str:
+    def mark(self) -> str:
         """Whether the row meets the condition that the source is marked by."""
         return f"__hw_s{self.number}_hit"
 
 
 @dataclass(frozen=True)
-class Link:
+class BlockLink:
     """From a row of one block to its rows in the block below: ``columns`` here are the keys there."""
 
     number: int
     to: int
     kind: str
     text: str
-    here: str
+    present: str
     columns: tuple[str, ...]
-    safe: tuple[bool, ...]
-    seen: tuple[str, ...]
+    null_safe: tuple[bool, ...]
+    condition_columns: tuple[str, ...]
     """What else of the row here decides which rows there belong to it."""
-    direct: tuple[int, ...] | None
+    result_places: tuple[int, ...] | None
     """Where in a row of the result the columns' values stand, if they are all there."""
 
     @property
@@ -93,41 +102,41 @@ class Block:
     text: str
     keys: tuple[str, ...]
     sources: tuple[int, ...]
-    links: tuple[Link, ...]
+    links: tuple[BlockLink, ...]
 
 
 @dataclass(frozen=True)
-class Course:
+class BlockPath:
     """From a leaf upwards: ("drop", by what), ("join", how), and ("meet", the number of a source whose marked rows
     stand beside it then)."""
 
     steps: tuple[tuple[str, str], ...]
-    dropped: Callable[[int], DataFrame]
+    dropped_rows: Callable[[int], DataFrame]
     """The rows that the so-and-so-many-th drop drops, with what they carry."""
 
     @property
-    def drops(self) -> int:
+    def drop_count(self) -> int:
         return sum(kind == "drop" for kind, _ in self.steps)
 
     @property
-    def met(self) -> list[int]:
+    def joined_sources(self) -> list[int]:
         return [int(text) for kind, text in self.steps if kind == "meet"]
 
 
-def plan_words(gateway: Any) -> JavaClasses:
+def block_classes(gateway: Any) -> JavaClasses:
     """Our Java classes for Catalyst's plans."""
     return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES)
 
 
-def frame_of(spark: SparkSession, plan: Any) -> DataFrame:
+def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
     """A plan of the JVM as a DataFrame."""
     from pyspark.sql import DataFrame
 
-    classes = plan_words(spark.sparkContext._gateway)
+    classes = block_classes(spark.sparkContext._gateway)
     return DataFrame(classes.new("Trees", spark._jsparkSession).frame(plan), spark)
 
 
-class Provenance:
+class RowProvenance:
     """``marks``: by the number of a source, a condition in SQL that its rows shall tell whether they meet. ``known``:
     it will be asked about rows that are in the result for certain. ``ids``: a row says where its sources' rows lie; if
     not, it says of them what their marks say."""
@@ -142,19 +151,19 @@ class Provenance:
         ids: bool = True,
     ) -> None:
         self._spark = spark
-        self._classes = plan_words(spark.sparkContext._gateway)
-        grouped = keyed_functions(spark, self._classes.new("Grouped", plan))
-        self._carry = self._classes.new(
-            "Carry", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
+        self._classes = block_classes(spark.sparkContext._gateway)
+        grouped = keyed_functions(spark, self._classes.new("GroupedFunctions", plan))
+        self._builder = self._classes.new(
+            "BlockBuilder", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
         )
-        self._ways = self._carry.ways()
-        told = json.loads(self._carry.describe())
+        self._joins = self._builder.joins()
+        told = json.loads(self._builder.describe())
         if told["refusals"]:
             raise RowsRefused(tuple(dict.fromkeys(told["refusals"])))
         self.columns = _columns(told["columns"])
         self.notes: tuple[str, ...] = tuple(told["notes"])
         self.sources = tuple(
-            Source(each["number"], each["kind"], each["id"], _columns(each["columns"]), each["text"])
+            PlanSource(each["number"], each["kind"], each["id"], _columns(each["columns"]), each["text"])
             for each in told["sources"]
         )
         self.blocks = tuple(_block(each) for each in told["blocks"])
@@ -163,52 +172,52 @@ class Provenance:
         self.has_key = key is not None
         self.identity = tuple(key if key is not None else sorted(set(range(len(self.columns))) - self.unstable))
         """The places of the columns by which a row of the result is known."""
-        self.blurred = not self.has_key and bool(self.unstable)
+        self.is_ambiguous = not self.has_key and bool(self.unstable)
         """Rows that differ only in what another execution may not repeat cannot be told apart by their columns."""
 
     @property
-    def apart(self) -> tuple[str, ...]:
+    def group_columns(self) -> tuple[str, ...]:
         """What a row of the uppermost block carries that tells blurred rows apart: the groups it comes from."""
-        if not self.blurred:
+        if not self.is_ambiguous:
             return ()
-        return tuple(name for link in self.blocks[0].links if link.kind in _GROUPS for name in link.columns)
+        return tuple(name for link in self.blocks[0].links if link.kind in _GROUP_LINKS for name in link.columns)
 
     def frame(self, block: int) -> DataFrame:
         """All rows of a block: its columns, its keys, and what is carried."""
-        return self._frame(self._ways.frame(block))
+        return self._frame(self._joins.frame(block))
 
-    def source(self, number: int) -> DataFrame:
+    def source_frame(self, number: int) -> DataFrame:
         """All rows of a source, with their ids."""
-        return self._frame(self._carry.source(number))
+        return self._frame(self._builder.source(number))
 
     def leaf(self, number: int) -> Any:
         """The source in the plan, in the JVM."""
-        return self._carry.leaf(number)
+        return self._builder.leaf(number)
 
-    def course(self, block: int, carried: str) -> Course | None:
+    def block_path(self, block: int, carried: str) -> BlockPath | None:
         """The way up to the top of a block of what its rows carry in that column; None if rows are not simply kept or
         dropped on it."""
-        course = self._carry.course(block, carried)
-        if not course.plain():
+        course = self._builder.blockPath(block, carried)
+        if not course.isSimple():
             return None
         steps = tuple((each["kind"], each["text"]) for each in json.loads(course.steps()))
-        return Course(steps, lambda place: self._frame(course.dropped(place)))
+        return BlockPath(steps, lambda place: self._frame(course.droppedRows(place)))
 
-    def path(self, number: int, condition: str) -> Any:
+    def operator_path(self, number: int, condition: str) -> Any:
         """The way of a source's rows that meet the condition, up through the plan, in the JVM."""
-        return self._classes.new("Path", self._carry, number, condition)
+        return self._classes.new("OperatorPath", self._builder, number, condition)
 
-    def bring(self, frame: DataFrame, most: int) -> DataFrame | None:
+    def collect_distinct(self, frame: DataFrame, most: int) -> DataFrame | None:
         """The frame's rows, each once, as a frame that has them at hand; None if they are more than that."""
-        found = self._ways.bring(frame._jdf, most)
+        found = self._joins.collectDistinct(frame._jdf, most)
         return None if found is None else self._frame(found)
 
-    def follow(self, link: Link, wanted: DataFrame, few: int) -> DataFrame:
+    def follow(self, link: BlockLink, wanted: DataFrame, few: int) -> DataFrame:
         """The rows that ``wanted`` leads to, each beside the row that leads there. Up to ``few`` wanted rows are
         brought to the driver first, so that the sources can skip by their values."""
-        return self._frame(self._ways.follow(link.number, wanted._jdf, few))
+        return self._frame(self._joins.follow(link.number, wanted._jdf, few))
 
-    def meet(self, wanted: DataFrame, columns: Sequence[str], few: int) -> DataFrame:
+    def join_result(self, wanted: DataFrame, columns: Sequence[str], few: int) -> DataFrame:
         """The result's rows, as they carry what is behind them, that have the identity which ``columns`` of the wanted
         rows tell, beside those."""
         gateway: Any = self._spark.sparkContext._gateway
@@ -216,21 +225,23 @@ class Provenance:
         for name, place in zip(columns, self.identity, strict=True):
             names.add(name)
             places.add(place)
-        return self._frame(self._ways.meet(wanted._jdf, names, places, few))
+        return self._frame(self._joins.joinResult(wanted._jdf, names, places, few))
 
-    def arrivals(self, link: Link, rows: DataFrame, along: Sequence[str]) -> DataFrame:
+    def arrival_keys(self, link: BlockLink, rows: DataFrame, along: Sequence[str]) -> DataFrame:
         """What of rows of the block below tells which rows above lead there, each once. ``rows`` have the block's
         columns in their order; ``along`` are further columns of theirs to keep."""
-        return self._frame(self._ways.arrivals(link.number, rows._jdf, list(along)))
+        return self._frame(self._joins.arrivalKeys(link.number, rows._jdf, list(along)))
 
-    def lead(self, link: Link, above: Block, arrivals: DataFrame, along: Sequence[str], few: int) -> DataFrame:
+    def rows_leading_to(
+        self, link: BlockLink, above: Block, arrivals: DataFrame, along: Sequence[str], few: int
+    ) -> DataFrame:
         """The rows of the block above that lead to what has arrived below, with what came along."""
-        return self._frame(self._ways.lead(link.number, above.number, arrivals._jdf, list(along), few))
+        return self._frame(self._joins.rowsLeadingTo(link.number, above.number, arrivals._jdf, list(along), few))
 
     def grains(self, *, told_apart: bool = False) -> dict[int, Grain]:
         """Of each source. A block that is reached by a coarse link is no finer than it, nor is what is below.
         ``told_apart``: rows that are blurred by their columns were told apart by the groups they come from."""
-        of_block: dict[int, Grain] = {0: "group" if self.blurred and not told_apart else "exact"}
+        of_block: dict[int, Grain] = {0: "group" if self.is_ambiguous and not told_apart else "exact"}
         for block in self.blocks:  # parents first
             for link in block.links:
                 reached = coarsest((of_block[block.number], link.grain))
@@ -246,22 +257,22 @@ class Provenance:
         return DataFrame(java, self._spark)
 
 
-def _columns(told: list[dict[str, Any]]) -> tuple[OutputColumn, ...]:
-    return tuple(OutputColumn(each["name"], each["id"], each["type"]) for each in told)
+def _columns(told: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
+    return tuple(PlanColumn(each["name"], each["id"], each["type"]) for each in told)
 
 
 def _block(told: Mapping[str, Any]) -> Block:
     links = (
-        Link(
+        BlockLink(
             each["number"],
             each["to"],
             each["kind"],
             each["text"],
-            each["here"],
+            each["present"],
             tuple(each["columns"]),
-            tuple(each["safe"]),
-            tuple(each["seen"]),
-            None if each["direct"] is None else tuple(each["direct"]),
+            tuple(each["nullSafe"]),
+            tuple(each["conditionColumns"]),
+            None if each["resultPlaces"] is None else tuple(each["resultPlaces"]),
         )
         for each in told["links"]
     )

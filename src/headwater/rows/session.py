@@ -14,7 +14,7 @@ from headwater.capture.autostart import stand_back
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_QUIET = {
+_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
@@ -28,16 +28,16 @@ def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({}
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("headwater").master(master)
-    for name, value in {**_QUIET, **settings}.items():
+    for name, value in {**_SETTINGS, **settings}.items():
         builder = builder.config(name, value)
-    with _ended_if_interrupted():
+    with _kill_jvm_on_interrupt():
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
 @contextmanager
-def _ended_if_interrupted() -> Iterator[None]:
+def _kill_jvm_on_interrupt() -> Iterator[None]:
     """Ends the JVM that pyspark starts, if it is not up yet when we are interrupted.
 
     A JVM that is up ends when our end of its standard input closes. One that is starting would not: pyspark removes the

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.expectations import Expectation
-from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, Replaying
-from headwater.pipeline.dead_letters.waiting import Letters
-from headwater.pipeline.declare.pipeline import Pipeline
-from headwater.pipeline.run.execution import Execution, Watcher
-from headwater.pipeline.run.pipeline_run import Running
+from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, ReplayExecution
+from headwater.pipeline.dead_letters.waiting import WaitingLetters
+from headwater.pipeline.declare.pipeline import PipelineDeclaration
+from headwater.pipeline.run.execution import PipelineExecution, Watcher
+from headwater.pipeline.run.pipeline_run import PipelineRun
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayResult:
     """What became of the letters of one node. ``runs``: those that had left them."""
 
     node: str
@@ -41,10 +41,10 @@ class Replayed:
         return self.result.run_id
 
 
-class ReplayRunning(Running):
+class ReplayRun(PipelineRun):
     """A run of letters. It is no run of the pipeline's own job: that one's lineage is not what a few rows read."""
 
-    def __init__(self, letters: Letters, pipeline: Pipeline, spark: SparkSession, **how: Any) -> None:
+    def __init__(self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **how: Any) -> None:
         super().__init__(pipeline, spark, **how)
         self.nodes = letters.nodes
         self._letters = letters
@@ -54,24 +54,30 @@ class ReplayRunning(Running):
         return f"{super().job}.replay"
 
     @property
-    def promised(self) -> Sequence[Expectation]:
+    def expectations(self) -> Sequence[Expectation]:
         """What is promised of all rows is not promised of a few."""
         return ()
 
-    def replay(self) -> Replayed:
-        result = self.go()
-        counts = self._done.marked
+    def replay(self) -> ReplayResult:
+        result = self.run()
+        counts = self._replay_execution.outcome_counts
         told = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
-        return Replayed(self._letters.target.name, self._letters.runs, *told, result)
+        return ReplayResult(self._letters.target.name, self._letters.runs, *told, result)
 
-    def _execution(self, workspace: Workspace, watcher: Watcher) -> Execution:
+    def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
         # Nothing is gained by counting rows first: one item may have several letters, and other sources are not its.
         options = self._options.with_(ensure_terminal=False)
-        self._done = Replaying(self._spark, self.nodes, options, workspace, watcher, letters=self._letters)
-        return self._done
+        self._replay_execution = ReplayExecution(
+            self._spark, self.nodes, options, workspace, watcher, letters=self._letters
+        )
+        return self._replay_execution
 
-    def _told(self, execution: Execution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
         letters = self._letters
         return {
-            "replays": {"node": letters.target.name, "runs": list(letters.runs), "letters": dict(self._done.marked)}
+            "replays": {
+                "node": letters.target.name,
+                "runs": list(letters.runs),
+                "letters": dict(self._replay_execution.outcome_counts),
+            }
         }

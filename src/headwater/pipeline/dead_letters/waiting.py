@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import PipelineError, PipelineInvalid
-from headwater.pipeline.dead_letters.tables import SUPERSEDED, Mailbox, nodes_with_letters
+from headwater.pipeline.dead_letters.tables import SUPERSEDED, DeadLetterTable, nodes_with_letters
 from headwater.pipeline.declare.nodes import MODES, Node, RowMap, Sink, Source
-from headwater.pipeline.declare.pipeline import Pipeline
-from headwater.pipeline.items.appending import Appending
+from headwater.pipeline.declare.pipeline import PipelineDeclaration
+from headwater.pipeline.items.appending import AppendCheck
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,7 +22,7 @@ UNKNOWN = "dead letters"
 
 
 @dataclass(frozen=True, eq=False)
-class Revived(Source):
+class ReplaySource(Source):
     """In place of a source: the letters' items that come from it."""
 
     @property
@@ -31,10 +31,10 @@ class Revived(Source):
 
 
 @dataclass(frozen=True)
-class Letters:
+class WaitingLetters:
     """Those of one node that are waiting, and the nodes that they will go through."""
 
-    mailbox: Mailbox
+    table: DeadLetterTable
     waiting: DataFrame
     runs: tuple[str, ...]
     sources: Mapping[str, int]
@@ -43,9 +43,14 @@ class Letters:
     nodes: tuple[Node, ...]
 
 
-def waiting_letters(
-    pipeline: Pipeline, spark: SparkSession, location: str, run_id: str | None, node: str | None, mode: str | None
-) -> list[Letters]:
+def find_waiting_letters(
+    pipeline: PipelineDeclaration,
+    spark: SparkSession,
+    location: str,
+    run_id: str | None,
+    node: str | None,
+    mode: str | None,
+) -> list[WaitingLetters]:
     """All that is to be tried, node by node; whether it can be is known before any of it runs."""
     nodes = pipeline.check()
     if mode is not None and mode not in MODES:
@@ -54,7 +59,7 @@ def waiting_letters(
     if node is not None and node not in calling:
         listed = f"There are: {', '.join(calling)}." if calling else "There are none."
         raise PipelineInvalid(pipeline.name, node, f"it is no row function of this pipeline. {listed}")
-    boxes = {name: Mailbox(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
+    boxes = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
     if run_id is not None and not any(run_id in box.runs() for box in boxes.values()):
         there = sorted({run for box in boxes.values() for run in box.runs()})
         listed = f"Runs that have: {', '.join(there[-5:])}." if there else "No run has."
@@ -69,32 +74,34 @@ def waiting_letters(
         )
     found = []
     for name, box in boxes.items():
-        letters = box.waiting(run_id)
+        letters = box.waiting_letters(run_id)
         if letters is not None:
-            found.append(_planned(nodes, box, letters, calling[name], mode))
+            found.append(_plan_replay(nodes, box, letters, calling[name], mode))
     return found
 
 
-def _planned(nodes: Sequence[Node], box: Mailbox, waiting: DataFrame, target: RowMap, mode: str | None) -> Letters:
+def _plan_replay(
+    nodes: Sequence[Node], box: DeadLetterTable, waiting: DataFrame, target: RowMap, mode: str | None
+) -> WaitingLetters:
     tried = waiting.where(f"not {SUPERSEDED}")
     runs = tuple(sorted(row[0] for row in waiting.select("run_id").distinct().collect()))
-    sources = _sources(tried)
+    sources = _item_sources(tried)
     rows = tried.select("row.*")
     declared = {node.name: node for node in nodes}
 
-    def revived(name: str) -> Revived:
+    def revived(name: str) -> ReplaySource:
         owner = declared.get(name, target).pipeline
-        return Revived(name, owner, reader=lambda spark: rows)
+        return ReplaySource(name, owner, reader=lambda spark: rows)
 
-    after = after_it(nodes, target.name)
+    after = node_and_successors(nodes, target.name)
     if not any(isinstance(node, Sink) for node in after):
         raise target.invalid("no sink comes after it: there is nothing to replay it into.")
     if mode is None:
-        context = _behind(nodes, after, target.name)
-        Appending(box.spark, [*context, *after], target.name).check()
+        context = _nodes_needed_by(nodes, after, target.name)
+        AppendCheck(box.spark, [*context, *after], target.name).check()
     beside = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
     line: list[Node] = [*map(revived, sources)]
-    for node in [*_behind(nodes, after, target.name), *after]:
+    for node in [*_nodes_needed_by(nodes, after, target.name), *after]:
         inputs = tuple(beside.get(name, name) for name in node.inputs)
         if node.name == target.name:
             line.append(replace(node, inputs=tuple(sources)))
@@ -102,10 +109,10 @@ def _planned(nodes: Sequence[Node], box: Mailbox, waiting: DataFrame, target: Ro
             line.append(replace(node, inputs=inputs, mode=mode or "append"))
         else:
             line.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
-    return Letters(box, waiting, runs, sources, target, tuple(line))
+    return WaitingLetters(box, waiting, runs, sources, target, tuple(line))
 
 
-def _sources(letters: DataFrame) -> dict[str, int]:
+def _item_sources(letters: DataFrame) -> dict[str, int]:
     from pyspark.sql import functions as F
 
     each = letters.select("letter_id", F.explode("items.source").alias("source")).groupBy("letter_id", "source").count()
@@ -118,7 +125,7 @@ def _sources(letters: DataFrame) -> dict[str, int]:
     return bare
 
 
-def after_it(nodes: Sequence[Node], entry: str) -> list[Node]:
+def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
     """The node and all that take from it, in their order."""
     names = {entry}
     for node in nodes:
@@ -127,7 +134,7 @@ def after_it(nodes: Sequence[Node], entry: str) -> list[Node]:
     return [node for node in nodes if node.name in names]
 
 
-def _behind(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
+def _nodes_needed_by(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
     """The nodes that these need and are not among them."""
     there = {node.name for node in after}
     wanted = {name for node in after if node.name != entry for name in node.inputs} - there

@@ -17,22 +17,22 @@ def arrow_schema(schema: StructType, timezone: str) -> pa.Schema:
 
     # A newer Spark wants to know the zone, an older one always says UTC.
     asked: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
-    return pa.schema([_zoned(field, timezone) for field in to_arrow_schema(schema, **asked)])
+    return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **asked)])
 
 
-def _zoned(field: pa.Field, timezone: str) -> pa.Field:
-    return field.with_type(_zoned_type(field.type, timezone))
+def _with_timezone(field: pa.Field, timezone: str) -> pa.Field:
+    return field.with_type(_type_with_timezone(field.type, timezone))
 
 
-def _zoned_type(kind: pa.DataType, timezone: str) -> pa.DataType:
+def _type_with_timezone(kind: pa.DataType, timezone: str) -> pa.DataType:
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, tz=timezone)
     if pa.types.is_struct(kind):
-        return pa.struct([_zoned(kind.field(place), timezone) for place in range(kind.num_fields)])
+        return pa.struct([_with_timezone(kind.field(place), timezone) for place in range(kind.num_fields)])
     if pa.types.is_map(kind):
-        return pa.map_(_zoned(kind.key_field, timezone), _zoned(kind.item_field, timezone))
+        return pa.map_(_with_timezone(kind.key_field, timezone), _with_timezone(kind.item_field, timezone))
     if pa.types.is_list(kind):
-        return pa.list_(_zoned(kind.value_field, timezone))
+        return pa.list_(_with_timezone(kind.value_field, timezone))
     return kind

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
-    from headwater.pipeline.declare.pipeline import Pipeline
+    from headwater.pipeline.declare.pipeline import PipelineDeclaration
 
 ON_ERROR = ("fail", "skip", "dead_letter")
 MODES = ("append", "overwrite", "error", "errorifexists", "ignore")
-HOW = {
+JOIN_TYPES = {
     "inner": ("inner",),
     "left": ("left", "leftouter"),
     "right": ("right", "rightouter"),
@@ -28,7 +28,7 @@ HOW = {
 }
 """Joins, each with the names that Spark has for it; underscores do not count."""
 
-_FILES = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
+_FILE_FORMATS = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
 
 Mapper = Callable[..., Any]
 """From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
@@ -41,7 +41,7 @@ class Node:
     """``name`` is its own in the pipeline that runs: a node of a nested one is `nested/name`."""
 
     name: str
-    pipeline: Pipeline = field(repr=False)
+    pipeline: PipelineDeclaration = field(repr=False)
     """The one that declares it."""
     inputs: tuple[str, ...] = ()
     """By their names."""
@@ -60,24 +60,24 @@ class Node:
     def invalid(self, reason: str) -> PipelineInvalid:
         return PipelineInvalid(self.pipeline.name, self.name, reason)
 
-    def _one_of(self, what: str, value: object, known: tuple[str, ...]) -> None:
+    def _check_choice(self, what: str, value: object, known: tuple[str, ...]) -> None:
         if value not in known:
             raise self.invalid(f"{what} '{value}' is not known. There are: {', '.join(known)}.")
 
-    def _columns(self, what: str, names: tuple[str, ...], least: int = 1) -> None:
+    def _check_columns(self, what: str, names: tuple[str, ...], least: int = 1) -> None:
         if len(names) < least:
             raise self.invalid(f"{what} names no column.")
         for name in names:
             if not is_name(name):
                 raise self.invalid(f"{what} has {name!r}, which is no name of a column.")
-            self.own_name(name)
+            self.refuse_reserved_name(name)
 
-    def own_name(self, name: str) -> None:
+    def refuse_reserved_name(self, name: str) -> None:
         """Refuses names that are ours."""
         if name.lower().startswith("__hw_"):
             raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
 
-    def _callable(self, what: str, value: object) -> None:
+    def _check_callable(self, what: str, value: object) -> None:
         if not callable(value):
             raise self.invalid(f"{what} is {type(value).__name__}, and not a function.")
 
@@ -90,12 +90,12 @@ class Source(Node):
     kind: ClassVar[str] = "source"
 
     def __post_init__(self) -> None:
-        self._callable("The reader", self.reader)
-        self._columns("The key", self.key, 0)
+        self._check_callable("The reader", self.reader)
+        self._check_columns("The key", self.key, 0)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"reader": _name_of(self.reader), "key": list(self.key)}
+        return {"reader": _function_name(self.reader), "key": list(self.key)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +107,15 @@ class Transform(Node):
     kind: ClassVar[str] = "transform"
 
     def __post_init__(self) -> None:
-        self._callable("The function", self.fn)
+        self._check_callable("The function", self.fn)
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
         if not self.inputs:
             raise self.invalid("it has no input.")
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"function": _name_of(self.fn)} | _mapped(self.mapper)
+        return {"function": _function_name(self.fn)} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,30 +135,30 @@ class RowMap(Node):
         return "flat_map" if self.many else "map"
 
     def __post_init__(self) -> None:
-        self._callable("The function", self.fn)
+        self._check_callable("The function", self.fn)
         if isinstance(self.schema, str) and not self.schema.strip():
             raise self.invalid("its schema is empty.")
         if not isinstance(self.schema, str) and not hasattr(self.schema, "fieldNames"):
             raise self.invalid(f"its schema is {type(self.schema).__name__}, and neither text nor a StructType.")
         if not isinstance(self.schema, str):
-            self._columns("Its schema", tuple(self.schema.fieldNames()))
+            self._check_columns("Its schema", tuple(self.schema.fieldNames()))
         if not is_whole(self.retries, 0):
             raise self.invalid(f"retries is {self.retries!r}: a whole number, 0 or more.")
         if not callable(self.backoff) and not is_duration(self.backoff):
             raise self.invalid(f"backoff is {self.backoff!r}: seconds, 0 or more, or a function of the retry.")
-        self._one_of("on_error", self.on_error, ON_ERROR)
+        self._check_choice("on_error", self.on_error, ON_ERROR)
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
         return {
-            "function": _name_of(self.fn),
+            "function": _function_name(self.fn),
             "schema": self.schema if isinstance(self.schema, str) else self.schema.simpleString(),
             "retries": self.retries,
-            "backoff": _name_of(self.backoff) if callable(self.backoff) else self.backoff,
+            "backoff": _function_name(self.backoff) if callable(self.backoff) else self.backoff,
             "on_error": self.on_error,
-        } | _mapped(self.mapper)
+        } | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +169,14 @@ class Join(Node):
     kind: ClassVar[str] = "join"
 
     def __post_init__(self) -> None:
-        self._columns("on", self.on)
-        self._one_of("how", self.how, tuple(HOW))
+        self._check_columns("on", self.on)
+        self._check_choice("how", self.how, tuple(JOIN_TYPES))
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"on": list(self.on), "how": self.how} | _mapped(self.mapper)
+        return {"on": list(self.on), "how": self.how} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,15 +187,15 @@ class Aggregate(Node):
     kind: ClassVar[str] = "aggregate"
 
     def __post_init__(self) -> None:
-        self._columns("by", self.by)
-        self._columns("The list of aggregates", tuple(self.aggregates))
+        self._check_columns("by", self.by)
+        self._check_columns("The list of aggregates", tuple(self.aggregates))
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
         told = {name: str(column) for name, column in self.aggregates.items()}
-        return {"by": list(self.by), "aggregates": told} | _mapped(self.mapper)
+        return {"by": list(self.by), "aggregates": told} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +211,10 @@ class Sink(Node):
     def __post_init__(self) -> None:
         if self.path is not None and self.table is not None:
             raise self.invalid("it has a path and a table: one of them.")
-        if self.path is None and self.table is None and self.format in _FILES and "path" not in self.options:
+        if self.path is None and self.table is None and self.format in _FILE_FORMATS and "path" not in self.options:
             raise self.invalid("it has neither a path nor a table.")
-        self._one_of("mode", self.mode, MODES)
-        self._columns("partition_by", self.partition_by, 0)
+        self._check_choice("mode", self.mode, MODES)
+        self._check_columns("partition_by", self.partition_by, 0)
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class Sink(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Passage(Node):
+class PassThrough(Node):
     """Where rows go into a nested pipeline, in place of its source, or come out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
@@ -235,18 +235,18 @@ class Passage(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Nested(Node):
+class NestedPipeline(Node):
     """A pipeline as a node. What comes out of its nodes is taken by their names: `nested["daily"]`."""
 
-    other: Pipeline = field(kw_only=True)
-    fed: Mapping[str, str] = field(kw_only=True)
+    other: PipelineDeclaration = field(kw_only=True)
+    fed_sources: Mapping[str, str] = field(kw_only=True)
     """Its sources that are not read but fed, each with the node that feeds it."""
     outputs: tuple[str, ...] = ()
     """Its sinks that do not write but hand over."""
     kind: ClassVar[str] = "pipeline"
 
     def __post_init__(self) -> None:
-        for what, kind, names in (("source", Source, self.fed), ("sink", Sink, self.outputs)):
+        for what, kind, names in (("source", Source, self.fed_sources), ("sink", Sink, self.outputs)):
             known = [node.name for node in self.other.nodes if isinstance(node, kind)]
             for name in names:
                 if name not in known:
@@ -260,16 +260,16 @@ class Nested(Node):
         return Node(f"{self.name}/{name}", self.pipeline)
 
 
-def canonical_how(how: str) -> str:
+def canonical_join_type(how: str) -> str:
     """A join by the name we have for it, or as it is if there is none."""
     bare = str(how).lower().replace("_", "")
-    return next((ours for ours, names in HOW.items() if bare in names), how)
+    return next((ours for ours, names in JOIN_TYPES.items() if bare in names), how)
 
 
-def _name_of(function: Any) -> str:
+def _function_name(function: Any) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{getattr(function, '__module__', None) or '?'}.{name}"
 
 
-def _mapped(mapper: Mapper | None) -> dict[str, Any]:
-    return {} if mapper is None else {"mapper": _name_of(mapper)}
+def _mapper_configuration(mapper: Mapper | None) -> dict[str, Any]:
+    return {} if mapper is None else {"mapper": _function_name(mapper)}

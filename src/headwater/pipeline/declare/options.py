@@ -80,8 +80,8 @@ class LineageOptions:
     """Literals of its queries in events: "keep", "mask" or "drop", as in `hw.enable`; None is what that says."""
 
     def __post_init__(self) -> None:
-        _one_of("mode", self.mode, MODES)
-        _one_of("overflow", self.overflow, OVERFLOWS)
+        _check_choice("mode", self.mode, MODES)
+        _check_choice("overflow", self.overflow, OVERFLOWS)
         for name, least in (("sample_every", 1), ("materialization_cap", 0), ("max_hops", 1)):
             if not is_whole(getattr(self, name), least):
                 raise OptionInvalid(name, getattr(self, name), f"a whole number, {least} or more")
@@ -91,7 +91,7 @@ class LineageOptions:
         if self.on_mismatch is not None and not callable(self.on_mismatch):
             raise OptionInvalid("on_mismatch", self.on_mismatch, "a function of a Mismatch, or None")
         if self.literals is not None:
-            _one_of("literals", self.literals, LITERALS)
+            _check_choice("literals", self.literals, LITERALS)
         if self.location is not None and not is_name(self.location):
             raise OptionInvalid("location", self.location, "a path, or None")
 
@@ -120,7 +120,7 @@ class LineageOptions:
     def follows_items(self) -> bool:
         return self.mode in ("full", "sampled")
 
-    def mismatched(self, mismatch: Mismatch) -> None:
+    def report_mismatch(self, mismatch: Mismatch) -> None:
         """Say so in the ways that were asked for."""
         if self.on_mismatch is not None:
             self.on_mismatch(mismatch)
@@ -130,6 +130,6 @@ class LineageOptions:
             _log.warning("Lineage: %s", mismatch)
 
 
-def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
+def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
     if value not in known:
         raise OptionInvalid(name, value, f"one of {', '.join(known)}")

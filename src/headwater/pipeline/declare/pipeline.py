@@ -17,27 +17,27 @@ from headwater.pipeline.declare.nodes import (
     Backoff,
     Join,
     Mapper,
-    Nested,
+    NestedPipeline,
     Node,
-    Passage,
+    PassThrough,
     RowMap,
     Sink,
     Source,
     Transform,
-    canonical_how,
+    canonical_join_type,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
-_IDS = uuid5(NAMESPACE_URL, "headwater:pipeline")
+_ID_NAMESPACE = uuid5(NAMESPACE_URL, "headwater:pipeline")
 
 Input = Node | str
 """A node, or its name, which may be declared later."""
 
 
-class Pipeline:
+class PipelineDeclaration:
     def __init__(self, name: str, namespace: str = "default") -> None:
         self.name = name
         self.namespace = namespace
@@ -50,7 +50,7 @@ class Pipeline:
     @property
     def id(self) -> str:
         """The same wherever the pipeline is declared: 32 hexadecimal digits, made of its namespace and its name."""
-        return uuid5(_IDS, json.dumps([self.namespace, self.name])).hex
+        return uuid5(_ID_NAMESPACE, json.dumps([self.namespace, self.name])).hex
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -95,7 +95,7 @@ class Pipeline:
         self, name: str, reader: Callable[[SparkSession], DataFrame], key: str | Sequence[str] | None = None
     ) -> Node:
         """``reader`` is called with the session. ``key``: the columns that tell its rows apart, in every run."""
-        return self._add(Source(name, self, reader=reader, key=_names(key)))
+        return self._add(Source(name, self, reader=reader, key=_name_tuple(key)))
 
     def transform(
         self, name: str, inputs: Input | Sequence[Input], fn: Callable[..., DataFrame], *, mapper: Mapper | None = None
@@ -152,7 +152,7 @@ class Pipeline:
         mapper: Mapper | None = None,
     ) -> Node:
         inputs = self._inputs(name, left, right)
-        return self._add(Join(name, self, inputs, on=_names(on), how=canonical_how(how), mapper=mapper))
+        return self._add(Join(name, self, inputs, on=_name_tuple(on), how=canonical_join_type(how), mapper=mapper))
 
     def aggregate(
         self,
@@ -165,7 +165,7 @@ class Pipeline:
         **aggregates: Column,
     ) -> Node:
         inputs = self._inputs(name, input)
-        return self._add(Aggregate(name, self, inputs, by=_names(by), aggregates=aggregates, mapper=mapper))
+        return self._add(Aggregate(name, self, inputs, by=_name_tuple(by), aggregates=aggregates, mapper=mapper))
 
     def sink(
         self,
@@ -180,22 +180,28 @@ class Pipeline:
         options: Mapping[str, Any] | None = None,
     ) -> Node:
         """Written by Spark's ``DataFrameWriter``, whose words these are."""
-        inputs, columns = self._inputs(name, input), _names(partition_by)
+        inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
         return self._add(Sink(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
 
     def pipeline(
-        self, name: str, other: Pipeline, inputs: Mapping[str, Input] | None = None, outputs: Sequence[str] = ()
-    ) -> Nested:
+        self,
+        name: str,
+        other: PipelineDeclaration,
+        inputs: Mapping[str, Input] | None = None,
+        outputs: Sequence[str] = (),
+    ) -> NestedPipeline:
         """``other`` as a node. Its sources in ``inputs`` are not read but fed; its sinks in ``outputs`` do not write
         but hand over, as does any other node of it: `nested["its name"]`."""
         fed = {its: self._inputs(name, ours)[0] for its, ours in (inputs or {}).items()}
-        nested = Nested(name, self, tuple(fed.values()), other=other, fed=fed, outputs=_names(outputs))
+        nested = NestedPipeline(
+            name, self, tuple(fed.values()), other=other, fed_sources=fed, outputs=_name_tuple(outputs)
+        )
         self._add(nested)
         return nested
 
     def check(self) -> tuple[Node, ...]:
         """The nodes in an order in which they can run, those of nested pipelines in their place."""
-        nodes = {node.name: node for node in _unfolded(self, ())}
+        nodes = {node.name: node for node in _expand_nested(self, ())}
         if not any(isinstance(node, Sink) for node in nodes.values()):
             raise PipelineInvalid(self.name, None, "it has no sink.")
         sorter: TopologicalSorter[str] = TopologicalSorter()
@@ -263,37 +269,37 @@ def edges_of(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
     return tuple((name, node.name) for node in nodes for name in node.inputs)
 
 
-def _names(said: str | Sequence[str] | None) -> tuple[str, ...]:
+def _name_tuple(said: str | Sequence[str] | None) -> tuple[str, ...]:
     if said is None:
         return ()
     return (said,) if isinstance(said, str) else tuple(said)
 
 
-def _unfolded(pipeline: Pipeline, around: tuple[Pipeline, ...]) -> Iterator[Node]:
+def _expand_nested(pipeline: PipelineDeclaration, around: tuple[PipelineDeclaration, ...]) -> Iterator[Node]:
     """The nodes of a pipeline with those of nested ones in their place, named and fed as they are there."""
-    handed = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, Nested)}
+    handed = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
     for declared in pipeline.nodes:
-        node = replace(declared, inputs=tuple(_handed_over(declared, name, handed) for name in declared.inputs))
-        if not isinstance(node, Nested):
+        node = replace(declared, inputs=tuple(_resolve_output(declared, name, handed) for name in declared.inputs))
+        if not isinstance(node, NestedPipeline):
             yield node
             continue
         if node.other in (pipeline, *around):
             raise node.invalid(f"pipeline '{node.other.name}' would be within itself.")
-        for inner in _unfolded(node.other, (pipeline, *around)):
-            yield _placed(node, inner, handed)
+        for inner in _expand_nested(node.other, (pipeline, *around)):
+            yield _place_inner_node(node, inner, handed)
 
 
-def _placed(nested: Nested, inner: Node, handed: Mapping[str, tuple[str, ...]]) -> Node:
+def _place_inner_node(nested: NestedPipeline, inner: Node, handed: Mapping[str, tuple[str, ...]]) -> Node:
     name = f"{nested.name}/{inner.name}"
-    if isinstance(inner, Source) and inner.name in nested.fed:
-        return Passage(name, inner.pipeline, (_handed_over(nested, nested.fed[inner.name], handed),))
+    if isinstance(inner, Source) and inner.name in nested.fed_sources:
+        return PassThrough(name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], handed),))
     inputs = tuple(f"{nested.name}/{each}" for each in inner.inputs)
     if isinstance(inner, Sink) and inner.name in nested.outputs:
-        return Passage(name, inner.pipeline, inputs)
+        return PassThrough(name, inner.pipeline, inputs)
     return replace(inner, name=name, inputs=inputs)
 
 
-def _handed_over(node: Node, name: str, handed: Mapping[str, tuple[str, ...]]) -> str:
+def _resolve_output(node: Node, name: str, handed: Mapping[str, tuple[str, ...]]) -> str:
     """A nested pipeline with one output may stand for it."""
     if name not in handed:
         return name

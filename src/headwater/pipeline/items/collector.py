@@ -8,7 +8,7 @@ from threading import Lock
 
 from headwater.model.items import Hop, ItemRecord, Reason
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.record_shape import dropped, shaped
+from headwater.pipeline.items.record_shape import drop_record, shape_record
 
 Spill = Callable[[Sequence[ItemRecord]], None]
 
@@ -28,13 +28,13 @@ class Collector:
     def record(self, records: Iterable[ItemRecord], *, as_they_are: bool = False) -> None:
         """Of two records for one item, which no run should give, the one with the stronger reason stays.
         ``as_they_are``: they have been shaped."""
-        told = records if as_they_are else (shaped(record, self._options) for record in records)
+        told = records if as_they_are else (shape_record(record, self._options) for record in records)
         with self._mutex:
-            over = [left for record in told if (left := self._take(record)) is not None]
+            over = [left for record in told if (left := self._store(record)) is not None]
         if over and self._spill is not None:
             self._spill(over)
 
-    def _take(self, record: ItemRecord) -> ItemRecord | None:
+    def _store(self, record: ItemRecord) -> ItemRecord | None:
         """What is to be passed on."""
         known = self._records.get(record.correlation_id)
         if known is not None:
@@ -53,7 +53,7 @@ class Collector:
             self._passed_on += 1
             return record
         self._dropped += 1
-        left = dropped(record)
+        left = drop_record(record)
         self._counts[left.reason] += 1
         return left if self._options.drop_records else None
 
@@ -70,11 +70,11 @@ class Collector:
             return {reason: self._counts[reason] for reason in Reason if self._counts[reason]}
 
     @property
-    def passed_on(self) -> int:
+    def passed_on_count(self) -> int:
         return self._passed_on
 
     @property
-    def dropped(self) -> int:
+    def dropped_count(self) -> int:
         return self._dropped
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:

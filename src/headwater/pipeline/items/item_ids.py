@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
 from headwater.redaction.shapes import MARK
-from headwater.rows.identity import halves_of
+from headwater.rows.identity import id_halves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 HI, LO = "__hw_hi", "__hw_lo"
 KEY = "__hw_key"
 ID = (HI, LO)
-MOST_NAMED = 100
+MAX_NAMED = 100
 """So many of the items that were merged with one are named in its record, at most."""
 
 _NESTED = ("struct<", "array<", "map<", "variant")
 
 
 @dataclass(frozen=True)
-class ItemSql:
+class ItemIdSql:
     """The id of a table's rows and what they are known by, as SQL over its columns."""
 
     hi: str
@@ -35,12 +35,12 @@ class ItemSql:
     key: str
 
 
-def salt_of(pipeline_id: str, source: str) -> str:
+def source_salt(pipeline_id: str, source: str) -> str:
     """Rows of two sources with equal keys are two items."""
     return uuid5(UUID(pipeline_id), source).hex
 
 
-def by_key(salt: str, fields: Sequence[tuple[str, str]]) -> ItemSql:
+def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
     """``fields``: the key's columns, each with its type."""
     told: list[str] = []
     for name, type in fields:
@@ -51,33 +51,33 @@ def by_key(salt: str, fields: Sequence[tuple[str, str]]) -> ItemSql:
             f"to_json(struct({quoted}), map('ignoreNullFields', 'false'))" if nested else quoted,
         ]
     columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
-    return _hashed(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+    return _hashed_ids(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
 
 
-def without_values(ids: ItemSql, names: Sequence[str]) -> ItemSql:
+def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
     """The same ids; what the rows are known by names the columns of the key, and not the values in them."""
     columns = ", ".join(f"'{MARK}' as `{name.replace('`', '``')}`" for name in names)
     return replace(ids, key=f"to_json(struct({columns}))")
 
 
-def by_place(salt: str) -> ItemSql:
+def position_ids(salt: str) -> ItemIdSql:
     """Of Parquet files."""
     place = ["_metadata.file_path", "_metadata.row_index"]
-    return _hashed(salt, place, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
+    return _hashed_ids(salt, place, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
 
 
-def kept_ids() -> ItemSql:
+def stored_ids() -> ItemIdSql:
     """Of a table that was kept with its ids."""
-    return ItemSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
+    return ItemIdSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
 
 
-def by_content(rows: DataFrame, salt: str) -> DataFrame:
+def add_content_ids(rows: DataFrame, salt: str) -> DataFrame:
     """The rows with their ids; equal rows are numbered, and which of them has which number does not matter."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     columns = [(F.col(f"`{field.name}`"), field.dataType) for field in rows.schema.fields]
-    hashed = rows.select("*", *(half.alias(name) for half, name in zip(halves_of(columns), ID, strict=True)))
+    hashed = rows.select("*", *(half.alias(name) for half, name in zip(id_halves(columns), ID, strict=True)))
     equal = Window.partitionBy(*ID).orderBy(*ID)
     numbered = hashed.select("*", F.row_number().over(equal).alias(KEY))
     minted = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
@@ -85,12 +85,12 @@ def by_content(rows: DataFrame, salt: str) -> DataFrame:
     return numbered.select(*(f"`{name}`" for name in rows.columns), *minted, key)
 
 
-def _hashed(salt: str, told: Sequence[str], key: str) -> ItemSql:
+def _hashed_ids(salt: str, told: Sequence[str], key: str) -> ItemIdSql:
     inner = ", ".join(told)
-    return ItemSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
+    return ItemIdSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
 
 
-def correlation(hi: Column, lo: Column) -> Column:
+def correlation_uuid(hi: Column, lo: Column) -> Column:
     """The id as people see it: a UUID."""
     from pyspark.sql import functions as F
 
@@ -105,13 +105,13 @@ def correlation(hi: Column, lo: Column) -> Column:
     )
 
 
-def some_of_each(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
+def sample_items(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
     """How many items each group of rows has, some of them by their ids, and whether these are not all: always the same
     ones, and never all of a large group in one place. ``rows`` have an item once for each group, or few times."""
     from pyspark.sql import functions as F
 
     hi, lo = item
-    share = F.pmod(lo, F.lit(MOST_NAMED // 2)).alias("__hw_share")
+    share = F.pmod(lo, F.lit(MAX_NAMED // 2)).alias("__hw_share")
     # Of each share the least and the greatest, number by number: of pairs or texts, Spark would sort for them.
     ends = [F.min_by(hi, lo).alias("hi"), F.min(lo).alias("lo"), F.max_by(hi, lo).alias("hi2"), F.max(lo).alias("lo2")]
     shares = rows.groupBy(*by, share).agg(F.count("*").alias("count"), *ends)
@@ -125,7 +125,7 @@ def some_of_each(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -
     )
 
 
-def halves(correlation_id: str) -> tuple[int, int]:
+def id_numbers(correlation_id: str) -> tuple[int, int]:
     """The two numbers of an id."""
     whole = UUID(correlation_id).bytes
     return int.from_bytes(whole[:8], signed=True), int.from_bytes(whole[8:], signed=True)
@@ -139,7 +139,7 @@ class Sampling:
     every: int = 1
     salt: str | None = None
 
-    def chosen(self, lo: Column) -> Column | None:
+    def condition(self, lo: Column) -> Column | None:
         """None: all of them."""
         from pyspark.sql import functions as F
 

@@ -12,40 +12,40 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
-from headwater.pipeline.items.leaves import OUT, Leaf
-from headwater.rows.forward import climb
-from headwater.rows.identity import OUT_ID, halves_of, out_id
-from headwater.rows.provenance import Block, Link, Provenance
+from headwater.pipeline.items.leaves import OUT, ItemLeaf
+from headwater.rows.forward import propagate
+from headwater.rows.identity import OUT_ID, id_halves, out_id
+from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-TIMES = "__hw_times"
+COPIES = "__hw_times"
 """How many rows there are that look alike and are made of the same items."""
 
-ROW = ("__hw_row_hi", "__hw_row_lo")
+ROW_ID = ("__hw_row_hi", "__hw_row_lo")
 """A row that many items have made, by a number of 128 bits."""
 
-_OWNING = ("aggregate", "chosen", "matched")
-_HIDING = ("all", "grouped")
-_MERGING = ("aggregate", "chosen")
+_OWNING_LINKS = ("aggregate", "chosen", "matched")
+_HIDING_LINKS = ("all", "grouped")
+_MERGING_LINKS = ("aggregate", "chosen")
 
 
 @dataclass(frozen=True)
-class Reach:
+class ItemLocations:
     """``leaves``: which of the plan's sources are tables that carry items."""
 
-    provenance: Provenance
-    leaves: dict[int, Leaf]
+    provenance: RowProvenance
+    leaves: dict[int, ItemLeaf]
 
     @property
-    def lost(self) -> set[str]:
+    def lost_sources(self) -> set[str]:
         """The sources whose items are here and cannot be told."""
-        return {source for leaf in self.leaves.values() for source in leaf.lost} | self.hidden
+        return {source for leaf in self.leaves.values() for source in leaf.lost_sources} | self.hidden_sources
 
     @property
-    def hidden(self) -> set[str]:
+    def hidden_sources(self) -> set[str]:
         """The sources with rows behind code that cannot be looked into: which of its rows are made of which of them is
         anybody's guess."""
         below: dict[int, set[int]] = {}
@@ -53,7 +53,7 @@ class Reach:
         for block in reversed(self.provenance.blocks):
             below[block.number] = set(block.sources).union(*(below[link.to] for link in block.links))
             for link in block.links:
-                if link.kind in _HIDING:  # a row that was skipped over is held here as well
+                if link.kind in _HIDING_LINKS:  # a row that was skipped over is held here as well
                     found |= below[link.to] - set(block.sources)
         return {source for number in found for source in self._leaf_sources(number)}
 
@@ -61,23 +61,23 @@ class Reach:
     def sources(self) -> set[str]:
         return {source for leaf in self.leaves.values() for source in leaf.sources}
 
-    def carried(self) -> Iterator[tuple[str, tuple[str, str]]]:
+    def carried_ids(self) -> Iterator[tuple[str, tuple[str, str]]]:
         """The items that each row carries itself: by source, the columns of their ids."""
         for number in self.provenance.blocks[0].sources:
             leaf = self.leaves.get(number)
             if leaf is not None:
-                mark = self.provenance.sources[number].hit
-                for source, ids in leaf.carried.items():
+                mark = self.provenance.sources[number].mark
+                for source, ids in leaf.carried_ids.items():
                     for place in range(len(ids)):
-                        name = leaf.place(source, place)
+                        name = leaf.id_prefix(source, place)
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
-    def linked(self) -> set[str]:
+    def linked_sources(self) -> set[str]:
         """The sources whose items made rows together with others, so that the rows do not carry them all."""
-        behind = {source for number in self.provenance.blocks[0].sources for source in self._pairs(number)}
-        return behind | {source for source in self.sources if self._ways(source)}
+        behind = {source for number in self.provenance.blocks[0].sources for source in self._paired_sources(number)}
+        return behind | {source for source in self.sources if self._links_for(source)}
 
-    def merges(self, source: str) -> int:
+    def merge_depth(self, source: str) -> int:
         """Through how many places where many rows become one the source's items come, at most."""
         deep: dict[int, int] = {0: 0}
         most = 0
@@ -87,28 +87,33 @@ class Reach:
             if any(source in self._leaf_sources(number) for number in block.sources):
                 most = max(most, deep[block.number])
             for link in block.links:
-                if link.kind in _OWNING:
-                    below = deep[block.number] + (link.kind in _MERGING)
+                if link.kind in _OWNING_LINKS:
+                    below = deep[block.number] + (link.kind in _MERGING_LINKS)
                     deep[link.to] = max(deep.get(link.to, 0), below)
         return most
 
-    def identified(self, top: DataFrame) -> DataFrame:
+    def with_out_ids(self, top: DataFrame) -> DataFrame:
         """Rows of the uppermost block under names of our own, with an `out_id`. Rows that share it look alike and are
         made of the same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
         names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
         types = {field.name: field.dataType for field in top.schema.fields}
-        links = [name for link in block.links for name in (link.here, *link.columns, *link.seen) if name in types]
+        links = [
+            name
+            for link in block.links
+            for name in (link.present, *link.columns, *link.condition_columns)
+            if name in types
+        ]
         told = [
             (top[name], types[name]) for name in dict.fromkeys([*(names[at] for at in provenance.identity), *links])
         ]
-        return top.select("*", out_id([*told, *self._marks(top)]))
+        return top.select("*", out_id([*told, *self._mark_columns(top)]))
 
-    def _marks(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
+    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
         """The ids that the rows carry."""
         for number in self.provenance.blocks[0].sources:
-            mark = self.provenance.sources[number].hit
+            mark = self.provenance.sources[number].mark
             if number in self.leaves:
                 fields: Any = top.schema[mark].dataType
                 ids = [each for each in fields if each.name == "o" or each.name.endswith(("_hi", "_lo"))]
@@ -119,17 +124,19 @@ class Reach:
         `out_id`, how many there are of it, and the item's id. None if the source is not behind the node."""
         from pyspark.sql import functions as F
 
-        ways = self._ways(source)
-        top = climb(self.provenance, lambda block: self._own(block, source, sampling), ID, lambda link: link in ways)
+        ways = self._links_for(source)
+        top = propagate(
+            self.provenance, lambda block: self._item_rows(block, source, sampling), ID, lambda link: link in ways
+        )
         if top is None:
             return None
-        found = self.identified(top)
-        if self._is_one_way(source, ways, 0):
-            return found.withColumn(TIMES, F.lit(1))
+        found = self.with_out_ids(top)
+        if self._has_one_path(source, ways, 0):
+            return found.withColumn(COPIES, F.lit(1))
         once = found.dropDuplicates([OUT_ID, *ID])
         if self.provenance.has_key:
-            return once.withColumn(TIMES, F.lit(1))
-        every = self.identified(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(TIMES))
+            return once.withColumn(COPIES, F.lit(1))
+        every = self.with_out_ids(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(COPIES))
         return once.join(every, OUT_ID)
 
     def pairs(self, source: str, sampling: Sampling) -> DataFrame | None:
@@ -137,65 +144,70 @@ class Reach:
         rows = self.rows(source, sampling)
         return None if rows is None else rows.select(OUT_ID, *ID).distinct()
 
-    def behind(self, sampling: Sampling) -> DataFrame:
+    def items_behind(self, sampling: Sampling) -> DataFrame:
         """(`out_id`, item), each once: the items of all sources that have made a row."""
         every = [self.pairs(source, sampling) for source in sorted(self.sources)]
-        return union([pairs for pairs in every if pairs is not None])
+        return union_by_name([pairs for pairs in every if pairs is not None])
 
     @cached_property
-    def groups(self) -> Link | None:
+    def group_link(self) -> BlockLink | None:
         """To the rows that the node's are groups of, if it has one row for each group, and what a row is made of is in
         its group: then items are found without making the groups again."""
         top, *below = self.provenance.blocks
         if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
             return None
         link = top.links[0]
-        course = self.provenance.course(0, link.here) if link.kind in _MERGING else None
-        collated = any("collate" in type for name, type in self._below.dtypes if name in below[0].keys)
-        if course is None or course.steps or collated or any(self._pairs(number) for number in below[0].sources):
+        course = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
+        collated = any("collate" in type for name, type in self._grouped_rows.dtypes if name in below[0].keys)
+        if (
+            course is None
+            or course.steps
+            or collated
+            or any(self._paired_sources(number) for number in below[0].sources)
+        ):
             return None
         return link
 
     @property
-    def _below(self) -> DataFrame:
+    def _grouped_rows(self) -> DataFrame:
         return self.provenance.frame(1)
 
-    def row_of_group(self) -> list[Column]:
+    def group_row_id(self) -> list[Column]:
         """The group that a row below belongs to, by two numbers."""
         from pyspark.sql.functions import col
 
-        types = {field.name: field.dataType for field in self._below.schema.fields}
-        halves = halves_of([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
-        return [half.alias(name) for half, name in zip(halves, ROW, strict=True)]
+        types = {field.name: field.dataType for field in self._grouped_rows.schema.fields}
+        halves = id_halves([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
+        return [half.alias(name) for half, name in zip(halves, ROW_ID, strict=True)]
 
-    def grouped(self, source: str, sampling: Sampling) -> DataFrame | None:
+    def items_by_group(self, source: str, sampling: Sampling) -> DataFrame | None:
         """(row, item), each once: which of the source's items are in which group."""
-        parts = list(self._own(self.provenance.blocks[1], source, sampling))
+        parts = list(self._item_rows(self.provenance.blocks[1], source, sampling))
         if not parts:
             return None
-        return union([part.select(*self.row_of_group(), *ID) for part in parts]).distinct()
+        return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
-    def _is_one_way(self, source: str, ways: set[Link], number: int) -> bool:
+    def _has_one_path(self, source: str, ways: set[BlockLink], number: int) -> bool:
         """Whether an item can come to a row on one way alone, so that it comes there but once."""
         block = self.provenance.blocks[number]
         own = sum(
-            len(leaf.carried.get(source, ())) + (source in leaf.pairs)
+            len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
             for leaf in map(self.leaves.get, block.sources)
             if leaf is not None
         )
         up = [link for link in block.links if link in ways]
         if own + len(up) != 1:
             return False
-        return not up or (up[0].kind in _MERGING and self._is_one_way(source, ways, up[0].to))
+        return not up or (up[0].kind in _MERGING_LINKS and self._has_one_path(source, ways, up[0].to))
 
-    def _ways(self, source: str) -> set[Link]:
+    def _links_for(self, source: str) -> set[BlockLink]:
         """The links that lead to the source's items; those that make them part of a row, if there are any."""
-        owning = self._leading(source, _OWNING)
+        owning = self._links_leading_to(source, _OWNING_LINKS)
         holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
-        return owning if owning or holds else self._leading(source, None)
+        return owning if owning or holds else self._links_leading_to(source, None)
 
-    def _leading(self, source: str, kinds: tuple[str, ...] | None) -> set[Link]:
-        found: set[Link] = set()
+    def _links_leading_to(self, source: str, kinds: tuple[str, ...] | None) -> set[BlockLink]:
+        found: set[BlockLink] = set()
         leads: set[int] = set()
         for block in reversed(self.provenance.blocks):
             holds = any(source in self._leaf_sources(number) for number in block.sources)
@@ -205,7 +217,7 @@ class Reach:
                 leads.add(block.number)
         return found
 
-    def _pairs(self, number: int) -> set[str]:
+    def _paired_sources(self, number: int) -> set[str]:
         leaf = self.leaves.get(number)
         return set() if leaf is None else set(leaf.pairs)
 
@@ -213,7 +225,7 @@ class Reach:
         leaf = self.leaves.get(number)
         return set() if leaf is None else leaf.sources
 
-    def _own(self, block: Block, source: str, sampling: Sampling) -> Iterator[DataFrame]:
+    def _item_rows(self, block: Block, source: str, sampling: Sampling) -> Iterator[DataFrame]:
         from pyspark.sql import functions as F
 
         for number in block.sources:
@@ -221,11 +233,11 @@ class Reach:
             if leaf is None or source not in leaf.sources:
                 continue
             frame = self.provenance.frame(block.number)
-            mark = self.provenance.sources[number].hit
-            for place in range(len(leaf.carried.get(source, ()))):
-                name = leaf.place(source, place)
+            mark = self.provenance.sources[number].mark
+            for place in range(len(leaf.carried_ids.get(source, ()))):
+                name = leaf.id_prefix(source, place)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
-                chosen = sampling.chosen(lo)
+                chosen = sampling.condition(lo)
                 there = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
                 yield frame.where(there).select("*", hi.alias(HI), lo.alias(LO))
             if source in leaf.pairs:
@@ -234,5 +246,5 @@ class Reach:
                 yield joined.select(frame["*"], *(pairs[name] for name in ID))
 
 
-def union(frames: list[DataFrame]) -> DataFrame:
+def union_by_name(frames: list[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionByName(other), frames)

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import ItemRecord
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.expansion import Company, Expansion, RowId, met
-from headwater.pipeline.items.general_path import padded
-from headwater.pipeline.items.item_ids import halves
-from headwater.pipeline.items.item_records import records, with_company
-from headwater.pipeline.items.stages import Station
+from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, load_contributors
+from headwater.pipeline.items.general_path import add_missing_columns
+from headwater.pipeline.items.item_ids import id_numbers
+from headwater.pipeline.items.item_records import terminal_records, with_contributors
+from headwater.pipeline.items.stages import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 MANIFEST = "_journal.json"
-_AT_ONCE = 1_000
-_SHAPING = (
+_BATCH_SIZE = 1_000
+_SHAPING_OPTIONS = (
     "redact",
     "snapshots",
     "max_hops",
@@ -44,17 +44,17 @@ _SHAPING = (
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLog:
     """The items of one source: its stations, and the folder of their rows."""
 
     source: str
-    stations: Sequence[Station]
+    stages: Sequence[Stage]
     folder: str
 
 
 @dataclass(frozen=True)
 class Manifest:
-    lines: Sequence[Line]
+    sources: Sequence[SourceLog]
     options: LineageOptions
 
     def to_json(self) -> str:
@@ -62,12 +62,14 @@ class Manifest:
             {
                 "source": line.source,
                 "folder": line.folder,
-                "stations": [station.to_dict() for station in line.stations],
+                "stations": [station.to_dict() for station in line.stages],
             }
-            for line in self.lines
+            for line in self.sources
         ]
         options = {
-            each.name: getattr(self.options, each.name) for each in fields(self.options) if each.name in _SHAPING
+            each.name: getattr(self.options, each.name)
+            for each in fields(self.options)
+            if each.name in _SHAPING_OPTIONS
         }
         return json.dumps({"version": 1, "sources": lines, "options": options}, indent=1)
 
@@ -75,25 +77,25 @@ class Manifest:
     def from_json(cls, text: str) -> Manifest:
         told = json.loads(text)
         lines = [
-            Line(each["source"], [Station.from_dict(station) for station in each["stations"]], each["folder"])
+            SourceLog(each["source"], [Stage.from_dict(station) for station in each["stations"]], each["folder"])
             for each in told["sources"]
         ]
         return cls(lines, LineageOptions(**told["options"]))
 
 
 @dataclass
-class Journal:
+class ItemLog:
     manifest: Manifest
     rows: Mapping[str, DataFrame] = field(default_factory=dict)
     """By source."""
-    companies: Mapping[int, DataFrame] = field(default_factory=dict)
+    contributor_tables: Mapping[int, DataFrame] = field(default_factory=dict)
 
     @property
     def records(self) -> DataFrame:
         options = self.manifest.options
         told = [
-            records(self._beside(line, self.rows[line.source]), line.source, line.stations, options)
-            for line in self.manifest.lines
+            terminal_records(self._with_contributors(line, self.rows[line.source]), line.source, line.stages, options)
+            for line in self.manifest.sources
         ]
         return reduce(lambda one, other: one.unionByName(other), told)
 
@@ -101,46 +103,46 @@ class Journal:
         from pyspark.sql import functions as F
 
         try:
-            hi, lo = halves(correlation_id)
+            hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self.manifest.lines:
+        for line in self.manifest.sources:
             rows = self.rows[line.source].where((F.col("hi") == hi) & (F.col("lo") == lo)).limit(1).collect()
-            for record in self._expanded(line, rows):
+            for record in self._build_records(line, rows):
                 return record
         return None
 
-    def at_hand(self, most: int | None, *, whole: bool = False) -> Iterator[ItemRecord]:
+    def local_records(self, most: int | None, *, whole: bool = False) -> Iterator[ItemRecord]:
         """So many records at most; ``whole``: none of those that were dropped."""
         left = most
-        for line in self.manifest.lines:
+        for line in self.manifest.sources:
             rows = self.rows[line.source].where("dropped is null") if whole else self.rows[line.source]
             some = (rows if left is None else rows.limit(left)).collect()
             left = None if left is None else left - len(some)
-            yield from self._expanded(line, some)
+            yield from self._build_records(line, some)
 
-    def one_by_one(self) -> Iterator[ItemRecord]:
+    def iterate_records(self) -> Iterator[ItemRecord]:
         """All of them, and never many in memory."""
-        for line in self.manifest.lines:
+        for line in self.manifest.sources:
             rows = iter(self.rows[line.source].toLocalIterator())
-            while some := list(islice(rows, _AT_ONCE)):
-                yield from self._expanded(line, some)
+            while some := list(islice(rows, _BATCH_SIZE)):
+                yield from self._build_records(line, some)
 
-    def _beside(self, line: Line, rows: DataFrame) -> DataFrame:
-        return with_company(padded(rows, line.stations), line.stations, self.companies)
+    def _with_contributors(self, line: SourceLog, rows: DataFrame) -> DataFrame:
+        return with_contributors(add_missing_columns(rows, line.stages), line.stages, self.contributor_tables)
 
-    def _expanded(self, line: Line, rows: Sequence[Row]) -> Iterator[ItemRecord]:
-        expansion = Expansion(line.source, line.stations, self.manifest.options)
+    def _build_records(self, line: SourceLog, rows: Sequence[Row]) -> Iterator[ItemRecord]:
+        expansion = RecordBuilder(line.source, line.stages, self.manifest.options)
         told = [row.asDict() for row in rows]
-        companies = met(line.stations, told, self._company)
+        companies = load_contributors(line.stages, told, self._contributors_of)
         for row in told:
             yield expansion.record(row, companies.of(row))
 
-    def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
+    def _contributors_of(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         from pyspark.sql.functions import broadcast
 
-        rows = self.companies[place]
+        rows = self.contributor_tables[place]
         asked = rows.sparkSession.createDataFrame(list(wanted), "hi long, lo long")
         for row in rows.join(broadcast(asked), ["hi", "lo"], "left_semi").collect():
             items = [(each["hi"], each["lo"]) for each in row["names"] or ()]
-            yield (row["hi"], row["lo"]), Company(row["contributors"], items, row["cut"])
+            yield (row["hi"], row["lo"]), Contributors(row["contributors"], items, row["cut"])

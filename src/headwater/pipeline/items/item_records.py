@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Cardinality, Continuity, Outcome, Reason, reason_of
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.general_path import View, emitted
-from headwater.pipeline.items.item_ids import MOST_NAMED, correlation
-from headwater.pipeline.items.stages import Station
+from headwater.pipeline.items.general_path import StageColumns, emitted_count
+from headwater.pipeline.items.item_ids import MAX_NAMED, correlation_uuid
+from headwater.pipeline.items.stages import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-COUNTED = {
+COUNTED_OUTCOMES = {
     "emitted": Outcome.EMITTED,
     "filtered": Outcome.FILTERED_OUT,
     "retried": Outcome.RETRIED,
@@ -26,20 +26,20 @@ REPEATED = "repeated"
 """Items whose key more than one row has."""
 ROWS = "rows"
 """Of a source, those that items were found in."""
-UNTOLD = (REPEATED, ROWS)
+INTERNAL_COUNTS = (REPEATED, ROWS)
 """Counted for our own sake."""
 
 
-def counts(line: Sequence[Station]) -> dict[tuple[str, str], Column]:
+def outcome_counts(line: Sequence[Stage]) -> dict[tuple[str, str], Column]:
     """By node and word, how many items."""
     from pyspark.sql import functions as F
 
     found: dict[tuple[str, str], Column] = {}
     for station in line:
-        view = View(station, line)
-        found[station.node, "items"] = F.count_if(view.arrived)
-        for word, flag in COUNTED.items():
-            if station.calls or word in ("emitted", "filtered"):
+        view = StageColumns(station, line)
+        found[station.node, "items"] = F.count_if(view.reached)
+        for word, flag in COUNTED_OUTCOMES.items():
+            if station.is_row_function or word in ("emitted", "filtered"):
                 found[station.node, word] = F.count_if(view.has(flag))
     found[line[0].node, ROWS] = F.coalesce(F.sum("e0"), F.lit(0))
     found[line[0].node, REPEATED] = F.count_if(F.col("e0") > 1)
@@ -54,48 +54,50 @@ def without_error_texts(rows: DataFrame) -> DataFrame:
     return rows.withColumns({name: F.substring_index(name, ":", 1) for name in errors}) if errors else rows
 
 
-def with_company(found: DataFrame, line: Sequence[Station], companies: Mapping[int, DataFrame]) -> DataFrame:
+def with_contributors(found: DataFrame, line: Sequence[Stage], companies: Mapping[int, DataFrame]) -> DataFrame:
     """Beside each row those that have made with it what it became: `p…` how many, `n…` some of them, `u…` if there are
     more."""
     from pyspark.sql import functions as F
 
     for station in line:
-        if station.company is None or station.like is not None:
+        if station.contributor_table is None or station.same_as is not None:
             continue
         number = station.number
         names = {"hi": "g", "lo": "h", "contributors": "p", "names": "n", "cut": "u"}
-        rows = companies[station.company].select(*(F.col(name).alias(f"{as_}{number}") for name, as_ in names.items()))
+        rows = companies[station.contributor_table].select(
+            *(F.col(name).alias(f"{as_}{number}") for name, as_ in names.items())
+        )
         found = found.join(rows, [f"g{number}", f"h{number}"], "left")
     return found
 
 
-def records(found: DataFrame, source: str, line: Sequence[Station], options: LineageOptions) -> DataFrame:
+def terminal_records(found: DataFrame, source: str, line: Sequence[Stage], options: LineageOptions) -> DataFrame:
     """The terminal records of rows that have their company beside them."""
     from pyspark.sql import functions as F
 
-    views = [_Told(station, line, options) for station in line]
-    hops = F.array_compact(F.array(*(F.when(view.arrived, view.hop) for view in views)))
-    path = F.array_compact(F.array(*(F.when(view.arrived, F.lit(view.station.segment)) for view in views)))
+    views = [_HopColumns(station, line, options) for station in line]
+    hops = F.array_compact(F.array(*(F.when(view.reached, view.hop) for view in views)))
+    path = F.array_compact(F.array(*(F.when(view.reached, F.lit(view.stage.segment)) for view in views)))
     nothing = F.lit(None).cast("string")
 
     def of_last(pick: str) -> Column:
-        return F.coalesce(*(F.when(F.col("ended") == view.station.number, getattr(view, pick)) for view in views))
+        return F.coalesce(*(F.when(F.col("ended") == view.stage.number, getattr(view, pick)) for view in views))
 
     kept_hops = hops if options.intermediate_records else F.slice(hops, -1, 1)
     over = F.size(kept_hops) > options.max_hops
     last_hop = F.transform(F.slice(kept_hops, -1, 1), lambda hop: hop.withField("truncated", F.lit(True)))
     cut = F.concat(F.slice(kept_hops, 1, options.max_hops - 1), last_hop)
     error = F.substring_index(of_last("error"), ":", 1) if options.redact else of_last("error")
-    data = nothing if options.redact else of_last("shown") if options.snapshots else F.col("s0")
-    named, unnamed = _others(found, line)
+    data = nothing if options.redact else of_last("data") if options.snapshots else F.col("s0")
+    named, unnamed = _contributor_names(found, line)
     told = found.select(
-        correlation(F.col("hi"), F.col("lo")).alias("correlation_id"),
+        correlation_uuid(F.col("hi"), F.col("lo")).alias("correlation_id"),
         F.lit(source).alias("source"),
         "key",
         path.alias("path"),
         (F.when(over, cut).otherwise(kept_hops) if len(line) > options.max_hops else kept_hops).alias("hops"),
         "outcome",
-        _reason(F.col("outcome")).alias("reason"),
+        _reason_column(F.col("outcome")).alias("reason"),
         of_last("named").alias("node"),
         F.coalesce(of_last("retries"), F.lit(0)).alias("retries"),
         (named if options.contributor_ids else F.lit(None).cast("array<string>")).alias("contributors"),
@@ -104,10 +106,10 @@ def records(found: DataFrame, source: str, line: Sequence[Station], options: Lin
         (over | unnamed if options.contributor_ids else over).alias("truncated"),
         "dropped",
     )
-    return (_shortened(told) if options.overflow == "drop" else told).drop("dropped")
+    return (_shorten_dropped(told) if options.overflow == "drop" else told).drop("dropped")
 
 
-def _shortened(records: DataFrame) -> DataFrame:
+def _shorten_dropped(records: DataFrame) -> DataFrame:
     """What is left of records for which there was no room: whose they were, and that they were dropped."""
     from pyspark.sql import functions as F
 
@@ -120,7 +122,7 @@ def _shortened(records: DataFrame) -> DataFrame:
     return records.withColumns({name: column.otherwise(F.col(name)) for name, column in short.items()})
 
 
-def _others(found: DataFrame, line: Sequence[Station]) -> tuple[Column, Column]:
+def _contributor_names(found: DataFrame, line: Sequence[Stage]) -> tuple[Column, Column]:
     """Who was with an item, and whether there are others than those."""
     from pyspark.sql import functions as F
 
@@ -135,39 +137,39 @@ def _others(found: DataFrame, line: Sequence[Station]) -> tuple[Column, Column]:
     every = F.concat(*(F.coalesce(part, nobody) for part in parts))
     names = F.transform(
         F.array_except(every, F.array(own.cast("struct<hi:bigint,lo:bigint>"))),
-        lambda one: correlation(one["hi"], one["lo"]),
+        lambda one: correlation_uuid(one["hi"], one["lo"]),
     )
-    unnamed = F.coalesce(*(F.when(each, True) for each in cut), F.size(names) > MOST_NAMED)
-    return F.slice(F.sort_array(names), 1, MOST_NAMED), unnamed
+    unnamed = F.coalesce(*(F.when(each, True) for each in cut), F.size(names) > MAX_NAMED)
+    return F.slice(F.sort_array(names), 1, MAX_NAMED), unnamed
 
 
-class _Told(View):
-    def __init__(self, station: Station, line: Sequence[Station], options: LineageOptions) -> None:
+class _HopColumns(StageColumns):
+    def __init__(self, station: Stage, line: Sequence[Stage], options: LineageOptions) -> None:
         from pyspark.sql import functions as F
 
         super().__init__(station, line)
         self._options = options
-        self._line = line
+        self._stages = line
         self.named = F.lit(station.node)
-        self.shown = F.coalesce(*(F.col(f"s{number}") for number in station.own))
+        self.data = F.coalesce(*(F.col(f"s{number}") for number in station.counted_stages))
         self.retries, self.error = F.lit(0), F.lit(None).cast("string")
-        if station.calls:
+        if station.is_row_function:
             self.retries, self.error = F.col(f"r{station.number}"), F.col(f"x{station.number}")
 
     @property
     def hop(self) -> Column:
         from pyspark.sql import functions as F
 
-        options, station = self._options, self.station
+        options, station = self._options, self.stage
         known = station.continuity is not Continuity.REPRESENTATIVE
         count = self.emitted if known else F.lit(None).cast("bigint")
         cardinality = F.when(count.isNull(), int(Cardinality.UNKNOWN)).otherwise(F.least(count, F.lit(2)) + 1)
-        before = {other.number: other for other in self._line if other.number in station.ports}
-        ports = [F.when(emitted(before[other]) > 0, F.lit(port)) for port, other in station.ports_in_order]
+        before = {other.number: other for other in self._stages if other.number in station.ports}
+        ports = [F.when(emitted_count(before[other]) > 0, F.lit(port)) for port, other in station.ports_in_order]
         ancestry = F.array_compact(F.array(*ports)).cast("array<int>")
         nothing = F.lit(None).cast("string")
         given = [
-            F.when(emitted(other) > 0, F.coalesce(*(F.col(f"s{number}") for number in other.own)))
+            F.when(emitted_count(other) > 0, F.coalesce(*(F.col(f"s{number}") for number in other.counted_stages)))
             for other in before.values()
         ]
         shown = options.snapshots and not options.redact
@@ -185,18 +187,22 @@ class _Told(View):
             F.lit(str(station.continuity)).alias("continuity"),
             F.lit(station.at if options.hop_timestamps else None).cast("timestamp").alias("at"),
             (F.coalesce(*given) if shown and given else nothing).alias("input"),
-            (self.shown if shown else nothing).alias("output"),
+            (self.data if shown else nothing).alias("output"),
         )
 
     def _contributors(self) -> Column:
         from pyspark.sql import functions as F
 
-        told = [F.col(f"c{number}") for number in self.station.own]
-        told += [F.col(f"p{number}") for number in self.station.own if self._line[number].company is not None]
+        told = [F.col(f"c{number}") for number in self.stage.counted_stages]
+        told += [
+            F.col(f"p{number}")
+            for number in self.stage.counted_stages
+            if self._stages[number].contributor_table is not None
+        ]
         return F.coalesce(*told)
 
 
-def _reason(outcome: Column) -> Column:
+def _reason_column(outcome: Column) -> Column:
     """In a word, by what weighs most."""
     from pyspark.sql import functions as F
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwater.rows.names import named_leaves
-from headwater.rows.provenance import Provenance
+from headwater.rows.names import name_leaves
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,67 +17,67 @@ OUT = "__hw_out"
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ItemLeaf:
     """``carried``: by source, the ids of its items as SQL for their two halves; a table that was joined with itself
     carries two. ``pairs``: by source, a table of (`__hw_out`, hi, lo): the items behind rows that many have made."""
 
     node: str
     paths: frozenset[str]
-    carried: Mapping[str, Sequence[tuple[str, str]]]
+    carried_ids: Mapping[str, Sequence[tuple[str, str]]]
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)
     key: str | None = None
     """What the items are known by, as SQL, where they begin here."""
     data: str | None = None
     """And how they look there, as JSON, if that is to be told."""
-    begun: str | None = None
+    origin: str | None = None
     """The source whose items these two are of."""
-    told: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, str] = field(default_factory=dict)
     """What else its rows shall carry, as SQL by a name."""
-    lost: frozenset[str] = frozenset()
+    lost_sources: frozenset[str] = frozenset()
     """Sources whose items are in it and cannot be told."""
 
     @property
     def sources(self) -> set[str]:
-        return {*self.carried, *self.pairs}
+        return {*self.carried_ids, *self.pairs}
 
     @property
-    def mark(self) -> str:
+    def mark_sql(self) -> str:
         """What each row of it shall carry up, as SQL: the ids one after the other, and what pairs know it by."""
         parts = []
-        for source in self.carried:
-            for number, (hi, lo) in enumerate(self.carried[source]):
-                name = self.place(source, number)
+        for source in self.carried_ids:
+            for number, (hi, lo) in enumerate(self.carried_ids[source]):
+                name = self.id_prefix(source, number)
                 parts += [f"{hi} as {name}_hi", f"{lo} as {name}_lo"]
         if self.pairs:
             parts.append(f"`{OUT}` as o")
-        told = {"k": self.key, "d": self.data, **self.told}
+        told = {"k": self.key, "d": self.data, **self.extra}
         parts += [f"{sql} as {name}" for name, sql in told.items() if sql is not None]
         return f"struct({', '.join(parts or ['true as nobody'])})"  # an older Spark knows no empty struct
 
-    def place(self, source: str, number: int) -> str:
-        return f"i{list(self.carried).index(source)}_{number}"
+    def id_prefix(self, source: str, number: int) -> str:
+        return f"i{list(self.carried_ids).index(source)}_{number}"
 
 
 @dataclass
-class Leaves:
+class ItemLeaves:
     spark: SparkSession
-    known: list[Leaf] = field(default_factory=list)
+    leaves: list[ItemLeaf] = field(default_factory=list)
 
-    def add(self, leaf: Leaf) -> None:
-        self.known.append(leaf)
+    def add(self, leaf: ItemLeaf) -> None:
+        self.leaves.append(leaf)
 
-    def of(self, frame: DataFrame) -> tuple[Provenance, dict[int, Leaf]]:
+    def provenance_of(self, frame: DataFrame) -> tuple[RowProvenance, dict[int, ItemLeaf]]:
         """The frame's plan, its blocks carrying the ids of items; and which of its sources is which table."""
         plan: Any = frame._jdf.queryExecution().analyzed()
-        bare = Provenance(self.spark, plan)
-        names = named_leaves(self.spark, [bare.leaf(source.number) for source in bare.sources])
+        bare = RowProvenance(self.spark, plan)
+        names = name_leaves(self.spark, [bare.leaf(source.number) for source in bare.sources])
         found = {}
         for source, named in zip(bare.sources, names, strict=True):
-            leaf = self._at(frozenset(named.paths))
+            leaf = self._leaf_at(frozenset(named.paths))
             if leaf is not None:
                 found[source.number] = leaf
-        marks = {number: leaf.mark for number, leaf in found.items()}
-        return Provenance(self.spark, plan, marks, ids=False), found
+        marks = {number: leaf.mark_sql for number, leaf in found.items()}
+        return RowProvenance(self.spark, plan, marks, ids=False), found
 
-    def _at(self, paths: frozenset[str]) -> Leaf | None:
-        return next((leaf for leaf in self.known if leaf.paths == paths), None) if paths else None
+    def _leaf_at(self, paths: frozenset[str]) -> ItemLeaf | None:
+        return next((leaf for leaf in self.leaves if leaf.paths == paths), None) if paths else None

@@ -15,90 +15,94 @@ from typing import TYPE_CHECKING, Any
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import Mapper, Node
 from headwater.pipeline.items.item_ids import ID, Sampling
-from headwater.pipeline.items.item_locations import Reach
-from headwater.pipeline.items.leaves import OUT, Leaf
-from headwater.pipeline.run.steps import quoted
+from headwater.pipeline.items.item_locations import ItemLocations
+from headwater.pipeline.items.leaves import OUT, ItemLeaf
+from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
 from headwater.rows.identity import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_ONE_BY_ONE = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
+_ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
 """Steps that take rows as they stand, and give theirs in that order."""
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedOutput:
     """A node's output as it is kept; ``frame`` is what others see of it."""
 
     frame: DataFrame
-    leaf: Leaf
+    leaf: ItemLeaf
     continuity: Continuity
 
 
 @dataclass(frozen=True)
-class Input:
+class PairingInput:
     """``frame`` as others see it, and where items are in it."""
 
     frame: DataFrame
-    reach: Reach
+    locations: ItemLocations
 
 
 @dataclass(frozen=True)
-class Pairing:
+class OutputPairing:
     workspace: Workspace
     sampling: Sampling
 
-    def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[Input], mapper: Mapper) -> Paired:
-        table = self._numbered(node, frame)
-        seen = table.select(OUT, *map(quoted, frame.columns))
-        lost = frozenset().union(*(each.reach.lost for each in inputs))
+    def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[PairingInput], mapper: Mapper) -> PairedOutput:
+        table = self._store_numbered(node, frame)
+        seen = table.select(OUT, *map(quote_name, frame.columns))
+        lost = frozenset().union(*(each.locations.lost_sources for each in inputs))
         found: dict[str, list[DataFrame]] = {}
         for each in inputs:
-            for source in sorted(each.reach.sources - lost):
-                rows = each.reach.rows(source, self.sampling)
+            for source in sorted(each.locations.sources - lost):
+                rows = each.locations.rows(source, self.sampling)
                 if rows is not None:
-                    given = rows.select(*_named(each.frame.columns), *ID)
-                    pairs = given.join(seen, _condition(node, mapper, given, seen)).select(OUT, *ID)
+                    given = rows.select(*_original_columns(each.frame.columns), *ID)
+                    pairs = given.join(seen, _mapper_condition(node, mapper, given, seen)).select(OUT, *ID)
                     found.setdefault(source, []).append(pairs)
-        return self._paired(node, table, frame.columns, found, lost, Continuity.DECLARED)
+        return self._store_pairs(node, table, frame.columns, found, lost, Continuity.DECLARED)
 
-    def by_position(self, node: Node, input: Input, make: Callable[[DataFrame], DataFrame]) -> Paired | None:
+    def by_position(
+        self, node: Node, input: PairingInput, make: Callable[[DataFrame], DataFrame]
+    ) -> PairedOutput | None:
         """``make`` gives the node's output anew, for an input that is kept, so that its rows stand still. None if the
         output may have another order than the input; where the two have not as many rows, nothing is told of items."""
         from pyspark.sql import functions as F
 
-        reach = input.reach
-        rows = reach.identified(reach.provenance.frame(0)).select(OUT_ID, *_named(input.frame.columns))
+        reach = input.locations
+        rows = reach.with_out_ids(reach.provenance.frame(0)).select(OUT_ID, *_original_columns(input.frame.columns))
         given = self.workspace.keep(f"{node.name}<", rows)
-        made = make(given.select(*map(quoted, input.frame.columns)))
+        made = make(given.select(*map(quote_name, input.frame.columns)))
         plan: Any = made._jdf.queryExecution().analyzed()
-        if not _is_one_by_one(plan):
+        if not _keeps_order(plan):
             return None
-        table = self._numbered(node, made)
+        table = self._store_numbered(node, made)
         standing = given.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
-        with self.workspace.own_work():
+        with self.workspace.tag_own_jobs():
             counts = {each.count() for each in (given, table, standing.join(table, OUT))}
         if len(counts) > 1:
-            return self._paired(node, table, made.columns, {}, reach.sources | reach.lost, Continuity.REPRESENTATIVE)
+            return self._store_pairs(
+                node, table, made.columns, {}, reach.sources | reach.lost_sources, Continuity.REPRESENTATIVE
+            )
         every = ((source, reach.pairs(source, self.sampling)) for source in sorted(reach.sources))
         found = {
             source: [standing.join(pairs, OUT_ID).select(OUT, *ID)] for source, pairs in every if pairs is not None
         }
-        return self._paired(node, table, made.columns, found, reach.lost, Continuity.POSITIONAL)
+        return self._store_pairs(node, table, made.columns, found, reach.lost_sources, Continuity.POSITIONAL)
 
-    def untold(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> Paired:
+    def without_pairs(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
         """Whose items are in it cannot be said."""
-        table = self._numbered(node, frame)
-        return self._paired(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
+        table = self._store_numbered(node, frame)
+        return self._store_pairs(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
 
-    def _numbered(self, node: Node, frame: DataFrame) -> DataFrame:
+    def _store_numbered(self, node: Node, frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         return self.workspace.keep(f"{node.name}>", frame.withColumn(OUT, F.monotonically_increasing_id()))
 
-    def _paired(
+    def _store_pairs(
         self,
         node: Node,
         table: DataFrame,
@@ -106,7 +110,7 @@ class Pairing:
         found: Mapping[str, Sequence[DataFrame]],
         lost: Iterable[str],
         continuity: Continuity,
-    ) -> Paired:
+    ) -> PairedOutput:
         pairs = {
             source: self.workspace.keep(
                 f"{node.name}>{source}", reduce(lambda one, other: one.union(other), parts).distinct()
@@ -114,18 +118,18 @@ class Pairing:
             for source, parts in found.items()
         }
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
-        leaf = Leaf(node.name, paths, {}, pairs, lost=frozenset(lost))
-        return Paired(table.select(*map(quoted, columns)), leaf, continuity)
+        leaf = ItemLeaf(node.name, paths, {}, pairs, lost_sources=frozenset(lost))
+        return PairedOutput(table.select(*map(quote_name, columns)), leaf, continuity)
 
 
-def _named(columns: Sequence[str]) -> list[Any]:
+def _original_columns(columns: Sequence[str]) -> list[Any]:
     """A row's columns by the names that others see."""
     from pyspark.sql import functions as F
 
     return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
 
 
-def _condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) -> Any:
+def _mapper_condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) -> Any:
     from pyspark.sql import Column
 
     found = mapper(given, made)
@@ -134,7 +138,7 @@ def _condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) ->
     return found
 
 
-def _is_one_by_one(plan: Any) -> bool:
+def _keeps_order(plan: Any) -> bool:
     children = plan.children()
     below = (children.apply(place) for place in range(children.size()))
-    return plan.getClass().getSimpleName() in _ONE_BY_ONE and children.size() <= 1 and all(map(_is_one_by_one, below))
+    return plan.getClass().getSimpleName() in _ORDER_KEEPING and children.size() <= 1 and all(map(_keeps_order, below))

@@ -19,21 +19,21 @@ from headwater.engines.paths import below, literal_paths, local_path, parquet_fi
 from headwater.engines.sql import Sql, integers, joined, sql
 from headwater.errors import EngineError, PathNotAllowed, PipelineError
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
-from headwater.pipeline.items.expansion import Company, Expansion, RowId, correlation_id, met
-from headwater.pipeline.items.item_ids import halves
-from headwater.pipeline.items.item_log import MANIFEST, Line, Manifest
+from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, correlation_id, load_contributors
+from headwater.pipeline.items.item_ids import id_numbers
+from headwater.pipeline.items.item_log import MANIFEST, Manifest, SourceLog
 
 if TYPE_CHECKING:
     pass
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _EndGroup:
     """Items of one source that ended alike."""
 
     outcome: int
     dropped: bool | None
-    ended: int
+    stage: int
     count: int
 
     @property
@@ -46,12 +46,12 @@ class _Kind:
         return sql(
             "(outcome = {outcome} AND ended = {ended} AND dropped {dropped})",
             outcome=self.outcome,
-            ended=self.ended,
+            ended=self.stage,
             dropped=dropped,
         )
 
 
-class Items:
+class StoredItems:
     """``location`` is the folder of the records, as the run's facet `headwater_pipeline` names it."""
 
     def __init__(self, location: str | Path) -> None:
@@ -80,7 +80,7 @@ class Items:
     ) -> dict[Reason, int]:
         """How many items ended for which reason."""
         found: dict[Reason, int] = {}
-        for _, kinds in self._lines(reason, node, source):
+        for _, kinds in self._sources(reason, node, source):
             for kind in kinds:
                 found[kind.reason] = found.get(kind.reason, 0) + kind.count
         return {each: found[each] for each in Reason if each in found}
@@ -95,7 +95,7 @@ class Items:
     ) -> list[ItemRecord]:
         """By source and key; ``limit`` of them at most."""
         found: list[ItemRecord] = []
-        for line, kinds in self._lines(reason, node, source):
+        for line, kinds in self._sources(reason, node, source):
             left = None if limit is None else limit - len(found)
             if kinds and (left is None or left > 0):
                 where = joined(" OR ", [kind.condition for kind in kinds])
@@ -106,10 +106,10 @@ class Items:
     def record(self, correlation_id: str) -> ItemRecord | None:
         """An item's record; None if the run knows no such item, or did not follow it."""
         try:
-            hi, lo = halves(correlation_id)
+            hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self._manifest.lines:
+        for line in self._manifest.sources:
             for record in self._records(line, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
                 return record
         return None
@@ -126,7 +126,7 @@ class Items:
     def unresolved(self) -> tuple[str, ...]:
         """Items whose record does not say where they ended, or that have more than one: there are none."""
         found: list[str] = []
-        for line in self._manifest.lines:
+        for line in self._manifest.sources:
             query = sql(
                 "SELECT hi, lo FROM {table} GROUP BY ALL HAVING count(*) > 1 OR count(ended) = 0 OR count(outcome) = 0",
                 table=self._table(line.folder),
@@ -134,36 +134,38 @@ class Items:
             found += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
         return tuple(sorted(found))
 
-    def _lines(self, reason: str | None, node: str | None, source: str | None) -> Iterator[tuple[Line, list[_Kind]]]:
+    def _sources(
+        self, reason: str | None, node: str | None, source: str | None
+    ) -> Iterator[tuple[SourceLog, list[_EndGroup]]]:
         """The sources by their names, and which kinds of ends are asked for."""
         wanted = _reason(reason)
-        for line in sorted(self._manifest.lines, key=lambda line: line.source):
+        for line in sorted(self._manifest.sources, key=lambda line: line.source):
             if source is not None and source != line.source:
                 continue
             query = sql(
                 "SELECT outcome, dropped, ended, count(*) FROM {table} GROUP BY ALL ORDER BY ALL",
                 table=self._table(line.folder),
             )
-            kinds = [_Kind(*row) for row in self._rows(query).rows]
+            kinds = [_EndGroup(*row) for row in self._rows(query).rows]
             yield (
                 line,
                 [
                     kind
                     for kind in kinds
                     if (wanted is None or kind.reason is wanted)
-                    and (node is None or line.stations[kind.ended].node == node)
+                    and (node is None or line.stages[kind.stage].node == node)
                 ],
             )
 
-    def _records(self, line: Line, rest: Sql) -> list[ItemRecord]:
+    def _records(self, line: SourceLog, rest: Sql) -> list[ItemRecord]:
         query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(line.folder), rest=rest)
         answer = self._rows(query)
         told = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        companies = met(line.stations, told, self._company)
-        expansion = Expansion(line.source, line.stations, self._manifest.options)
+        companies = load_contributors(line.stages, told, self._contributors_of)
+        expansion = RecordBuilder(line.source, line.stages, self._manifest.options)
         return [expansion.record(row, companies.of(row)) for row in told]
 
-    def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
+    def _contributors_of(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
@@ -171,7 +173,7 @@ class Items:
             pairs=pairs,
         )
         for hi, lo, count, names, cut in self._rows(query).rows:
-            yield (hi, lo), Company(count, [(each["hi"], each["lo"]) for each in names or ()], cut)
+            yield (hi, lo), Contributors(count, [(each["hi"], each["lo"]) for each in names or ()], cut)
 
     def _table(self, folder: str) -> Sql:
         """``folder`` is read from a file: it must not lead out of the folder of the records."""

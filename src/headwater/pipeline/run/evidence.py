@@ -14,20 +14,20 @@ from headwater.model.items import Continuity, Outcome
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.pipeline.declare.nodes import Node, Source
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.declare.pipeline import Pipeline, edges_of
-from headwater.pipeline.items.finalize import Settlement
-from headwater.pipeline.items.item_log import Journal
-from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
+from headwater.pipeline.items.finalize import ItemFinalizer
+from headwater.pipeline.items.item_log import ItemLog
+from headwater.pipeline.run.execution import PipelineExecution
 from headwater.pipeline.run.workspace import Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _log = logging.getLogger("headwater")
-_MOST_NAMED = 10
-_ENDED = "the run ended before all its nodes had run"
-_SURE = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
-_NOT_CONFIGURED = ("location", "on_mismatch")
+_MAX_NAMED = 10
+_NOT_FINISHED = "the run ended before all its nodes had run"
+_CERTAIN = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
+_UNRECORDED_OPTIONS = ("location", "on_mismatch")
 """Options that are a place on a machine, or code."""
 
 
@@ -40,61 +40,61 @@ class Balance:
     refusal: MismatchRefused | None = None
 
     @classmethod
-    def of(cls, execution: Execution, items: Settlement, workspace: Workspace, *, ran: bool) -> Balance:
+    def of(cls, execution: PipelineExecution, items: ItemFinalizer, workspace: Workspace, *, ran: bool) -> Balance:
         if not execution.options.follows_items:
             return cls()
-        if items.journal is None:
-            return cls(Ledger((), partly=_unaccounted(items.fault, ran)))
-        entries = tuple(_entries(items.journal, items.ended, execution.expected))
-        ledger = Ledger(entries, partly=_partly(execution.options, ran))
+        if items.item_log is None:
+            return cls(Ledger((), partly=_missing_account_reason(items.fault, ran)))
+        entries = tuple(_entries(items.item_log, items.end_counts, execution.expected_rows))
+        ledger = Ledger(entries, partly=_partial_reason(execution.options, ran))
         if ledger.balanced is not False:
             return cls(ledger)
-        ledger = replace(ledger, details=_details(items, workspace))
-        return cls(ledger, MismatchRefused(*_reason(ledger)))
+        ledger = replace(ledger, details=_stray_details(items, workspace))
+        return cls(ledger, MismatchRefused(*_refusal_text(ledger)))
 
 
 def _entries(
-    journal: Journal, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
+    journal: ItemLog, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
 ) -> Iterator[SourceLedger]:
-    for line in journal.manifest.lines:
+    for line in journal.manifest.sources:
         rows = {"processed": 0, "filtered": 0, "errored": 0}
         for outcome, count in ended.get(line.source, {}).items():
-            rows[_end(outcome)] += count
-        unsure = [station.node for station in line.stations if station.continuity not in _SURE]
+            rows[_ledger_column(outcome)] += count
+        unsure = [station.node for station in line.stages if station.continuity not in _CERTAIN]
         note = f"which rows went on at {', '.join(unsure)} was not told by row lineage" if unsure else None
         entered = expected.get(line.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
         yield SourceLedger(line.source, entered, *ends, exact=not unsure, note=note)
 
 
-def _end(outcome: Outcome) -> str:
+def _ledger_column(outcome: Outcome) -> str:
     if outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED):
         return "errored"
     gone = Outcome.FILTERED_OUT in outcome or not outcome & (Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED)
     return "filtered" if gone else "processed"
 
 
-def _partly(options: LineageOptions, ran: bool) -> str | None:
+def _partial_reason(options: LineageOptions, ran: bool) -> str | None:
     if options.mode != "full":
         return f"one item in {options.sample_every} was followed, as the run was asked to"
     if not options.ensure_terminal:
         return "the rows of the sources were not counted beforehand, as the run was asked to"
-    return None if ran else _ENDED
+    return None if ran else _NOT_FINISHED
 
 
-def _unaccounted(fault: str | None, ran: bool) -> str:
+def _missing_account_reason(fault: str | None, ran: bool) -> str:
     if fault is not None:
         return f"the account could not be made: {fault}"
-    return "nothing was read that could be followed" if ran else _ENDED
+    return "nothing was read that could be followed" if ran else _NOT_FINISHED
 
 
-def _details(items: Settlement, workspace: Workspace) -> dict[str, Any]:
+def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
     """Which items are missing or too many, as far as the sources still tell, and where all records are."""
-    missing, surplus = (list(each[:_MOST_NAMED]) for each in items.strays())
+    missing, surplus = (list(each[:_MAX_NAMED]) for each in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
 
 
-def _reason(ledger: Ledger) -> tuple[str, str]:
+def _refusal_text(ledger: Ledger) -> tuple[str, str]:
     wrong = next(each for each in ledger.sources if not each.balanced)
     found = wrong.processed + wrong.filtered + wrong.errored
     reason = f"source '{wrong.dataset}' gave {wrong.entered:,} rows, and {found:,} are accounted for"
@@ -104,9 +104,11 @@ def _reason(ledger: Ledger) -> tuple[str, str]:
     return wrong.dataset, f"{reason}; all records are in {ledger.details['records']}"
 
 
-def declared_as(pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None) -> Declared:
+def declared_evidence(
+    pipeline: PipelineDeclaration, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None
+) -> Declared:
     configured = {
-        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED
+        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _UNRECORDED_OPTIONS
     }
     return Declared(
         {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
@@ -121,7 +123,7 @@ def declared_as(pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptio
     )
 
 
-def declared_keys(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
+def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
     """The columns of a source's key, by the ids that plans know them by. Where they cannot be had there are none."""
     if frame is None or not source.key:
         return

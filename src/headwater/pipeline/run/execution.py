@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineFailed
 from headwater.pipeline.dead_letters.tables import complete_dead_letters, write_dead_letters
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Sink, Source, Transform
+from headwater.pipeline.declare.nodes import Aggregate, Join, Node, PassThrough, RowMap, Sink, Source, Transform
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.accounts import Account
-from headwater.pipeline.items.fast_path import stay_one
-from headwater.pipeline.items.following import Following
+from headwater.pipeline.items.accounts import ItemAccount
+from headwater.pipeline.items.fast_path import one_row_sources
+from headwater.pipeline.items.following import ItemTracker
 from headwater.pipeline.items.item_ids import Sampling
 from headwater.pipeline.run import steps
-from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
 from headwater.pipeline.worker import ERROR
 
@@ -29,7 +29,7 @@ Watcher = Callable[[Node, str], None]
 
 
 @dataclass
-class Execution:
+class PipelineExecution:
     """What a run has done so far."""
 
     spark: SparkSession
@@ -37,20 +37,20 @@ class Execution:
     options: LineageOptions
     workspace: Workspace
     watcher: Watcher = lambda node, state: None
-    ran: dict[str, datetime] = field(default_factory=dict)
+    finish_times: dict[str, datetime] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    kept: dict[str, Kept] = field(default_factory=dict)
-    expected: dict[str, int] = field(default_factory=dict)
+    function_outputs: dict[str, FunctionOutput] = field(default_factory=dict)
+    expected_rows: dict[str, int] = field(default_factory=dict)
     """By source, how many of its rows are items that are followed."""
 
     def __post_init__(self) -> None:
-        self.following: Following | None = None
+        self.following: ItemTracker | None = None
         if self.options.follows_items:
             told = not self.options.redact
-            lanes = frozenset[str]() if told and self.options.snapshots else stay_one(self.nodes)
-            self.following = Following(
-                self.spark, self.workspace, self._sampling(), self.frames, behind(self.nodes), lanes, told
+            lanes = frozenset[str]() if told and self.options.snapshots else one_row_sources(self.nodes)
+            self.following = ItemTracker(
+                self.spark, self.workspace, self._sampling(), self.frames, sources_behind(self.nodes), lanes, told
             )
 
     def _sampling(self) -> Sampling:
@@ -59,7 +59,7 @@ class Execution:
         salt = None if self.options.deterministic_sampling else self.workspace.run_id
         return Sampling(self.options.sample_every, salt)
 
-    def go(self) -> None:
+    def run(self) -> None:
         """Sources first: what is wrong with a key shows before anything has been written."""
         sources = [node for node in self.nodes if isinstance(node, Source)]
         read = {node.name: steps.read(node, self.spark) for node in sources}
@@ -72,66 +72,73 @@ class Execution:
                 self.seconds[node.name] = time.perf_counter() - began
             self.watcher(node, "done")
         for node in self.nodes:
-            if node.name in self.kept:
+            if node.name in self.function_outputs:
                 complete_dead_letters(node.name, self.workspace)
 
     def _step(self, node: Node, read: dict[str, DataFrame]) -> None:
         made = self._make(node, [self.frames[name] for name in node.inputs], read)
         if made is not None:
             self.frames[node.name] = made
-        self.ran[node.name] = datetime.now(UTC)
+        self.finish_times[node.name] = datetime.now(UTC)
         if isinstance(node, Source) and self.following is not None and self.options.ensure_terminal:
-            self.expected[node.name] = self.following.count(node)
-        if isinstance(node, RowMap) and node.name in self.kept:
-            self._after_calls(node, self.kept[node.name])
+            self.expected_rows[node.name] = self.following.count_items(node)
+        if isinstance(node, RowMap) and node.name in self.function_outputs:
+            self._check_failures(node, self.function_outputs[node.name])
 
     def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
         match node:
             case Source():
                 frame = read[node.name]
-                return frame if self.following is None else self.following.source(node, frame)
+                return frame if self.following is None else self.following.follow_source(node, frame)
             case Transform() | Join() | Aggregate():
-                frame = steps.made(node, inputs)
-                return frame if self.following is None else self.following.through(node, frame)
+                frame = steps.apply_node(node, inputs)
+                return frame if self.following is None else self.following.follow_output(node, frame)
             case RowMap():
-                return self._call(node, inputs[0])
-            case Passage():
+                return self._run_function(node, inputs[0])
+            case PassThrough():
                 return inputs[0]
             case Sink():
                 steps.write(node, inputs[0])
                 return None
         raise AssertionError(f"{node.kind} is no kind of node")
 
-    def _call(self, node: RowMap, rows: DataFrame) -> DataFrame:
+    def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
         """What the function gave is kept where it is needed twice: for the items' sake, or for dead letters."""
         if self.following is not None:
-            kept = self.following.row_map(node, node.inputs[0])
+            kept = self.following.follow_row_map(node, node.inputs[0])
         elif node.on_error == "dead_letter":
-            kept = Kept(node, self.workspace.keep(node.name, steps.followed_map(node, rows, 0)))
+            kept = FunctionOutput(node, self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows, 0)))
         else:
             return steps.row_map(node, rows)
-        self.kept[node.name] = kept
+        self.function_outputs[node.name] = kept
         if self.following is not None and node.mapper is not None:
-            return self.following.through(node, kept.results)
+            return self.following.follow_output(node, kept.results)
         return kept.results
 
-    def _after_calls(self, node: RowMap, kept: Kept) -> None:
+    def _check_failures(self, node: RowMap, kept: FunctionOutput) -> None:
         """A failure that nothing was declared for was told and not raised, so that the items' ways are known."""
         if node.on_error == "fail":
-            with self.workspace.own_work():
+            with self.workspace.tag_own_jobs():
                 failure = kept.failure(ERROR)
             if failure is not None:
                 raise PipelineFailed(node.pipeline.name, node.name, failure)
         if node.on_error == "dead_letter":
             write_dead_letters(kept, self.workspace)
 
-    def account(self) -> Account | None:
+    def account(self) -> ItemAccount | None:
         if self.following is None:
             return None
-        return Account(self.following, self.kept, self.ran, self.nodes, self.options, expected=self.expected)
+        return ItemAccount(
+            self.following,
+            self.function_outputs,
+            self.finish_times,
+            self.nodes,
+            self.options,
+            expected_rows=self.expected_rows,
+        )
 
 
-def behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
+def sources_behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
     """By node the sources that it takes from. ``nodes`` are in an order in which they can run."""
     found: dict[str, frozenset[str]] = {}
     for node in nodes:

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING
 from headwater.pipeline.declare.nodes import RowMap
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT
-from headwater.pipeline.worker import EMITTED, FOLLOWED
+from headwater.pipeline.worker import EMITTED, OUTCOME_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True)
-class Kept:
+class FunctionOutput:
     """``carried``: by source, the columns with the ids of its items. ``pairs``: by source, the items behind rows that
     many have made. Both are empty where no items are followed."""
 
     node: RowMap
     table: DataFrame
-    carried: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
+    carried_ids: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)
-    lost: frozenset[str] = frozenset()
+    lost_sources: frozenset[str] = frozenset()
     """Sources whose items are here and cannot be told."""
 
     @property
     def results(self) -> DataFrame:
         """What the next node sees."""
-        return self._having(EMITTED).select(*self._given())
+        return self._with_flag(EMITTED).select(*self._result_columns())
 
     def failure(self, flag: int) -> str | None:
         """One of the errors with just this outcome."""
@@ -40,51 +40,51 @@ class Kept:
         found = self.table.where(F.col("__hw_outcome") == flag).select("__hw_error").limit(1).collect()
         return str(found[0][0]) if found else None
 
-    def items(self, source: str, sampling: Sampling) -> list[DataFrame]:
+    def item_rows(self, source: str, sampling: Sampling) -> list[DataFrame]:
         """The table beside the source's items, a row once beside each of them."""
         from pyspark.sql import functions as F
 
         found = []
         new = F.lit(True)
-        for hi, lo in self.carried.get(source, ()):
-            chosen = sampling.chosen(F.col(lo))
+        for hi, lo in self.carried_ids.get(source, ()):
+            chosen = sampling.condition(F.col(lo))
             there = F.col(hi).isNotNull() & new & (F.lit(True) if chosen is None else chosen)
             found.append(self.table.withColumns({HI: F.col(hi), LO: F.col(lo)}).where(there))
-            new = new & ~_same(hi, lo)
+            new = new & ~_is_same_item(hi, lo)
         if source in self.pairs:
             found.append(self.table.join(self.pairs[source], OUT).where(new))
         return found
 
-    def behind(self) -> DataFrame:
+    def items_behind(self) -> DataFrame:
         """(`__hw_out`, item), each once: the items that have made a row, where it does not carry them all."""
         from pyspark.sql import functions as F
 
         every = [pairs.select(OUT, *ID) for pairs in self.pairs.values()]
-        for columns in self.carried.values():
+        for columns in self.carried_ids.values():
             for hi, lo in columns:
                 own = self.table.select(OUT, F.col(hi).alias(HI), F.col(lo).alias(LO))
                 every.append(own.where(F.col(HI).isNotNull()))
         return reduce(lambda one, other: one.union(other), every).distinct()
 
-    def shown(self) -> Column:
+    def result_json(self) -> Column:
         """What was given, as JSON."""
         from pyspark.sql import functions as F
 
         emitted = F.col("__hw_outcome").bitwiseAND(EMITTED) != 0
-        return F.when(emitted, F.to_json(F.struct(*self._given()), {"ignoreNullFields": "false"}))
+        return F.when(emitted, F.to_json(F.struct(*self._result_columns()), {"ignoreNullFields": "false"}))
 
-    def _having(self, flag: int) -> DataFrame:
+    def _with_flag(self, flag: int) -> DataFrame:
         from pyspark.sql import functions as F
 
         return self.table.where(F.col("__hw_outcome").bitwiseAND(flag) != 0)
 
-    def _given(self) -> list[str]:
-        names = [name for name, _ in FOLLOWED]
+    def _result_columns(self) -> list[str]:
+        names = [name for name, _ in OUTCOME_COLUMNS]
         last = self.table.columns.index(names[-1])
         return [f"`{name.replace('`', '``')}`" for name in self.table.columns[last + 1 :]]
 
 
-def _same(hi: str, lo: str) -> Column:
+def _is_same_item(hi: str, lo: str) -> Column:
     from pyspark.sql import functions as F
 
     return F.col(hi).eqNullSafe(F.col(HI)) & F.col(lo).eqNullSafe(F.col(LO))

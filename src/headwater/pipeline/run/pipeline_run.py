@@ -16,16 +16,16 @@ from headwater.model.expectations import Expectation
 from headwater.model.runs import RunState
 from headwater.pipeline.declare.nodes import Node, Source
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.declare.pipeline import Pipeline, edges_of
-from headwater.pipeline.items.finalize import Settlement
-from headwater.pipeline.items.record_shape import described_without_values
-from headwater.pipeline.run.evidence import Balance, declared_as, declared_keys
-from headwater.pipeline.run.execution import Execution, Watcher
-from headwater.pipeline.run.progress import Progress
+from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
+from headwater.pipeline.items.finalize import ItemFinalizer
+from headwater.pipeline.items.record_shape import describe_without_values
+from headwater.pipeline.run.evidence import Balance, declared_evidence, key_column_ids
+from headwater.pipeline.run.execution import PipelineExecution, Watcher
+from headwater.pipeline.run.progress import ProgressBars
 from headwater.pipeline.run.report import NodeReport, PipelineReport
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
-from headwater.pipeline.sinks import Outlets, RunInfo, Sink
+from headwater.pipeline.sinks import RunInfo, Sink, SinkGroup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,12 +34,12 @@ FACET = "headwater_pipeline"
 DEFAULT_LOCATION = ".headwater/pipelines"
 
 
-class Running:
+class PipelineRun:
     """``go`` runs it, in the thread that calls it; ``cancel`` ends it, from any other."""
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        pipeline: PipelineDeclaration,
         spark: SparkSession,
         *,
         partition: str | None,
@@ -69,7 +69,7 @@ class Running:
         return self._pipeline.name
 
     @property
-    def promised(self) -> Sequence[Expectation]:
+    def expectations(self) -> Sequence[Expectation]:
         return self._pipeline.expectations
 
     def cancel(self) -> None:
@@ -80,29 +80,32 @@ class Running:
         if self._tag is not None:
             self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
-    def go(self) -> Result:
-        with self._named() as named:
+    def run(self) -> Result:
+        with self._named_run() as named:
             run_id = _new_run_id() if named is None else named.identity.run_id
-            with self._tagged(f"headwater-pipeline-{run_id}"), Progress(self.nodes, self._spark, self._progress) as bar:
-                return self._go(run_id, named, bar)
+            with (
+                self._tag_jobs(f"headwater-pipeline-{run_id}"),
+                ProgressBars(self.nodes, self._spark, self._progress) as bar,
+            ):
+                return self._run(run_id, named, bar)
 
     @contextmanager
-    def _named(self) -> Iterator[NamedRun | None]:
+    def _named_run(self) -> Iterator[NamedRun | None]:
         if self._capture is None:
             yield None
             return
         follows_all = self._options.mode == "full"
-        asked = self._capture.evidence_asked(self._checksums, self.promised, grain=follows_all, keys=self._keys)
+        asked = self._capture.evidence_asked(self._checksums, self.expectations, grain=follows_all, keys=self._keys)
         literals = self._options.literals
         with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked, literals) as named:
             if named is not None and self._options.redact:
-                named.describe_failure = described_without_values
+                named.describe_failure = describe_without_values
             if named is not None and self._pipeline.context:
                 named.facets[provenance.FACET] = {"context": self._pipeline.context}
             yield named
 
     @contextmanager
-    def _tagged(self, tag: str) -> Iterator[None]:
+    def _tag_jobs(self, tag: str) -> Iterator[None]:
         self._tag = tag
         self._spark.sparkContext.addJobTag(tag)
         try:
@@ -111,7 +114,7 @@ class Running:
             with suppress(Exception):  # the session may have ended
                 self._spark.sparkContext.removeJobTag(tag)
 
-    def _go(self, run_id: str, named: NamedRun | None, bar: Progress) -> Result:
+    def _run(self, run_id: str, named: NamedRun | None, bar: ProgressBars) -> Result:
         started = datetime.now(UTC)
         pipeline = self._pipeline
         about = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
@@ -121,25 +124,25 @@ class Running:
             if self._cancelled.is_set():
                 raise PipelineCancelled(pipeline.name, node.name)
             if state == "done" and isinstance(node, Source):
-                self._keys.extend(declared_keys(node, execution.frames.get(node.name)))
-            bar.told(node, state)
+                self._keys.extend(key_column_ids(node, execution.frames.get(node.name)))
+            bar.update(node, state)
 
         execution = self._execution(workspace, watcher)
         failure: BaseException | None = None
-        with Outlets(self._sinks, about) as outlets:
+        with SinkGroup(self._sinks, about) as outlets:
             try:
-                execution.go()
+                execution.run()
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     # PySpark means to end its jobs, but cannot while it waits for the answer of one: that would go on,
                     # and what is asked of Spark below would wait for it.
                     self._end_jobs()
-                failure = self._ended_by(error, execution)
+                failure = self._failure_of(error, execution)
             ran = failure is None
-            bar.told(None, "items")
-            items = Settlement(execution.account(), workspace, self._options, outlets)
+            bar.update(None, "items")
+            items = ItemFinalizer(execution.account(), workspace, self._options, outlets)
             try:
-                items.settle()
+                items.finalize()
                 items.check()
             except BaseException as error:
                 failure = failure or error
@@ -148,34 +151,34 @@ class Running:
             report = self._report(about, execution, items, failure)
             outlets.record(report)
             if named is not None:
-                named.facets[FACET] = {**_facet(report, items, workspace), **self._told(execution)}
-                named.declared = declared_as(self._pipeline, self.nodes, self._options, balance.ledger)
+                named.facets[FACET] = {**_facet(report, items, workspace), **self._extra_facets(execution)}
+                named.declared = declared_evidence(self._pipeline, self.nodes, self._options, balance.ledger)
         if failure is not None:
             raise failure
-        return Result(report, items.collector, items.journal, items.counts, items.entered, items.fault)
+        return Result(report, items.collector, items.item_log, items.counts, items.entered_ids, items.fault)
 
-    def _execution(self, workspace: Workspace, watcher: Watcher) -> Execution:
-        return Execution(self._spark, self.nodes, self._options, workspace, watcher)
+    def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
+        return PipelineExecution(self._spark, self.nodes, self._options, workspace, watcher)
 
-    def _ended_by(self, error: BaseException, execution: Execution) -> BaseException:
+    def _failure_of(self, error: BaseException, execution: PipelineExecution) -> BaseException:
         if not self._cancelled.is_set() or isinstance(error, PipelineCancelled):
             return error
-        at = next((node.name for node in self.nodes if node.name not in execution.ran), self.nodes[-1].name)
+        at = next((node.name for node in self.nodes if node.name not in execution.finish_times), self.nodes[-1].name)
         cancelled = PipelineCancelled(self._pipeline.name, at)
         cancelled.__cause__ = error
         return cancelled
 
-    def _told(self, execution: Execution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
         """What else the events say of the run."""
         return {}
 
-    def _described(self, failure: BaseException) -> str:
+    def _describe(self, failure: BaseException) -> str:
         if self._options.redact:
-            return described_without_values(failure)
+            return describe_without_values(failure)
         return (str(failure) or type(failure).__name__).splitlines()[0][:500]
 
     def _report(
-        self, about: RunInfo, execution: Execution, items: Settlement, failure: BaseException | None
+        self, about: RunInfo, execution: PipelineExecution, items: ItemFinalizer, failure: BaseException | None
     ) -> PipelineReport:
         cancelled = isinstance(failure, PipelineCancelled | KeyboardInterrupt)
         state = RunState.COMPLETE if failure is None else RunState.ABORT if cancelled else RunState.FAIL
@@ -186,21 +189,22 @@ class Running:
             about.run_id,
             state,
             tuple(
-                NodeReport.of(node, items.of_node(node.name), execution.seconds.get(node.name)) for node in self.nodes
+                NodeReport.of(node, items.node_counts(node.name), execution.seconds.get(node.name))
+                for node in self.nodes
             ),
             edges_of(self.nodes),
             about.started,
             datetime.now(UTC),
             about.partition,
-            None if failure is None else self._described(failure),
+            None if failure is None else self._describe(failure),
         )
 
 
-def _facet(report: PipelineReport, items: Settlement, workspace: Workspace) -> dict[str, Any]:
+def _facet(report: PipelineReport, items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
     told = report.to_dict()
     if items.fault is not None:
         told["itemsFault"] = items.fault
-    if items.journal is not None:
+    if items.item_log is not None:
         counts = {str(reason): count for reason, count in items.counts.items()}
         told["items"] = {"location": workspace.absolute(workspace.items), "counts": counts}
     return told

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater.errors import PipelineError
 from headwater.model.items import Hop, ItemRecord, Reason
 from headwater.pipeline.items.collector import Collector
-from headwater.pipeline.items.item_log import Journal
+from headwater.pipeline.items.item_log import ItemLog
 from headwater.pipeline.run.report import PipelineReport
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class Result:
         self,
         report: PipelineReport,
         collector: Collector,
-        journal: Journal | None,
+        journal: ItemLog | None,
         counts: dict[Reason, int],
         entered: DataFrame | None = None,
         fault: str | None = None,
@@ -31,8 +31,8 @@ class Result:
         self.counts = counts
         """How many items ended for which reason."""
         self._collector = collector
-        self._journal = journal
-        self._entered = entered
+        self._item_log = journal
+        self._entered_ids = entered
         self._fault = fault
 
     @property
@@ -41,18 +41,18 @@ class Result:
 
     @property
     def items(self) -> DataFrame:
-        if self._journal is None:
+        if self._item_log is None:
             if self._fault is not None:
                 raise PipelineError(f"The items of run {self.run_id} could not be accounted for: {self._fault}")
             raise PipelineError(f"Run {self.run_id} followed no items: its lineage options say so.")
-        return self._journal.records
+        return self._item_log.records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
         """An item's record; None if the run knows no such item, or did not follow it."""
         known = next((each for each in self._collector.records if each.correlation_id == correlation_id), None)
-        if known is not None or self._journal is None:
+        if known is not None or self._item_log is None:
             return known
-        return self._journal.record(correlation_id)
+        return self._item_log.record(correlation_id)
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
         """The hops of an item, in the order of its way."""
@@ -65,9 +65,9 @@ class Result:
 
     def unresolved(self) -> tuple[str, ...]:
         """Items that came in and have no record, looked for in the sources: none, unless records were dropped."""
-        if self._journal is None or self._entered is None:
+        if self._item_log is None or self._entered_ids is None:
             return ()
-        lost = self._entered.join(self.items.select("correlation_id"), "correlation_id", "left_anti")
+        lost = self._entered_ids.join(self.items.select("correlation_id"), "correlation_id", "left_anti")
         return tuple(sorted(row["correlation_id"] for row in lost.select("correlation_id").collect()))
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Sink, Source, Transform
-from headwater.pipeline.worker import FOLLOWED, GIVEN, RowFunction
+from headwater.pipeline.worker import INPUT_ROW, OUTCOME_COLUMNS, RowFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def read(node: Source, spark: SparkSession) -> DataFrame:
-    frame = _frame(node, node.reader(spark), "The reader")
+    frame = _check_frame(node, node.reader(spark), "The reader")
     if frame.isStreaming:
         raise node.invalid("its reader gave a stream; a pipeline reads what is there.")
-    _has(node, "The key", node.key, frame)
+    _require_columns(node, "The key", node.key, frame)
     return frame
 
 
-def made(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
         case Transform():
             return transform(node, inputs)
@@ -33,28 +33,28 @@ def made(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> Dat
 
 
 def transform(node: Transform, inputs: Sequence[DataFrame]) -> DataFrame:
-    return _frame(node, node.fn(*inputs), "The function")
+    return _check_frame(node, node.fn(*inputs), "The function")
 
 
 def join(node: Join, left: DataFrame, right: DataFrame) -> DataFrame:
-    _has(node, "on", node.on, left)
-    _has(node, "on", node.on, right)
+    _require_columns(node, "on", node.on, left)
+    _require_columns(node, "on", node.on, right)
     return left.join(right, on=list(node.on), how=node.how)
 
 
 def aggregate(node: Aggregate, rows: DataFrame) -> DataFrame:
-    _has(node, "by", node.by, rows)
+    _require_columns(node, "by", node.by, rows)
     made = [column.alias(name) for name, column in node.aggregates.items()]
-    return rows.groupBy(*map(quoted, node.by)).agg(*made)
+    return rows.groupBy(*map(quote_name, node.by)).agg(*made)
 
 
 def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
     schema = schema_of(node, rows.sparkSession)
     function = row_function(node, rows.columns, schema, rows.sparkSession)
-    return rows.mapInArrow(function.plainly, schema)
+    return rows.mapInArrow(function.map_rows, schema)
 
 
-def followed_map(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
+def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
     """With what became of each row beside what was given for it. The first so many columns are ours, and are passed
     on."""
     from pyspark.sql.types import StructField, StructType
@@ -62,12 +62,12 @@ def followed_map(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
     spark = rows.sparkSession
     schema = schema_of(node, spark)
     function = row_function(node, rows.columns[tracking:], schema, spark)
-    told = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in FOLLOWED)).schema
+    told = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in OUTCOME_COLUMNS)).schema
     given = [StructField(field.name, field.dataType) for field in schema.fields]  # a row that gave nothing has nulls
     ours = rows.schema.fields[:tracking]
     if node.on_error == "dead_letter":
-        ours.append(StructField(GIVEN, StructType(rows.schema.fields[tracking:])))
-    return rows.mapInArrow(function.followed, StructType([*ours, *told.fields, *given]))
+        ours.append(StructField(INPUT_ROW, StructType(rows.schema.fields[tracking:])))
+    return rows.mapInArrow(function.map_rows_with_outcomes, StructType([*ours, *told.fields, *given]))
 
 
 def write(node: Sink, rows: DataFrame) -> None:
@@ -113,15 +113,15 @@ def schema_of(node: RowMap, spark: SparkSession) -> StructType:
     except ParseException as wrong:
         raise node.invalid(f"its schema {node.schema!r} is no schema: {_first_line(wrong)}") from wrong
     for name in schema.fieldNames():
-        node.own_name(name)
+        node.refuse_reserved_name(name)
     return schema
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _frame(node: Node, made: Any, what: str) -> DataFrame:
+def _check_frame(node: Node, made: Any, what: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
     if not isinstance(made, DataFrame):
@@ -129,7 +129,7 @@ def _frame(node: Node, made: Any, what: str) -> DataFrame:
     return made
 
 
-def _has(node: Node, what: str, names: Sequence[str], frame: DataFrame) -> None:
+def _require_columns(node: Node, what: str, names: Sequence[str], frame: DataFrame) -> None:
     for name in names:
         if name not in frame.columns:
             there = ", ".join(frame.columns)

@@ -37,10 +37,12 @@ class Workspace:
 
     def keep(self, node: str, rows: DataFrame) -> DataFrame:
         """The rows, from now on read from where they were written: what made them never runs again."""
-        with self.tagged(KEPT_WORK):
-            return self.written(rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")])
+        with self.tag_jobs(KEPT_WORK):
+            return self.write_and_read(
+                rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")]
+            )
 
-    def written(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
+    def write_and_read(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
         """The rows as they are read from where they are written now. ``unlike``: columns with another value in every
         row, for which it would be in vain to look for equal ones."""
         plainly = {f"parquet.enable.dictionary#{name}": "false" for name in unlike}
@@ -48,12 +50,12 @@ class Workspace:
         return self.spark.read.schema(rows.schema).parquet(path)
 
     @contextmanager
-    def own_work(self) -> Iterator[None]:
-        with self.tagged(OWN_WORK):
+    def tag_own_jobs(self) -> Iterator[None]:
+        with self.tag_jobs(OWN_WORK):
             yield
 
     @contextmanager
-    def tagged(self, tag: str) -> Iterator[None]:
+    def tag_jobs(self, tag: str) -> Iterator[None]:
         self.spark.sparkContext.addJobTag(tag)
         try:
             yield

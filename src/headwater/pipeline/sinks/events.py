@@ -15,7 +15,7 @@ from headwater.pipeline.run.report import PipelineReport
 PRODUCER = "urn:headwater:pipeline"
 
 
-class _Delivering(Protocol):
+class _EventSink(Protocol):
     def deliver(self, events: list[bytes], /) -> None: ...
 
 
@@ -47,10 +47,10 @@ class OpenLineageSink:
     def __init__(self, target: str, *, api_key: str | None = None) -> None:
         from headwater.capture.delivery.targets import sink_for
 
-        self._sink: _Delivering = sink_for(target, api_key=api_key)
+        self._sink: _EventSink = sink_for(target, api_key=api_key)
 
     def record(self, report: PipelineReport) -> None:
-        self._sink.deliver([_body(report)])
+        self._sink.deliver([_event_bytes(report)])
 
 
 class StoreSink:
@@ -60,8 +60,8 @@ class StoreSink:
         self._store = store
 
     def record(self, report: PipelineReport) -> None:
-        self._store.ingest_many([_body(report)])
+        self._store.ingest_many([_event_bytes(report)])
 
 
-def _body(report: PipelineReport) -> bytes:
+def _event_bytes(report: PipelineReport) -> bytes:
     return json.dumps(report_event(report)).encode()

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 _log = logging.getLogger("headwater")
 
 
-class Outlets:
+class SinkGroup:
     """``with Outlets(sinks, run):`` closes them all, however the block ends."""
 
     def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
         self._run = run
-        self._well = list(sinks)
-        self._opened: list[Any] = []
+        self._working = list(sinks)
+        self._open_sinks: list[Any] = []
         self._failures: dict[str, str] = {}
-        self._missed = 0
+        self._missed_count = 0
         self._mutex = RLock()
 
-    def __enter__(self) -> Outlets:
+    def __enter__(self) -> SinkGroup:
         try:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, ItemSink | FrameSink):
-                    self._opened.append(sink)  # also where opening fails half-way, there is something to close
+                    self._open_sinks.append(sink)  # also where opening fails half-way, there is something to close
                     self._try(sink, lambda each: each.open(self._run))
         except BaseException:
             self.close()
@@ -47,11 +47,11 @@ class Outlets:
 
     @property
     def wants_records(self) -> bool:
-        return any(self._takes_records(sink) for sink in self._well)
+        return any(self._takes_records(sink) for sink in self._working)
 
     @property
     def wants_frames(self) -> bool:
-        return any(isinstance(sink, FrameSink) for sink in self._well)
+        return any(isinstance(sink, FrameSink) for sink in self._working)
 
     @property
     def failures(self) -> dict[str, str]:
@@ -59,35 +59,35 @@ class Outlets:
         return dict(self._failures)
 
     @property
-    def missed(self) -> int:
+    def missed_count(self) -> int:
         """How many records were offered to sinks that could not take them any more."""
-        return self._missed
+        return self._missed_count
 
     def write(self, records: Sequence[ItemRecord]) -> None:
         """To the sinks that take records; those that Spark writes get them by :meth:`write_frame`."""
         with self._mutex:
-            for sink in self._opened:
+            for sink in self._open_sinks:
                 if not self._takes_records(sink):
                     continue
-                if sink not in self._well or not self._try(sink, lambda each: each.write(records)):
-                    self._missed += len(records)
+                if sink not in self._working or not self._try(sink, lambda each: each.write(records)):
+                    self._missed_count += len(records)
 
     def write_frame(self, records: DataFrame) -> None:
         with self._mutex:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, FrameSink):
                     self._try(sink, lambda each: each.write_frame(records))
 
     def record(self, report: PipelineReport) -> None:
         with self._mutex:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, PipelineSink):
                     self._try(sink, lambda each: each.record(report))
 
     def close(self) -> None:
         """Also those that failed: they may still hold a file."""
         with self._mutex:
-            opened, self._opened = self._opened, []
+            opened, self._open_sinks = self._open_sinks, []
             for sink in opened:
                 self._try(sink, lambda each: each.close())
 
@@ -99,8 +99,8 @@ class Outlets:
         try:
             action(sink)
         except Exception as error:  # of somebody's sink: told, and kept from everybody else
-            if sink in self._well:
-                self._well.remove(sink)
+            if sink in self._working:
+                self._working.remove(sink)
                 name = f"{type(sink).__name__} {len(self._failures) + 1}"
                 self._failures[name] = f"{type(error).__name__}: {error}"
                 _log.warning("The sink %s failed and is left out of this run: %s", name, self._failures[name])

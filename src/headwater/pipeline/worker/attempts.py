@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from headwater.pipeline.worker.columns import Layout, Misfit
-from headwater.pipeline.worker.rows import Rows
+from headwater.pipeline.worker.columns import Misfit, ResultLayout
+from headwater.pipeline.worker.rows import BatchRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,29 +21,29 @@ if TYPE_CHECKING:
 
     from headwater.pipeline.worker.function import RowFunction
 
-_LONGEST = 2000
+_MAX_TEXT_LENGTH = 2000
 
 
 class Attempts:
     """A result of None is nothing; whether that was on purpose, ``errors`` says. Rows from ``reached`` on had no
     turn."""
 
-    def __init__(self, function: RowFunction, rows: Rows) -> None:
+    def __init__(self, function: RowFunction, rows: BatchRows) -> None:
         self.rows = rows
         self.results: list[Any] = []
         self.errors: dict[int, str] = {}
         self.retries: dict[int, int] = {}
-        self.reached = 0
+        self.attempt_count = 0
         self.cause: Exception | None = None
         self._function = function
-        self._call = self._all_given if function.many else function.fn
+        self._call = self._call_many if function.many else function.fn
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether a row failed for which nothing was declared: the rows after it have no turn."""
         return self._function.on_error == "fail" and bool(self.errors)
 
-    def make(self) -> None:
+    def run(self) -> None:
         call, keep = self._call, self.results.append
         waiting = iter(self.rows)
         while True:
@@ -52,12 +52,12 @@ class Attempts:
                     keep(call(row))
                 break
             except Exception as error:  # whatever the function raises is that row's; the loop goes on after it
-                keep(self._again(error))
-                if self.failed:
+                keep(self._retry(error))
+                if self.has_failed:
                     break
-        self.reached = len(self.results)
+        self.attempt_count = len(self.results)
 
-    def _again(self, error: Exception) -> Any:
+    def _retry(self, error: Exception) -> Any:
         function, place = self._function, len(self.results)
         for retry in range(1, function.retries + 1):
             if isinstance(error, Misfit):
@@ -71,11 +71,11 @@ class Attempts:
                 return self._call(self.rows[place])
             except Exception as again:
                 error = again
-        self.errors[place] = _text_of(error)
+        self.errors[place] = _error_text(error)
         self.cause = error
         return None
 
-    def _all_given(self, row: Row) -> list[Any] | None:
+    def _call_many(self, row: Row) -> list[Any] | None:
         """A generator may fail while it is read, which is a failure of the same attempt."""
         given = self._function.fn(row)
         if given is None:
@@ -84,9 +84,9 @@ class Attempts:
             raise Misfit(f"{type(given).__name__} is one value: a function for flat_map gives an iterable of rows")
         return list(given)
 
-    def columns(self, layout: Layout) -> list[pa.Array]:
+    def columns(self, layout: ResultLayout) -> list[pa.Array]:
         """Of all that was given. Results that do not fit become errors of their rows."""
-        given = self._given()
+        given = self._result_rows()
         try:
             return layout.arrays(given)
         except Exception as error:  # of some value; of which one is asked only now
@@ -98,15 +98,15 @@ class Attempts:
         for number, reason in misfits.items():
             self.errors.setdefault(owners[number], printable(f"Misfit: {reason}"))
             self.results[owners[number]] = None
-        return layout.arrays(self._given())
+        return layout.arrays(self._result_rows())
 
-    def _given(self) -> Sequence[Any]:
+    def _result_rows(self) -> Sequence[Any]:
         if self._function.many:
             return list(chain.from_iterable(result for result in self.results if result is not None))
-        return [result for result in self.results if result is not None] if self.some_gave_nothing else self.results
+        return [result for result in self.results if result is not None] if self.has_empty_results else self.results
 
     @property
-    def some_gave_nothing(self) -> bool:
+    def has_empty_results(self) -> bool:
         return len(self.results) < len(self.rows) or type(None) in map(type, self.results)
 
     def emissions(self) -> list[int]:
@@ -118,7 +118,7 @@ class Attempts:
         return found + [0] * (len(self.rows) - len(found))
 
 
-def _text_of(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     try:
         said = str(error)
     except Exception:  # somebody's exception, whose own words fail
@@ -126,7 +126,7 @@ def _text_of(error: Exception) -> str:
     return printable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
 
 
-def printable(text: str, longest: int = _LONGEST) -> str:
+def printable(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
     """Fit for a column of text, which takes no half of a surrogate pair, and not longer than anybody reads."""
     shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return shown.encode("utf-8", "backslashreplace").decode()

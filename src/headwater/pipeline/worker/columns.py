@@ -17,18 +17,18 @@ from headwater.pipeline.worker.rows import arrow_zone, zone_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WHOLE = {int, type(None)}
+_INTEGER_TYPES = {int, type(None)}
 
 
 class Misfit(Exception):
     """A result that is no row of the schema."""
 
 
-class Layout:
+class ResultLayout:
     def __init__(self, schema: pa.Schema) -> None:
         self.names = tuple(schema.names)
-        self._shape = Shape(self.names)
-        self._builders = [_building(field) for field in schema]
+        self._shape = RowShape(self.names)
+        self._builders = [_column_builder(field) for field in schema]
 
     def arrays(self, results: Sequence[Any]) -> list[pa.Array]:
         """One array a column. Raises whatever the first value that does not fit causes."""
@@ -45,12 +45,12 @@ class Layout:
             except Misfit as misfit:
                 found[place] = str(misfit)
         for number, (name, build) in enumerate(zip(self.names, self._builders, strict=True)):
-            for place, error in _unfit(build, [(place, values[number]) for place, values in rows]):
+            for place, error in _misfits_in(build, [(place, values[number]) for place, values in rows]):
                 found.setdefault(place, f"column '{name}': {error}")
         return found
 
 
-def _unfit(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
+def _misfits_in(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
     """By halves: few values are wrong where any are."""
     if not values:
         return
@@ -61,11 +61,11 @@ def _unfit(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, A
             yield values[0][0], str(error)
             return
         half = len(values) // 2
-        yield from _unfit(build, values[:half])
-        yield from _unfit(build, values[half:])
+        yield from _misfits_in(build, values[:half])
+        yield from _misfits_in(build, values[half:])
 
 
-class Shape:
+class RowShape:
     """The names of a row, and the ways of giving values for them."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -82,16 +82,16 @@ class Shape:
                 with suppress(KeyError):  # values() says which
                     return [list(map(get, results)) for get in self._getters]
             elif kind is tuple:
-                return self._apart(results)
-            elif self._in_order(kind, results):
-                return self._apart(list(map(tuple, results)))
-        return self._apart(list(map(self.values, results)))
+                return self._transpose(results)
+            elif self._has_declared_order(kind, results):
+                return self._transpose(list(map(tuple, results)))
+        return self._transpose(list(map(self.values, results)))
 
-    def _apart(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
+    def _transpose(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
         """Not by zip(*rows): thousands of iterators side by side are slower than one pass a column."""
         return [list(map(itemgetter(place), rows)) for place in range(self._count)]
 
-    def _in_order(self, kind: type, results: Sequence[Any]) -> bool:
+    def _has_declared_order(self, kind: type, results: Sequence[Any]) -> bool:
         if "__fields__" in vars(kind):  # the rows that the function was called with
             return tuple(vars(kind)["__fields__"]) == self._names
         return hasattr(kind, "asDict") and all(tuple(getattr(row, "__fields__", ())) == self._names for row in results)
@@ -122,8 +122,8 @@ class Shape:
         return f"a row {' and '.join(told) or 'that names a column twice'}"
 
 
-def _building(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
-    make = _making(field.type)
+def _column_builder(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
+    make = _array_builder(field.type)
     if field.nullable:
         return make
 
@@ -136,15 +136,15 @@ def _building(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
     return without_nulls
 
 
-def _making(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
+def _array_builder(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_integer(kind):
 
         def integers(values: Sequence[Any]) -> pa.Array:
-            if not set(map(type, values)) <= _WHOLE:
-                values = list(map(_whole, values))  # Arrow itself would cut a fraction off, and say nothing
+            if not set(map(type, values)) <= _INTEGER_TYPES:
+                values = list(map(_as_integer, values))  # Arrow itself would cut a fraction off, and say nothing
             return pa.array(values, kind)
 
         return integers
@@ -152,7 +152,7 @@ def _making(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
         zone, local = zone_of(kind.tz), pa.timestamp(kind.unit)
 
         def times(values: Sequence[Any]) -> pa.Array:
-            naive = [_local(value, zone) for value in values]
+            naive = [_as_local_time(value, zone) for value in values]
             at = pc.assume_timezone(
                 pa.array(naive, local), arrow_zone(kind.tz), ambiguous="earliest", nonexistent="latest"
             )
@@ -160,18 +160,18 @@ def _making(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
 
         return times
     if pa.types.is_nested(kind):
-        write = _writing(kind)
+        write = _value_writer(kind)
         return lambda values: pa.array(list(map(write, values)), kind)
     return lambda values: pa.array(values, kind)
 
 
-def _whole(value: Any) -> Any:
+def _as_integer(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if value is None or isinstance(value, bool) else index(value)  # Arrow refuses a bool, in better words
 
 
-def _local(value: Any, zone: Any) -> Any:
+def _as_local_time(value: Any, zone: Any) -> Any:
     """A time that names no zone is one of the session's, as everywhere in PySpark."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(zone).replace(tzinfo=None)
@@ -182,23 +182,23 @@ def _is_naive(value: Any) -> bool:
     return isinstance(value, datetime) and value.tzinfo is None
 
 
-def _writing(kind: pa.DataType) -> Callable[[Any], Any]:
+def _value_writer(kind: pa.DataType) -> Callable[[Any], Any]:
     """From a nested value as Python has it to what Arrow takes without guessing."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
-        shape = Shape([field.name for field in kind])
-        parts = [(field.name, _writing(field.type)) for field in kind]
+        shape = RowShape([field.name for field in kind])
+        parts = [(field.name, _value_writer(field.type)) for field in kind]
 
         def struct(value: Any) -> Any:
             return {name: part(item) for (name, part), item in zip(parts, shape.values(value), strict=True)}
 
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
-        key, item = _writing(kind.key_type), _writing(kind.item_type)
+        key, item = _value_writer(kind.key_type), _value_writer(kind.item_type)
         return lambda value: None if value is None else [(key(k), item(v)) for k, v in dict(value).items()]
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _writing(kind.value_type)
+        each = _value_writer(kind.value_type)
 
         def items(value: Any) -> Any:
             if isinstance(value, str | bytes | dict):
@@ -210,5 +210,5 @@ def _writing(kind: pa.DataType) -> Callable[[Any], Any]:
         zone = zone_of(kind.tz)
         return lambda value: value.replace(tzinfo=zone) if _is_naive(value) else value
     if pa.types.is_integer(kind):
-        return _whole
+        return _as_integer
     return lambda value: value

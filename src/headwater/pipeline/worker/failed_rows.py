@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GIVEN = "__hw_given"
+INPUT_ROW = "__hw_given"
 
 
-def given_up(columns: Sequence[pa.Array], names: Sequence[str], count: int, places: Collection[int]) -> pa.Array:
+def failed_row_structs(
+    columns: Sequence[pa.Array], names: Sequence[str], count: int, places: Collection[int]
+) -> pa.Array:
     """For the rows at ``places`` themselves, for the others of the ``count`` rows null."""
     import pyarrow as pa
 

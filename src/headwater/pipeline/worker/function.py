@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.worker.attempts import Attempts, printable
-from headwater.pipeline.worker.columns import Layout
-from headwater.pipeline.worker.failed_rows import GIVEN, given_up
-from headwater.pipeline.worker.outcomes import told
-from headwater.pipeline.worker.rows import Rows, row_class
+from headwater.pipeline.worker.columns import ResultLayout
+from headwater.pipeline.worker.failed_rows import INPUT_ROW, failed_row_structs
+from headwater.pipeline.worker.outcomes import outcome_batch
+from headwater.pipeline.worker.rows import BatchRows, row_class
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TRACKING = "__hw_"
 """What the names of columns begin with that are ours."""
 
-_STRIDE = 1000
+_MAX_BATCH_ROWS = 1000
 """How many rows go at once into a function that may give many for each."""
 
 
@@ -53,24 +53,24 @@ class RowFunction:
         self.on_error = on_error
         self.node = node
 
-    def plainly(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def map_rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Rows in, rows out. The first failure fails the task, unless such rows are skipped."""
         import pyarrow as pa
 
         if self.on_error == "dead_letter":
             raise ValueError(f"Node '{self.node}' has dead letters, which only followed() can hand over")
-        layout, kind = Layout(self.schema), row_class(self.columns)
-        for batch in self._strides(batches):
-            attempts = Attempts(self, Rows(batch.columns, kind, batch.num_rows))
-            attempts.make()
+        layout, kind = ResultLayout(self.schema), row_class(self.columns)
+        for batch in self._split_batches(batches):
+            attempts = Attempts(self, BatchRows(batch.columns, kind, batch.num_rows))
+            attempts.run()
             columns = attempts.columns(layout)
-            if attempts.failed:
+            if attempts.has_failed:
                 place = min(attempts.errors)
                 shown = printable(repr(attempts.rows[place]), 500)
                 raise RowFailed(f"Node '{self.node}' failed on {shown}: {attempts.errors[place]}") from attempts.cause
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    def followed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def map_rows_with_outcomes(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Every row in comes out: once for each row that the function gave for it, or once with its outcome alone.
 
         A failure that is to fail the run is not raised here but told, so that what became of the others is known too;
@@ -78,24 +78,24 @@ class RowFunction:
         a neighbour's result was found not to fit keep the outcome they had. Where such rows become dead letters, the
         last of the columns that are passed on is the row itself, for those that were given up.
         """
-        layout, kind = Layout(self.schema), row_class(self.columns)
+        layout, kind = ResultLayout(self.schema), row_class(self.columns)
         stopped = False
-        for batch in self._strides(batches):
+        for batch in self._split_batches(batches):
             named = list(zip(batch.schema.names, batch.columns, strict=True))
             tracking = {name: column for name, column in named if name.startswith(TRACKING)}
             theirs = [column for name, column in named if not name.startswith(TRACKING)]
-            attempts = Attempts(self, Rows(theirs, kind, batch.num_rows))
+            attempts = Attempts(self, BatchRows(theirs, kind, batch.num_rows))
             if not stopped:
-                attempts.make()
+                attempts.run()
             given = attempts.columns(layout)
             if self.on_error == "dead_letter":
-                tracking[GIVEN] = given_up(theirs, self.columns, batch.num_rows, attempts.errors)
-            stopped = stopped or attempts.failed
-            yield told(self, tracking, attempts, given)
+                tracking[INPUT_ROW] = failed_row_structs(theirs, self.columns, batch.num_rows, attempts.errors)
+            stopped = stopped or attempts.has_failed
+            yield outcome_batch(self, tracking, attempts, given)
 
-    def _strides(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _split_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            if self.many and batch.num_rows > _STRIDE:
-                yield from (batch.slice(start, _STRIDE) for start in range(0, batch.num_rows, _STRIDE))
+            if self.many and batch.num_rows > _MAX_BATCH_ROWS:
+                yield from (batch.slice(start, _MAX_BATCH_ROWS) for start in range(0, batch.num_rows, _MAX_BATCH_ROWS))
             else:
                 yield batch

@@ -24,7 +24,7 @@ _DAYS = ((date.min - _EPOCH).days, (date.max - _EPOCH).days)
 _MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
 
 
-class Rows:
+class BatchRows:
     """The rows of a batch, each made when its turn comes: all at once they would keep the garbage collector busy."""
 
     def __init__(self, columns: Sequence[pa.Array], kind: type[Row], count: int) -> None:
@@ -74,11 +74,11 @@ def values_of(column: pa.Array) -> list[Any]:
 
     kind = column.type
     if pa.types.is_nested(kind):
-        return list(map(_reading(kind), column.to_pylist()))
+        return list(map(_value_reader(kind), column.to_pylist()))
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         column = pc.local_timestamp(column.cast(pa.timestamp(kind.unit, tz=arrow_zone(kind.tz))))
         kind = column.type
-    if find_spec("numpy") is None or not _quick(column):
+    if find_spec("numpy") is None or not _is_numpy_safe(column):
         return column.to_pylist()  # type: ignore[no-any-return]
     if column.null_count == 0 or pa.types.is_string(kind):
         return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
@@ -92,7 +92,7 @@ def values_of(column: pa.Array) -> list[Any]:
     return found
 
 
-def _quick(column: pa.Array) -> bool:
+def _is_numpy_safe(column: pa.Array) -> bool:
     """Whether numpy has the same values for it."""
     import pyarrow as pa
 
@@ -114,13 +114,13 @@ def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
     return found["min"] is None or (bounds[0] <= found["min"] and found["max"] <= bounds[1])
 
 
-def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
+def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
     """From what Arrow makes of a nested value to what Spark makes of it."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
         row = row_class([field.name for field in kind])
-        parts = [_reading(field.type) for field in kind]
+        parts = [_value_reader(field.type) for field in kind]
 
         def struct(value: Any) -> Any:
             items = zip(parts, value.values(), strict=True)
@@ -128,10 +128,10 @@ def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
 
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
-        key, item = _reading(kind.key_type), _reading(kind.item_type)
+        key, item = _value_reader(kind.key_type), _value_reader(kind.item_type)
         return lambda value: None if value is None else {key(k): item(v) for k, v in value}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _reading(kind.value_type)
+        each = _value_reader(kind.value_type)
         return lambda value: None if value is None else [each(item) for item in value]
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         zone = zone_of(kind.tz)

@@ -11,10 +11,10 @@ from typing import Any
 
 from headwater.errors import KeptPlanRefused
 
-MOST_FILES = 20_000
-_LARGEST = 2**63
-_LATEST = 253_402_300_800_000  # milliseconds: the year 10000
-_MOST_TEXT = 64 * 2**20  # bytes of a list, before it is compressed
+MAX_FILES = 20_000
+_SIZE_LIMIT = 2**63
+_TIME_LIMIT = 253_402_300_800_000  # milliseconds: the year 10000
+_MAX_LIST_BYTES = 64 * 2**20  # bytes of a list, before it is compressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class PinnedFile:
     """When it was last changed, in milliseconds since 1970."""
 
 
-def read_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
+def read_file_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
     """The files of a list `{count, list}`, by path."""
     inflating = zlib.decompressobj()
     try:
-        text = inflating.decompress(base64.b64decode(kept["list"], validate=True), _MOST_TEXT)
+        text = inflating.decompress(base64.b64decode(kept["list"], validate=True), _MAX_LIST_BYTES)
         lines = text.decode().split("\0")[:-1] if inflating.eof else None  # NUL is in no path
-        found = None if lines is None else tuple(_file(line) for line in lines)
+        found = None if lines is None else tuple(_parse_line(line) for line in lines)
     except (KeyError, TypeError, ValueError, zlib.error) as wrong:
         raise KeptPlanRefused(f"a list of files cannot be read: {wrong}") from wrong
     if found is None or len(found) != kept.get("count"):
@@ -40,15 +40,15 @@ def read_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
     return found
 
 
-def _file(line: str) -> PinnedFile:
+def _parse_line(line: str) -> PinnedFile:
     size, time, path = line.split("\t", 2)
     file = PinnedFile(path, int(size), int(time))
-    if not 0 <= file.size < _LARGEST or not 0 <= file.time < _LATEST:
+    if not 0 <= file.size < _SIZE_LIMIT or not 0 <= file.time < _TIME_LIMIT:
         raise ValueError("a size or a time that no file has")
     return file
 
 
-def changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
+def describe_changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
     """What is no longer as it was. ``now`` has a text for each file: "size<TAB>time", empty for one that is gone."""
     found = []
     for file, text in zip(files, now, strict=True):
@@ -59,9 +59,9 @@ def changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
         if size != file.size:
             found.append(f"{file.path} has {size:,} bytes, not {file.size:,}")
         elif time != file.time:
-            found.append(f"{file.path} was changed at {_moment(time)}, not {_moment(file.time)}")
+            found.append(f"{file.path} was changed at {_format_time(time)}, not {_format_time(file.time)}")
     return found
 
 
-def _moment(milliseconds: int) -> str:
+def _format_time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]

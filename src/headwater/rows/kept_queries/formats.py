@@ -46,13 +46,13 @@ _OPTIONS = frozenset(
         *("stableidprefixforuniontype", "recursivefieldsmaxdepth"),
     }
 )
-_CONNECTION = ("fs.", "dfs.", "hadoop.")
+_CONNECTION_PREFIXES = ("fs.", "dfs.", "hadoop.")
 """How a storage is reached. The session that reads again has its own way."""
 
 
 def is_connection(option: str) -> bool:
-    return option.lower().startswith(_CONNECTION)
+    return option.lower().startswith(_CONNECTION_PREFIXES)
 
 
-def unlisted(options: Iterable[str]) -> list[str]:
+def unlisted_options(options: Iterable[str]) -> list[str]:
     return [option for option in options if option.lower() not in _OPTIONS]

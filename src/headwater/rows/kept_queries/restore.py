@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from headwater.errors import InputsChanged, KeptPlanRefused, NotReplayable, PythonNotAllowed, RowsError
 from headwater.jvm import JavaClasses
 from headwater.rows.kept_queries.capture import FORMAT
-from headwater.rows.kept_queries.files import PinnedFile, changes
+from headwater.rows.kept_queries.files import PinnedFile, describe_changes
 from headwater.rows.kept_queries.jvm import plan_classes
 from headwater.rows.kept_queries.sources import KeptSource, partition_base, read_source
 from headwater.rows.kept_queries.trust import TrustedFacet
@@ -18,11 +18,11 @@ from headwater.rows.kept_queries.trust import TrustedFacet
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_MOST_NAMED = 10  # changes that an error names
+_MAX_NAMED = 10  # changes that an error names
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoredQuery:
     """``plan`` is the JVM's analyzed plan of the query below the write. Each leaf of the kept plan is a scan again,
     below a projection that gives its columns the ids which the rest of the plan knows them by.
 
@@ -35,13 +35,13 @@ class Restored:
     columns: tuple[str, ...]
 
 
-def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = False) -> Restored:
+def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = False) -> RestoredQuery:
     """``trusted`` is the `headwater_rows` of an output whose signature has been verified (trust.py): nothing else is
     deserialized."""
     facet = trusted.content
     _check_replayable(spark, facet, allow_python)
     classes = plan_classes(spark.sparkContext._gateway)
-    returned = _returned(spark, classes, facet["plan"], allow_python)
+    returned = _read_plan(spark, classes, facet["plan"], allow_python)
     kept = facet["sources"]
     sources = tuple(map(read_source, kept))
     leaves = returned.leaves()
@@ -53,12 +53,12 @@ def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = 
     try:
         for source, facts in zip(sources, kept, strict=True):
             put.add(_scan(spark, classes, source, facts))
-        plan = returned.filled(put)
+        plan = returned.withLeaves(put)
     except RowsError:
         raise
     except Exception as misfit:
         raise NotReplayable([f"the inputs cannot be read as they were: {_first_line(misfit)}"]) from misfit
-    return Restored(plan, sources, tuple(facet["columns"]))
+    return RestoredQuery(plan, sources, tuple(facet["columns"]))
 
 
 def _check_replayable(spark: SparkSession, facet: Mapping[str, Any], allow_python: bool) -> None:
@@ -67,7 +67,7 @@ def _check_replayable(spark: SparkSession, facet: Mapping[str, Any], allow_pytho
     plan = facet["plan"]
     if plan.get("format") != FORMAT:
         raise NotReplayable([f"the plan is kept as {plan.get('format')!r}, which this version does not read"])
-    if _line(facet["spark"]) != _line(spark.version):
+    if _release_line(facet["spark"]) != _release_line(spark.version):
         raise NotReplayable([f"it ran on Spark {facet['spark']}, and this is Spark {spark.version}"])
     if not plan["python"]:
         return
@@ -78,18 +78,18 @@ def _check_replayable(spark: SparkSession, facet: Mapping[str, Any], allow_pytho
         raise NotReplayable([f"its functions are of Python {ran}, and this is Python {here}"])
 
 
-def _returned(spark: SparkSession, classes: JavaClasses, plan: Mapping[str, Any], allow_python: bool) -> Any:
-    returned = classes.new("Returned", plan["bytes"], _python_here(spark) if allow_python else None)
+def _read_plan(spark: SparkSession, classes: JavaClasses, plan: Mapping[str, Any], allow_python: bool) -> Any:
+    returned = classes.new("RestoredPlan", plan["bytes"], _session_function(spark) if allow_python else None)
     digest = returned.digest()
     if digest != plan["digest"]:
         raise KeptPlanRefused(f"its digest is {digest}, and {plan['digest']} is recorded")
-    trouble = returned.read()
+    trouble = returned.deserialize()
     if trouble is not None:
         raise KeptPlanRefused(str(trouble))
     return returned
 
 
-def _python_here(spark: SparkSession) -> Any:
+def _session_function(spark: SparkSession) -> Any:
     """A function of this session: its interpreter, environment and accumulator are what a kept one gets."""
     from pyspark.sql.udf import _wrap_function
 
@@ -97,18 +97,18 @@ def _python_here(spark: SparkSession) -> Any:
 
 
 def _check_files(spark: SparkSession, sources: Sequence[KeptSource]) -> None:
-    found = changed(spark, list(dict.fromkeys(file for source in sources for file in source.files)))
+    found = changed_files(spark, list(dict.fromkeys(file for source in sources for file in source.files)))
     if found:
-        raise InputsChanged(found[:_MOST_NAMED], len(found))
+        raise InputsChanged(found[:_MAX_NAMED], len(found))
 
 
-def changed(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]:
+def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]:
     """What is no longer as it was: nothing, if all is well."""
     if not files:
         return []
     context: Any = spark.sparkContext._jsc
-    files_now = plan_classes(spark.sparkContext._gateway).new("Files", context.hadoopConfiguration())
-    return changes(files, str(files_now.now("\0".join(file.path for file in files))).split("\0"))
+    files_now = plan_classes(spark.sparkContext._gateway).new("FileStatuses", context.hadoopConfiguration())
+    return describe_changes(files, str(files_now.statuses("\0".join(file.path for file in files))).split("\0"))
 
 
 def pinned_scan(spark: SparkSession, source: KeptSource, kept: Mapping[str, Any]) -> Any:
@@ -124,12 +124,14 @@ def _scan(spark: SparkSession, classes: JavaClasses, source: KeptSource, kept: M
         try:
             return cast(Any, _read_version(spark, source, kept))._jdf.queryExecution().analyzed()
         except Exception as gone:
-            raise InputsChanged([f"{_named(source)} at version {source.version}: {_first_line(gone)}"], 1) from gone
+            raise InputsChanged(
+                [f"{_source_name(source)} at version {source.version}: {_first_line(gone)}"], 1
+            ) from gone
     return None
 
 
 def _scan_files(spark: SparkSession, classes: JavaClasses, source: KeptSource, kept: Mapping[str, Any]) -> Any:
-    scan = classes.new("Scan", spark._jsparkSession)
+    scan = classes.new("PinnedScan", spark._jsparkSession)
     scan.add("".join(f"{file.size}\t{file.time}\t{file.path}\0" for file in source.files))
     options: Any = cast(Any, spark._jvm).java.util.HashMap()
     for key, value in kept["options"].items():
@@ -150,11 +152,11 @@ def _read_version(spark: SparkSession, source: KeptSource, kept: Mapping[str, An
     return spark.read.format(source.kind).option("versionAsOf", str(source.version)).load(kept["path"])
 
 
-def _named(source: KeptSource) -> str:
+def _source_name(source: KeptSource) -> str:
     return source.dataset[1] if source.dataset else f"a source of kind {source.kind}"
 
 
-def _line(version: str) -> tuple[str, ...]:
+def _release_line(version: str) -> tuple[str, ...]:
     """Plans are kept in the classes of one Spark: 4.3.0 reads what 4.3.1 kept."""
     return tuple(version.split(".")[:2])
 

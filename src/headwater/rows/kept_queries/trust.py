@@ -36,7 +36,7 @@ class PlanTrust:
 
     def verify(self, facet: object, place: FacetPlace) -> TrustedFacet:
         if not isinstance(facet, Mapping):
-            raise KeptPlanRefused(f"what {_run(place)} sent is not an object")
+            raise KeptPlanRefused(f"what {_run_label(place)} sent is not an object")
         self.check_signature(facet, place)
         check_shape(facet)
         self.roots.check(facet)
@@ -47,26 +47,26 @@ class PlanTrust:
         try:
             signature = read_signature(facet)
         except ValueError as malformed:
-            raise SignatureRefused(f"{_run(place)}: {malformed}") from None
+            raise SignatureRefused(f"{_run_label(place)}: {malformed}") from None
         if signature is None:
             if self.allow_unsigned:
                 return
             raise SignatureRefused(
-                f"{_run(place)} is not signed, so nothing shows who wrote it. If you trust all who can send events, "
+                f"{_run_label(place)} is not signed, so nothing shows who wrote it. If you trust all who can send events, "
                 "read it with --trust-unsigned or trust_unsigned=True"
             )
         if not is_valid(signature, facet, place):
             raise SignatureRefused(
-                f"{_run(place)} carries a signature that does not fit: the facet was changed or moved after it was "
+                f"{_run_label(place)} carries a signature that does not fit: the facet was changed or moved after it was "
                 "signed"
             )
         if signature.key not in self.keys:
             raise SignatureRefused(
-                f"{_run(place)} is signed by {signature.key}, a key that this store does not trust. If you trust who "
+                f"{_run_label(place)} is signed by {signature.key}, a key that this store does not trust. If you trust who "
                 f"ran that job: headwater keys trust {signature.key}",
                 signature.key,
             )
 
 
-def _run(place: FacetPlace) -> str:
+def _run_label(place: FacetPlace) -> str:
     return f"run {shorten(place.run_id)} of the job {shorten(str(place.job))}"

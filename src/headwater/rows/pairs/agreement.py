@@ -20,12 +20,12 @@ class Agreement:
     reason: str = ""
     differs: bool = False
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"checked": self.checked, **({"reason": self.reason} if self.reason else {})}
 
 
 def compare(kept: DataFrame, kept_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
-    here, there = _sums(kept, *kept_id), _sums(output, *id)
+    here, there = _row_sums(kept, *kept_id), _row_sums(output, *id)
     if here == there:
         return Agreement("compared")
     if here[0] != there[0]:
@@ -44,7 +44,7 @@ def compare_sets(kept: DataFrame, kept_id: tuple[str, str], output: DataFrame, i
     return Agreement("compared", f"the plan did not give {count:,} of the rows again that were written", differs=True)
 
 
-def _sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
+def _row_sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
     """Halves of a number are summed apart: the sum of 64 bits would overflow."""
     from pyspark.sql import functions as F
 

@@ -14,10 +14,10 @@ from headwater.capture.events.row_capture import RowsAsked
 from headwater.capture.events.writes import Written
 from headwater.errors import RowsError
 from headwater.redaction.redactor import Redactor
-from headwater.rows.kept_queries.capture import PlanKeeper
-from headwater.rows.kept_queries.files import read_list
+from headwater.rows.kept_queries.capture import QueryCapture
+from headwater.rows.kept_queries.files import read_file_list
 from headwater.rows.kept_queries.jvm import plan_classes
-from headwater.rows.kept_queries.restore import changed
+from headwater.rows.kept_queries.restore import changed_files
 from headwater.rows.pairs.facet import invalid_entry
 from headwater.rows.pairs.write import write_pairs
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("headwater")
 DEFAULT_LOCATION = ".headwater/rows"
-_AS_COMPUTED = ("parquet", "orc")
+_LOSSLESS_FORMATS = ("parquet", "orc")
 """Formats that give back the very values they were given."""
 
 
-class RowTablesKeeper:
+class RowTableCapture:
     """For one Spark application. What was kept of a write has its entry of `cdme.adjointMetadata` under `pairs`."""
 
     def __init__(self, spark: SparkSession, redactor: Redactor | None = None) -> None:
         self._spark = spark
         self._redactor = redactor
-        self._plans = PlanKeeper(spark)
+        self._queries = QueryCapture(spark)
         self._outputs: Counter[str] = Counter()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def keep(
         self, execution: Any, written: Written, asked: RowsAsked, started: datetime, run_id: str
     ) -> dict[str, Any] | None:
-        kept = self._plans.keep(execution, written, asked, started)
+        kept = self._queries.keep(execution, written, asked, started)
         if kept is None or not asked.writes_tables:
             return kept
         sample = asked.sample if asked.mode == "sampled" else None
@@ -64,12 +64,12 @@ class RowTablesKeeper:
     def _write(
         self, execution: Any, kept: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
     ) -> dict[str, Any]:
-        query = plan_classes(self._spark.sparkContext._gateway).new("Query", execution.analyzed())
+        query = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", execution.analyzed())
         plan = query.plan()
         if plan is None:
             raise RowsError("the command does not show the query that it writes")
         names, output = written_rows(self._spark, query, kept)
-        unchanged = Unchanged(self._spark, kept)
+        unchanged = InputCheck(self._spark, kept)
         done = write_pairs(
             *(self._spark, plan, location, run_id, number, sample, output),
             names=names,
@@ -81,8 +81,8 @@ class RowTablesKeeper:
     def _report(self, fault: Exception) -> None:
         """Once a kind, as the capture does."""
         kind = type(fault).__name__
-        if kind not in self._told:
-            self._told.add(kind)
+        if kind not in self._reported:
+            self._reported.add(kind)
             _log.warning(
                 "No row tables were kept of a write; the job is not affected. %s: %s", kind, _first_line(fault)
             )
@@ -100,9 +100,9 @@ def written_rows(
     if names is None or len(names) != len(schema.fields):
         return None, None
     written = kept["written"]
-    if written.get("format") not in _AS_COMPUTED or "files" not in written:
+    if written.get("format") not in _LOSSLESS_FORMATS or "files" not in written:
         return names, None
-    files = read_list(written["files"])
+    files = read_file_list(written["files"])
     if not files:
         return names, None
     as_written = StructType(
@@ -113,17 +113,17 @@ def written_rows(
     return names, frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
 
 
-class Unchanged:
+class InputCheck:
     """Whether the inputs are still what the run has read: its query was run once more for the tables."""
 
     def __init__(self, spark: SparkSession, kept: Mapping[str, Any]) -> None:
         self._spark = spark
         self._files = [
-            file for source in kept.get("sources", ()) if "files" in source for file in read_list(source["files"])
+            file for source in kept.get("sources", ()) if "files" in source for file in read_file_list(source["files"])
         ]
 
     def __call__(self) -> str | None:
-        found = changed(self._spark, self._files)
+        found = changed_files(self._spark, self._files)
         return f"an input was changed before its rows were looked up: {found[0]}" if found else None
 
 

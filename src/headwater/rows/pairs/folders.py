@@ -11,12 +11,12 @@ from pathlib import Path
 
 from headwater.engines.paths import local_path, resolved
 from headwater.errors import RowsError
-from headwater.rows.pairs.layout import FORMAT, MARK, digest_of
+from headwater.rows.pairs.layout import FORMAT, MARKER_FILE, digest_of
 from headwater.rows.pairs.reading import read_amounts, read_json
 
 
 @dataclass(frozen=True)
-class KeptTables:
+class StoredPairTables:
     """The tables of one output of a run. ``written`` is when they were finished."""
 
     run_id: str
@@ -29,17 +29,17 @@ class KeptTables:
     bytes: int
 
 
-def kept_tables(location: str) -> list[KeptTables]:
+def list_pair_tables(location: str) -> list[StoredPairTables]:
     """What lies below a location, oldest first. Folders without our mark are somebody else's."""
     root = local_path(location)
     if not root.is_dir():
         raise RowsError(f"there is no folder {location}")
-    return sorted(_marked(root), key=lambda each: (each.written, each.run_id, each.output))
+    return sorted(_find_tables(root), key=lambda each: (each.written, each.run_id, each.output))
 
 
-def _marked(root: Path) -> Iterator[KeptTables]:
+def _find_tables(root: Path) -> Iterator[StoredPairTables]:
     top = resolved(root)
-    for mark in root.glob(f"*/*/{MARK}"):
+    for mark in root.glob(f"*/*/{MARKER_FILE}"):
         folder = mark.parent
         if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
             continue  # behind a symbolic link is somebody else's folder
@@ -47,7 +47,7 @@ def _marked(root: Path) -> Iterator[KeptTables]:
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             continue
         mode, rows, pairs, size = read_amounts(entry)
-        yield KeptTables(
+        yield StoredPairTables(
             folder.parent.name,
             int(folder.name),
             str(folder),
@@ -59,14 +59,14 @@ def _marked(root: Path) -> Iterator[KeptTables]:
         )
 
 
-def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[KeptTables]:
+def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[StoredPairTables]:
     """Removes the tables that were written before, and says which these are."""
     until = datetime.now(UTC) - older_than
-    old = [each for each in kept_tables(location) if each.written < until]
+    old = [each for each in list_pair_tables(location) if each.written < until]
     if not dry_run:
         for each in old:
             folder = Path(each.location)
-            (folder / MARK).unlink()  # first: what is half gone is not to be read
+            (folder / MARKER_FILE).unlink()  # first: what is half gone is not to be read
             shutil.rmtree(folder)
             if not any(folder.parent.iterdir()):
                 folder.parent.rmdir()

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FORMAT = "headwater-pairs-1"
-MARK = "headwater-pairs.json"
+MARKER_FILE = "headwater-pairs.json"
 FILES = "files.json"
 
 OUT_HI, OUT_LO, OWNER = "__hw_out_hi", "__hw_out_lo", "__hw_owner"
@@ -75,12 +75,12 @@ class TableSource:
     grain: str
 
     @property
-    def has_places(self) -> bool:
+    def has_positions(self) -> bool:
         return self.id in ("position", "table position")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What a lookup has to know beside the files."""
 
     location: str

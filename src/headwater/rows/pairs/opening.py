@@ -16,7 +16,7 @@ from typing import Any
 
 from headwater.engines.paths import below, local_path, resolved
 from headwater.errors import LayoutInvalid, PathNotAllowed, RowsError, shorten
-from headwater.rows.pairs.layout import MARK, Layout
+from headwater.rows.pairs.layout import MARKER_FILE, TableLayout
 from headwater.rows.pairs.reading import read_json, read_layout
 
 
@@ -40,7 +40,7 @@ class LookupRoots:
         return cls(allowed, allowed if rows_roots else None)
 
     def table_folder(self, path: Path) -> Path:
-        return _below(path, self.tables)
+        return _resolve_below(path, self.tables)
 
     def source_file(self, location: str) -> Path:
         path = local_path(location)
@@ -51,7 +51,7 @@ class LookupRoots:
         return path
 
 
-def _below(path: Path, roots: Iterable[Path] | None) -> Path:
+def _resolve_below(path: Path, roots: Iterable[Path] | None) -> Path:
     return resolved(path) if roots is None else below(path, roots)
 
 
@@ -60,27 +60,27 @@ class OpenTables:
     """``folder`` is resolved, and ``layout`` is what the mark in it says."""
 
     folder: Path
-    layout: Layout
+    layout: TableLayout
 
 
-def tables_in(folder: str | Path, roots: LookupRoots) -> OpenTables:
+def open_folder(folder: str | Path, roots: LookupRoots) -> OpenTables:
     """The tables in a folder that a person names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
-    if not (path / MARK).is_file():
+    if not (path / MARKER_FILE).is_file():
         raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
-    layout = read_layout(read_json(path / MARK))
+    layout = read_layout(read_json(path / MARKER_FILE))
     return OpenTables(path, replace(layout, location=str(path)))
 
 
-def tables_of(facet: object, output: int, roots: LookupRoots, run_id: str | None) -> OpenTables:
+def open_facet(facet: object, output: int, roots: LookupRoots, run_id: str | None) -> OpenTables:
     """The tables that the facet of a run describes, or one of its entries; ``output`` chooses among several."""
     described = read_layout(_entry(facet, output))
     path = roots.table_folder(local_path(described.location))
     if run_id is not None and path.parent.name.lower() != run_id.lower():
         raise LayoutInvalid("location", "it is not a folder of this run")
-    if not (path / MARK).is_file():
+    if not (path / MARKER_FILE).is_file():
         raise RowsError(f"there are no pair tables at {shorten(described.location)}")
-    written = read_layout(read_json(path / MARK))
+    written = read_layout(read_json(path / MARKER_FILE))
     if written.structure != described.structure:
         raise LayoutInvalid("the entry", "the folder that it names holds other tables than it describes")
     return OpenTables(path, replace(written, location=described.location))

@@ -11,9 +11,9 @@ from headwater.engines.sql import Sql
 from headwater.rows.pairs.lookup import PairTables, SourceRows
 
 
-def told_tables(tables: PairTables, where: str | Sql | None, most: int) -> dict[str, Any]:
+def tables_document(tables: PairTables, where: str | Sql | None, most: int) -> dict[str, Any]:
     """``most`` rows of each dataset; a count says how many there are."""
-    outs = tables.outs(where)
+    outs = tables.output_rows(where)
     layout = tables.layout
     notes = list(layout.notes)
     if layout.sample is not None:
@@ -22,29 +22,29 @@ def told_tables(tables: PairTables, where: str | Sql | None, most: int) -> dict[
         "dataset": None,
         "runs": [],
         "count": len(outs),
-        "rows": [{**_plain(out.values), "out_id": out.id} for out in outs[:most]],
+        "rows": [{**_json_value(out.values), "out_id": out.id} for out in outs[:most]],
         "notes": notes,
-        "sources": [_source(tables, found, most) for found in tables.sources(out.id for out in outs).values()],
+        "sources": [_source_document(tables, found, most) for found in tables.sources(out.id for out in outs).values()],
     }
 
 
-def _source(tables: PairTables, found: SourceRows, most: int) -> dict[str, Any]:
+def _source_document(tables: PairTables, found: SourceRows, most: int) -> dict[str, Any]:
     told = {
         "dataset": f"{found.source.namespace}/{found.source.name}",
         "grain": found.source.grain,
         "count": found.count,
     }
-    if found.source.has_places:
-        return {**told, "rows": [_plain(row) for row in tables.source_rows(found, most)]}
+    if found.source.has_positions:
+        return {**told, "rows": [_json_value(row) for row in tables.source_rows(found, most)]}
     return {**told, "rows": [{"content": file} for file, _ in found.rows(most)]}
 
 
-def _plain(row: Any) -> Any:
+def _json_value(row: Any) -> Any:
     """In terms of JSON."""
     if isinstance(row, dict):
-        return {str(name): _plain(value) for name, value in row.items()}
+        return {str(name): _json_value(value) for name, value in row.items()}
     if isinstance(row, list | tuple):
-        return [_plain(value) for value in row]
+        return [_json_value(value) for value in row]
     if isinstance(row, float):
         return row if math.isfinite(row) else str(row)
     if isinstance(row, bytes):

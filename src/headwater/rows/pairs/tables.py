@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater.redaction.redactor import Redactor
-from headwater.rows.pairs.facet import Table
-from headwater.rows.pairs.layout import FILES, MARK
-from headwater.rows.provenance import Provenance, Source
+from headwater.rows.pairs.facet import PairTable
+from headwater.rows.pairs.layout import FILES, MARKER_FILE
+from headwater.rows.provenance import PlanSource, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,7 +27,7 @@ _PARQUET = {
 }
 
 
-class Tables:
+class PairTableWriter:
     def __init__(
         self, spark: SparkSession, classes: JavaClasses, folder: str, redactor: Redactor | None = None
     ) -> None:
@@ -37,19 +37,19 @@ class Tables:
         self._classes = classes
         self._root = self._folder(folder)
         self.location = str(self._root.location())
-        self.written: dict[str, Table] = {}
+        self.tables: dict[str, PairTable] = {}
 
     def write(self, name: str, frame: DataFrame, repeated: Sequence[str]) -> DataFrame:
         """Writes a table and answers with it. ``repeated`` are the columns in which values repeat themselves."""
         path = f"{self.location}/{name}"
         options = {**_PARQUET, **{f"parquet.enable.dictionary#{column}": "true" for column in repeated}}
         frame.write.mode("overwrite").options(**options).parquet(path)
-        self.written[name] = Table.of(json.loads(self._folder(path).facts()))
+        self.tables[name] = PairTable.of(json.loads(self._folder(path).facts()))
         return self._spark.read.schema(frame.schema).parquet(path)
 
-    def write_files(self, provenance: Provenance) -> str:
+    def write_files(self, provenance: RowProvenance) -> str:
         """By source: which number stands for which file. Answers with the digest of what is written."""
-        paths = self._classes.new("Paths")
+        paths = self._classes.new("PathNumbers")
         found = {
             str(source.number): json.loads(paths.numbered(_paths(provenance, source)))
             for source in provenance.sources
@@ -61,19 +61,19 @@ class Tables:
 
     def finish(self, entry: dict[str, Any]) -> None:
         """The mark is written last: a folder without it is not to be read."""
-        self._root.write(MARK, json.dumps(self._redactor.document(entry)))
+        self._root.write(MARKER_FILE, json.dumps(self._redactor.document(entry)))
 
     def remove(self) -> None:
         self._root.remove()
 
     def _folder(self, path: str) -> Any:
         context: Any = self._spark.sparkContext._jsc
-        return self._classes.new("Folder", context.hadoopConfiguration(), path)
+        return self._classes.new("ParquetFolder", context.hadoopConfiguration(), path)
 
 
-def _paths(provenance: Provenance, source: Source) -> list[str]:
+def _paths(provenance: RowProvenance, source: PlanSource) -> list[str]:
     """In both spellings that the rows may have them in: one Spark writes `file:///`, another `file:/`."""
-    every = provenance.source(source.number)
+    every = provenance.source_frame(source.number)
     listed = every.inputFiles() if source.id == "position" else []
     if listed:
         return list(dict.fromkeys(each for path in listed for each in (path, path.replace("file:///", "file:/", 1))))

@@ -8,19 +8,19 @@ from headwater.jvm import JavaClasses
 
 _NAMES = (
     "PlanClasses",
-    "Allowed",
+    "PlanFilter",
     "Part",
-    "Packed",
-    "Deep",
-    "Holes",
-    "Query",
-    "Kept",
-    "Returned",
-    "Reach",
-    "Listing",
-    "Pins",
-    "Files",
-    "Scan",
+    "PlanStream",
+    "DeepStack",
+    "PlanLeaves",
+    "WrittenQuery",
+    "KeptPlan",
+    "RestoredPlan",
+    "Reflection",
+    "FileListing",
+    "SourcePins",
+    "FileStatuses",
+    "PinnedScan",
 )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headwater.jvm import JavaClasses
-from headwater.rows.provenance import plan_words
+from headwater.rows.provenance import block_classes
 
-_NAMES = ("Narrow", "Folder", "Paths")
+_NAMES = ("NumericIds", "ParquetFolder", "PathNumbers")
 
 
 def pair_classes(gateway: Any) -> JavaClasses:
-    return JavaClasses(gateway, __package__, _NAMES, above=plan_words(gateway))
+    return JavaClasses(gateway, __package__, _NAMES, above=block_classes(gateway))
