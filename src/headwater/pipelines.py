@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Pipeline(declared.PipelineDeclaration):
-    """A declared pipeline that runs on Spark, and tells of each item what became of it.
+    """A declared pipeline that runs on Spark and records the outcome of each item.
 
     >>> p = Pipeline("daily_revenue", namespace="prod")
     >>> orders = p.source("orders", lambda spark: spark.read.parquet("raw/orders"), key="order_id")
@@ -45,11 +45,11 @@ class Pipeline(declared.PipelineDeclaration):
     ) -> Result:
         """Run it and wait.
 
-        ``partition`` is what the run writes of its outputs. ``options`` say what is recorded of items; ``sinks`` take
-        the records and the report. The run's events go where `hw.enable` sends them; where it was not called, to
-        ``store``, which is that of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db` unless it is given. With
-        ``LineageOptions.off()`` and no `hw.enable` there are none. ``progress``: a bar for each node; None is where
-        somebody looks. ``checksums`` are as in `hw.enable`.
+        ``partition`` names the partition of its outputs that the run writes. ``options`` choose what is recorded of
+        items; ``sinks`` receive the records and the report. The run's events go where `hw.enable` sends them; if it was
+        not called, to ``store``, by default that of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. With
+        ``LineageOptions.off()`` and without `hw.enable` there are no events. ``progress``: a bar for each node; None
+        shows it in a terminal and in a notebook. ``checksums`` are as in `hw.enable`.
 
         Where every item is followed (``LineageOptions(mode="full")``), the run ends well only if every row of its
         sources is accounted for.
@@ -72,25 +72,25 @@ class Pipeline(declared.PipelineDeclaration):
         progress: bool | None = None,
         checksums: str | None = None,
     ) -> list[ReplayResult]:
-        """Try dead letters again, with the functions as they are now: those of a run, of a node, or all that were not
-        tried again yet. Each node's letters are a run of their own, through the nodes after it into the sinks.
+        """Replay dead letters with the current functions: those of a run, of a node, or all that were not replayed yet.
+        Each node's letters are a run of their own, through the nodes after it into the sinks.
 
-        What they become is added to what the sinks have. Where that would be wrong, as behind an aggregate, this is
-        refused with the node's name; ``mode`` says that the sinks shall be written all the same, and how. All items of
-        the letters are followed unless ``options`` say otherwise; letters are looked for in ``options.location``.
+        The results are appended to the sinks. Where that would be wrong, as behind an aggregate, the replay is refused
+        with the node's name; ``mode`` writes the sinks all the same, in that mode. By default all items of the letters
+        are followed; letters are read from ``options.location``.
         """
         from headwater.pipeline.dead_letters.replay import ReplayRun
         from headwater.pipeline.dead_letters.waiting import find_waiting_letters
         from headwater.pipeline.run.pipeline_run import DEFAULT_LOCATION
 
         options = options or LineageOptions(mode="full")
-        found = find_waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
-        if not found:
+        replays = find_waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
+        if not replays:
             return []
         with _capturing(self, spark, store, options) as capture:
-            how: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
-            how |= {"sinks": sinks, "progress": progress, "checksums": checksums}
-            return [ReplayRun(letters, self, spark, **how).replay() for letters in found]
+            run_options: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
+            run_options |= {"sinks": sinks, "progress": progress, "checksums": checksums}
+            return [ReplayRun(letters, self, spark, **run_options).replay() for letters in replays]
 
     def start(
         self,
@@ -101,8 +101,8 @@ class Pipeline(declared.PipelineDeclaration):
         sinks: Sequence[Any] = (),
         checksums: str | None = None,
     ) -> BackgroundRun:
-        """Run it in a thread of its own: `started.wait()` gives the result, `started.cancel()` ends the run. Its events
-        go where `hw.enable` sends them."""
+        """Run it in a thread of its own: `started.wait()` returns the result, `started.cancel()` ends the run. Its
+        events go where `hw.enable` sends them."""
         from headwater.pipeline.run.background import BackgroundRun
 
         options = options or LineageOptions()
@@ -135,7 +135,7 @@ class Pipeline(declared.PipelineDeclaration):
 def _active(spark: SparkSession) -> Capture | None:
     from headwater.capture.listener import session
 
-    return next((each for each in session.active() if each.context is spark.sparkContext), None)
+    return next((capture for capture in session.active() if capture.context is spark.sparkContext), None)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headwater.rows.why_not import WhyNot
     from headwater.store.store import Store
 
-_NO_SESSION = "For a stored run or dataset, hand over a session: spark=spark."
+_NO_SESSION = "For a stored run or dataset, pass a session: spark=spark."
 
 
 def trace(
@@ -34,10 +34,11 @@ def trace(
 ) -> Trace:
     """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
 
-    ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is how many jobs to go back through: 1 stops
-    at what was read, None at the first sources. A run with several outputs needs ``output``, the end of the name of
-    one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no trusted key
-    signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures signed.
+    ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is the number of jobs to trace back through:
+    1 stops at the job's inputs, None at the first sources. A run with several outputs needs ``output``, the end of the
+    name of one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no
+    trusted key signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures
+    signed.
     """
     from headwater.rows.backward_chain import Tracer
     from headwater.rows.stored_writes import StoredWrites
@@ -57,7 +58,7 @@ def trace(
 
 @contextmanager
 def _history(store: str | Store | None) -> Iterator[Store]:
-    """A store that is handed over stays open."""
+    """A store that the caller passed stays open."""
     if store is None or isinstance(store, str):
         from headwater.store.store import Store as Opened
 
@@ -79,12 +80,13 @@ def trace_forward(
     trust_unsigned: bool = False,
 ) -> ForwardTrace:
     """Which rows of ``what`` the rows of ``source`` reached: those that meet ``where``, a condition in SQL over the
-    source's columns. A source may be named by the end of its name, as `raw/orders`. Else as in :func:`trace`."""
+    source's columns. A source may be named by the end of its name, as `raw/orders`. The other arguments are those of
+    :func:`trace`."""
     from headwater.rows.forward import ForwardTrace
     from headwater.rows.marked import mark_source
 
-    asked = mark_source(_query(what, spark, store, output, allow_python, trust_unsigned), source, where)
-    return ForwardTrace(asked.provenance, asked.sources)
+    marked = mark_source(_query(what, spark, store, output, allow_python, trust_unsigned), source, where)
+    return ForwardTrace(marked.provenance, marked.sources)
 
 
 def why_not(
@@ -115,7 +117,7 @@ def _query(
     allow_python: bool,
     trust_unsigned: bool,
 ) -> DataFrame:
-    """Of a stored run or dataset, the query that wrote it last."""
+    """For a stored run or dataset, the query that wrote it last."""
     from headwater.rows.stored_writes import StoredWrites
 
     if not isinstance(what, str):

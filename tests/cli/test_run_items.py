@@ -89,7 +89,9 @@ def test_records_are_read_without_spark(estate: Estate) -> None:
         assert items.record("nobody") is None
         assert items.history("nobody") == ()
         assert len(items.records()) == 10
-    asking = f"from headwater.pipeline.items.stored_records import Items; Items({str(estate.items)!r}).records()"
+    asking = (
+        f"from headwater.pipeline.items.stored_records import StoredItems; StoredItems({str(estate.items)!r}).records()"
+    )
     code = f"import sys; {asking}; print(*sys.modules)"
     assert "pyspark" not in python(estate.folder, "-c", code).split()
 

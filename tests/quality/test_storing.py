@@ -102,7 +102,7 @@ def test_a_store_that_is_down_costs_a_warning(
     with caplog.at_level(logging.WARNING, "headwater"):
         report = hw.quality(spark.read.parquet(str(orders)), RULES, store=f"sqlite:///{tmp_path}/no.db")
     assert len(caplog.records) == 1
-    assert "Quality is not stored" in caplog.text
+    assert "The quality is not stored" in caplog.text
     assert (report.rows, report.run_id, report.dataset) == (4, None, None)
     with pytest.raises(StoreUrlInvalid):
         hw.quality(spark.read.parquet(str(orders)), RULES, store="mysql://nowhere")

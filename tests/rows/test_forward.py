@@ -182,7 +182,7 @@ def test_a_condition_lets_the_source_skip(spark: SparkSession, raw: Path) -> Non
 @pytest.mark.parametrize(
     ("source", "where", "said"),
     [
-        ("raw/ordrs", None, "'raw/ordrs' is not a source here. There are: .*raw/orders, .*raw/customers"),
+        ("raw/ordrs", None, "'raw/ordrs' is not a source here. Sources: .*raw/orders, .*raw/customers"),
         ("raw/orders", "order = 1", "'order = 1' does not fit raw/orders: .*Columns: order_id, cust, amount"),
         ("raw/orders", "order_id == ", "'order_id == ' does not fit raw/orders: .*Columns: order_id, cust, amount"),
         ("raw/orders", "order_id", "'order_id' does not fit raw/orders: .*boolean.*Columns: order_id, cust, amount"),

@@ -97,7 +97,7 @@ def test_a_lookup_needs_no_spark(spark: SparkSession, numbers: Path, tmp_path: P
         import sys
         from headwater.rows.pairs.lookup import PairTables
         with PairTables(sys.argv[1]) as tables:
-            (out,) = tables.outs("k = 3")
+            (out,) = tables.output_rows("k = 3")
             rows = tables.source_rows(tables.sources([out.id])[0])
         assert not {"pyspark", "py4j", "pyarrow", "pandas"} & set(sys.modules)
         print(sum(row["id"] for row in rows))

@@ -115,7 +115,7 @@ def test_a_run_with_two_outputs_asks_which(estate: Estate) -> None:
         estate.read("orders").where("id < 3").write.parquet(estate.at("low"))
         estate.read("orders").where("id > 3").write.parquet(estate.at("high"))
     assert hw.flush(60)
-    with pytest.raises(RowsError, match=r"2 outputs that fit.*low.*high|2 outputs that fit.*high.*low"):
+    with pytest.raises(RowsError, match=r"2 outputs that match.*low.*high|2 outputs that match.*high.*low"):
         hw.trace(str(run), spark=estate.spark, store=estate.store)
     trace = hw.trace(str(run), spark=estate.spark, store=estate.store, output="high")
     assert ids(trace.sources["orders"]) == [4, 5, 6]

@@ -422,7 +422,7 @@ def test_the_answer_in_three_forms(query: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_cannot_be_asked(query: Any) -> None:
-    with pytest.raises(RowsError, match=r"'raw/nothing' is not a source here. There are: .*raw/orders"):
+    with pytest.raises(RowsError, match=r"'raw/nothing' is not a source here. Sources: .*raw/orders"):
         hw.why_not(query("select * from orders"), source="raw/nothing", where="true")
     with pytest.raises(RowsError, match="does not fit raw/orders"):
         hw.why_not(query("select * from orders"), source="raw/orders", where="nothing = 1")

@@ -1,4 +1,4 @@
-"""Rules as Spark sees them: the columns they name, and the condition under which a row breaks one."""
+"""Rules for Spark: the columns they name, and the condition under which a row breaks one."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _FLOAT_TYPES = ("float", "double")
 
 
 def column_of(name: str) -> Column:
-    """A column by its whole name, dots and all."""
+    """A column by its full name, which may contain dots."""
     from pyspark.sql import functions as F
 
     return F.col(f"`{name.replace('`', '``')}`")
 
 
 def refuse_unfit(frame: DataFrame, rules: Sequence[Rule]) -> None:
-    """Whatever can be known to be wrong before Spark runs anything."""
+    """Raises QualityError for rules that cannot fit the frame, before Spark runs anything."""
     refuse_same_names(tuple(rules))
     types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
     for rule in rules:
         for name in rule.columns:
-            found = [kind for column, kind in types if column == name]
-            if len(found) != 1:
-                why = f"names {len(found)} columns" if found else "is not a column of the frame"
-                there = ", ".join(shorten(column) for column, _ in types)
-                raise QualityError(f"Rule '{shorten(rule.name)}': '{shorten(name)}' {why}. Columns: {there}.")
-            _refuse_type(rule, name, found[0])
+            matches = [kind for column, kind in types if column == name]
+            if len(matches) != 1:
+                problem = f"names {len(matches)} columns" if matches else "is not a column of the frame"
+                available = ", ".join(shorten(column) for column, _ in types)
+                raise QualityError(f"Rule '{shorten(rule.name)}': '{shorten(name)}' {problem}. Columns: {available}.")
+            _refuse_type(rule, name, matches[0])
         _refuse_condition(frame, rule)
 
 
@@ -50,7 +50,7 @@ def _refuse_type(rule: Rule, name: str, kind: str) -> None:
 
 
 def _refuse_condition(frame: DataFrame, rule: Rule) -> None:
-    """Spark looks at it as a filter, which takes no aggregates and nothing but what is true or false."""
+    """Analyzes the rule as a filter, which takes no aggregates and only conditions."""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
@@ -66,7 +66,7 @@ def _refuse_condition(frame: DataFrame, rule: Rule) -> None:
 
 
 def breaks_rule(frame: DataFrame, rule: Rule, now: datetime) -> Column:
-    """That a row by itself breaks the rule: true or false, never null. Whether it is unique, no row says by itself."""
+    """Whether a row breaks the rule: true or false, never null. A rule `unique` needs other rows and is not allowed."""
     from pyspark.sql import functions as F
 
     if rule.kind is RuleKind.CUSTOM:
@@ -90,7 +90,7 @@ def breaks_rule(frame: DataFrame, rule: Rule, now: datetime) -> Column:
 
 
 def has_key(rule: Rule) -> Column:
-    """Of a rule `unique`: that a row has a value in all of its columns, without which it is like no other."""
+    """For a rule `unique`: whether a row has a value in all of its columns. A row without one equals no other row."""
     from functools import reduce
     from operator import and_
 

@@ -29,15 +29,15 @@ class RuleCounts:
     failed: tuple[int, ...]
     """By rule."""
     nulls: dict[str, int]
-    """By column: of those that rules say must be there, or of all."""
+    """By column: those of `not_null` rules, or all columns."""
     distinct: dict[str, int]
-    """By column: of those that have to be unique by themselves."""
+    """By column: those that must be unique on their own."""
     inaccurate: int
     stale: int
 
 
 class _AggregateList:
-    """Aggregates, and where in the one row of answers each of them is."""
+    """Aggregates, and the position of each in the result row."""
 
     def __init__(self) -> None:
         self.aggregates: list[Column] = []
@@ -69,25 +69,31 @@ def count(frame: DataFrame, rules: Sequence[Rule], now: datetime) -> RuleCounts:
     inaccurate = breaking(_any_of([broken[rule.name] for rule in alone if rule.kind in _ACCURACY]))
     stale = breaking(_any_of([broken[rule.name] for rule in alone if rule.kind is RuleKind.FRESH]))
     try:
-        told = frame.agg(*questions.aggregates).collect()[0]
+        answers = frame.agg(*questions.aggregates).collect()[0]
     except PySparkException as wrong:
         first = str(wrong).partition("\n")[0].strip()
         raise QualityError(f"Spark could not measure the frame: {first}") from wrong
     return RuleCounts(
-        told[rows],
+        answers[rows],
         tuple(
-            told[keys[rule.name][0]] - told[keys[rule.name][1]] if rule.name in keys else told[failed[rule.name]]
+            answers[keys[rule.name][0]] - answers[keys[rule.name][1]]
+            if rule.name in keys
+            else answers[failed[rule.name]]
             for rule in rules
         ),
-        {name: told[place] for name, place in nulls.items()},
-        {rule.columns[0]: told[keys[rule.name][1]] for rule in rules if rule.name in keys and len(rule.columns) == 1},
-        told[inaccurate],
-        told[stale],
+        {name: answers[place] for name, place in nulls.items()},
+        {
+            rule.columns[0]: answers[keys[rule.name][1]]
+            for rule in rules
+            if rule.name in keys and len(rule.columns) == 1
+        },
+        answers[inaccurate],
+        answers[stale],
     )
 
 
 def complete_columns(frame: DataFrame, rules: Sequence[Rule]) -> list[str]:
-    """Those whose nulls count: which rules say must be there, or all that can be told apart by name."""
+    """Columns whose nulls count: those of `not_null` rules, else all columns with a unique name."""
     named = [rule.columns[0] for rule in rules if rule.kind is RuleKind.NOT_NULL]
     columns = frame.columns
     return list(dict.fromkeys(named)) or [name for name in columns if columns.count(name) == 1]
@@ -100,7 +106,7 @@ def _any_of(conditions: Sequence[Column]) -> Column:
 
 
 def report(rules: Sequence[Rule], counts: RuleCounts, now: datetime) -> QualityReport:
-    """What the counts say. Of no rows there are no shares."""
+    """The report that follows from the counts. Without rows there are no metrics."""
     return QualityReport(
         now,
         counts.rows,

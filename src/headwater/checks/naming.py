@@ -1,4 +1,4 @@
-"""Which dataset a frame is, where it is simply a read of one."""
+"""The dataset that a frame reads, if it is a plain read of one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _READ_OPERATORS = ("LogicalRelation", "HiveTableRelation", "DataSourceV2Relation
 class DatasetRead:
     dataset: Dataset
     version: str | None
-    """Of a table format that has versions."""
+    """The version, if the table format has versions."""
 
 
 def dataset_read(frame: DataFrame) -> DatasetRead | None:
-    """None where rows were chosen, changed or brought together, and where the read is of several datasets."""
+    """None if the frame filters, changes or joins rows, or reads several datasets."""
     plan = frame._jdf.queryExecution().analyzed()
     while plan.getClass().getSimpleName() == "SubqueryAlias":
         plan = plan.child()

@@ -1,4 +1,4 @@
-"""Rows of a source, as they are asked about: `source="raw/orders", where="order_id = 42"`."""
+"""Source rows that a question is about: `source="raw/orders", where="order_id = 42"`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MarkedSource:
-    """``sources`` are the numbers of all occurrences of the dataset that was asked for."""
+    """``sources`` are the numbers of all occurrences of the dataset in the plan."""
 
     provenance: RowProvenance
     names: tuple[NamedSource, ...]
@@ -30,24 +30,24 @@ class MarkedSource:
 def mark_source(frame: DataFrame, source: str, where: str | None) -> MarkedSource:
     spark, plan = frame.sparkSession, frame._jdf.queryExecution().analyzed()
     unmarked = RowProvenance(spark, plan)
-    names = tuple(name_leaves(spark, [unmarked.leaf(each.number) for each in unmarked.sources]))
-    fitting = tuple(number for number, named in enumerate(names) if named.matches(source))
-    there = ", ".join(dict.fromkeys(str(named.dataset) for named in names)) or "none"
-    if not fitting:
-        raise RowsError(f"{source!r} is not a source here. There are: {there}")
-    if len({names[number].dataset for number in fitting}) > 1:
-        raise RowsError(f"{source!r} fits more than one source. There are: {there}")
+    names = tuple(name_leaves(spark, [unmarked.leaf(plan_source.number) for plan_source in unmarked.sources]))
+    matching = tuple(number for number, named in enumerate(names) if named.matches(source))
+    available = ", ".join(dict.fromkeys(str(named.dataset) for named in names)) or "none"
+    if not matching:
+        raise RowsError(f"{source!r} is not a source here. Sources: {available}")
+    if len({names[number].dataset for number in matching}) > 1:
+        raise RowsError(f"{source!r} matches more than one source. Sources: {available}")
     condition = "true" if where is None else where
-    for number in fitting:
+    for number in matching:
         _check_condition(unmarked, number, condition, source)
-    return MarkedSource(RowProvenance(spark, plan, dict.fromkeys(fitting, condition)), names, fitting, condition)
+    return MarkedSource(RowProvenance(spark, plan, dict.fromkeys(matching, condition)), names, matching, condition)
 
 
 def _check_condition(provenance: RowProvenance, number: int, condition: str, source: str) -> None:
     from pyspark.errors import AnalysisException
 
-    told = provenance.sources[number]
-    names = [column.name for column in told.columns]
+    marked_source = provenance.sources[number]
+    names = [column.name for column in marked_source.columns]
     try:
         provenance.source_frame(number).select(*names).where(condition)
     except AnalysisException as wrong:

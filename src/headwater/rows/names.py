@@ -1,4 +1,4 @@
-"""Which datasets the sources of a plan are, by the names that capture gives them."""
+"""The datasets that a plan reads, by the names that the capture gives them."""
 
 from __future__ import annotations
 
@@ -20,33 +20,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NamedSource:
-    """What a source is called, and where its data lies."""
+    """The dataset of a source, and the paths of its data."""
 
     dataset: Dataset
     paths: tuple[str, ...] = ()
     catalog_name: Dataset | None = None
-    """A table's name in its catalog, beside that of its folder."""
+    """A table's name in its catalog, in addition to that of its folder."""
 
-    def matches(self, asked: str) -> bool:
-        """A source may be asked for by its whole name, or by the end of it, as of a path."""
-        names = [each for name in (self.dataset, self.catalog_name) if name for each in (str(name), name.name)]
-        wanted = asked.rstrip("/")
-        return any(name == wanted or name.endswith(f"/{wanted}") or name.endswith(f".{wanted}") for name in names)
+    def matches(self, text: str) -> bool:
+        """Whether the text is the whole name of the source, or the end of it."""
+        names = [variant for name in (self.dataset, self.catalog_name) if name for variant in (str(name), name.name)]
+        suffix = text.rstrip("/")
+        return any(name == suffix or name.endswith(f"/{suffix}") or name.endswith(f".{suffix}") for name in names)
 
 
 def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]:
-    """``leaves`` are the plan's own, in the JVM. Data of the program itself is numbered."""
-    found = []
+    """``leaves`` are the plan's own, in the JVM. Data that the program itself made is numbered."""
+    named = []
     for place, reading in enumerate(leaf_readings(spark, leaves)):
         roots = tuple(str(root) for root in reading.facts.get("roots") or ())
         if reading.places:
-            at = reading.places[0]
-            also = Dataset(*at.also) if at.also else None
-            found.append(NamedSource(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
+            target = reading.places[0]
+            also = Dataset(*target.also) if target.also else None
+            named.append(
+                NamedSource(
+                    Dataset(target.namespace, target.name), roots or ((target.uri,) if target.uri else ()), also
+                )
+            )
         else:
             kind = "range" if reading.facts["class"] == "Range" else "memory"
-            found.append(NamedSource(Dataset("inmemory://", f"{kind}-{place + 1}")))
-    return found
+            named.append(NamedSource(Dataset("inmemory://", f"{kind}-{place + 1}")))
+    return named
 
 
 def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[Reading]:
@@ -55,4 +59,4 @@ def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[Reading]:
     survey = classes.new("Survey", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
     facts: list[Mapping[str, Any]] = [json.loads(survey.of(leaf, 1))[0] for leaf in leaves]
-    return [read_leaf(each, catalogs) for each in facts]
+    return [read_leaf(leaf_facts, catalogs) for leaf_facts in facts]

@@ -1,4 +1,4 @@
-"""A plan taken apart into blocks whose rows carry the ids of their source rows (jvm/Carry.java)."""
+"""A plan split into blocks whose rows carry the ids of their source rows (jvm/BlockBuilder.java)."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class PlanColumn:
 
 @dataclass(frozen=True)
 class PlanSource:
-    """A leaf of the plan: one occurrence of a dataset. ``id`` is what tells its rows apart: their position in a file,
-    or their content, where equal rows are one."""
+    """A leaf of the plan: one occurrence of a dataset. ``id`` is what identifies its rows: their position in a file, or
+    their content, where equal rows are one."""
 
     number: int
     kind: str
@@ -68,7 +68,7 @@ class PlanSource:
 
     @property
     def mark(self) -> str:
-        """Whether the row meets the condition that the source is marked by."""
+        """The column with the value of the condition that the source is marked with."""
         return f"__hw_s{self.number}_hit"
 
 
@@ -84,9 +84,9 @@ class BlockLink:
     columns: tuple[str, ...]
     null_safe: tuple[bool, ...]
     condition_columns: tuple[str, ...]
-    """What else of the row here decides which rows there belong to it."""
+    """Further columns that decide which rows of the block below belong to the row."""
     result_places: tuple[int, ...] | None
-    """Where in a row of the result the columns' values stand, if they are all there."""
+    """The positions of the columns' values in a row of the result, if it has all of them."""
 
     @property
     def grain(self) -> Grain:
@@ -95,7 +95,7 @@ class BlockLink:
 
 @dataclass(frozen=True)
 class Block:
-    """``kind``: `output` is the top; the others are named for what is above them."""
+    """``kind``: `output` is the top block; the others are named for the operator above them."""
 
     number: int
     kind: str
@@ -107,12 +107,12 @@ class Block:
 
 @dataclass(frozen=True)
 class BlockPath:
-    """From a leaf upwards: ("drop", by what), ("join", how), and ("meet", the number of a source whose marked rows
-    stand beside it then)."""
+    """The steps from a leaf upwards: ("drop", condition), ("join", type), and ("meet", the number of a source whose
+    marked rows it is joined with)."""
 
     steps: tuple[tuple[str, str], ...]
     dropped_rows: Callable[[int], DataFrame]
-    """The rows that the so-and-so-many-th drop drops, with what they carry."""
+    """From the number of a drop, counted from the leaf, to the rows that it drops, with their carried columns."""
 
     @property
     def drop_count(self) -> int:
@@ -124,12 +124,12 @@ class BlockPath:
 
 
 def block_classes(gateway: Any) -> JavaClasses:
-    """Our Java classes for Catalyst's plans."""
+    """The Java classes that split plans."""
     return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES)
 
 
 def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
-    """A plan of the JVM as a DataFrame."""
+    """A plan in the JVM as a DataFrame."""
     from pyspark.sql import DataFrame
 
     classes = block_classes(spark.sparkContext._gateway)
@@ -137,9 +137,9 @@ def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
 
 
 class RowProvenance:
-    """``marks``: by the number of a source, a condition in SQL that its rows shall tell whether they meet. ``known``:
-    it will be asked about rows that are in the result for certain. ``ids``: a row says where its sources' rows lie; if
-    not, it says of them what their marks say."""
+    """``marks``: by the number of a source, an SQL expression that its rows carry the value of. ``known``: only rows
+    that are certainly in the result will be traced. ``ids``: rows carry the positions of their source rows; otherwise
+    only the marks."""
 
     def __init__(
         self,
@@ -157,33 +157,33 @@ class RowProvenance:
             "BlockBuilder", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
         )
         self._joins = self._builder.joins()
-        told = json.loads(self._builder.describe())
-        if told["refusals"]:
-            raise RowsRefused(tuple(dict.fromkeys(told["refusals"])))
-        self.columns = _columns(told["columns"])
-        self.notes: tuple[str, ...] = tuple(told["notes"])
+        description = json.loads(self._builder.describe())
+        if description["refusals"]:
+            raise RowsRefused(tuple(dict.fromkeys(description["refusals"])))
+        self.columns = _columns(description["columns"])
+        self.notes: tuple[str, ...] = tuple(description["notes"])
         self.sources = tuple(
-            PlanSource(each["number"], each["kind"], each["id"], _columns(each["columns"]), each["text"])
-            for each in told["sources"]
+            PlanSource(entry["number"], entry["kind"], entry["id"], _columns(entry["columns"]), entry["text"])
+            for entry in description["sources"]
         )
-        self.blocks = tuple(_block(each) for each in told["blocks"])
-        self.unstable = frozenset[int](told["unstable"])
-        key: list[int] | None = told["identity"]
+        self.blocks = tuple(_block(entry) for entry in description["blocks"])
+        self.unstable = frozenset[int](description["unstable"])
+        key: list[int] | None = description["identity"]
         self.has_key = key is not None
         self.identity = tuple(key if key is not None else sorted(set(range(len(self.columns))) - self.unstable))
-        """The places of the columns by which a row of the result is known."""
+        """The positions of the columns that identify a row of the result."""
         self.is_ambiguous = not self.has_key and bool(self.unstable)
-        """Rows that differ only in what another execution may not repeat cannot be told apart by their columns."""
+        """Whether rows may differ only in columns that another execution does not repeat."""
 
     @property
     def group_columns(self) -> tuple[str, ...]:
-        """What a row of the uppermost block carries that tells blurred rows apart: the groups it comes from."""
+        """The columns of the top block that identify ambiguous rows: the keys of the groups they come from."""
         if not self.is_ambiguous:
             return ()
         return tuple(name for link in self.blocks[0].links if link.kind in _GROUP_LINKS for name in link.columns)
 
     def frame(self, block: int) -> DataFrame:
-        """All rows of a block: its columns, its keys, and what is carried."""
+        """All rows of a block: its columns, its keys, and the carried columns."""
         return self._frame(self._joins.frame(block))
 
     def source_frame(self, number: int) -> DataFrame:
@@ -194,54 +194,56 @@ class RowProvenance:
         """The source in the plan, in the JVM."""
         return self._builder.leaf(number)
 
-    def block_path(self, block: int, carried: str) -> BlockPath | None:
-        """The way up to the top of a block of what its rows carry in that column; None if rows are not simply kept or
-        dropped on it."""
-        course = self._builder.blockPath(block, carried)
-        if not course.isSimple():
+    def block_path(self, block: int, column: str) -> BlockPath | None:
+        """The path of a carried column up to the top of a block; None if operators on it do more than keep or drop
+        rows."""
+        path = self._builder.blockPath(block, column)
+        if not path.isSimple():
             return None
-        steps = tuple((each["kind"], each["text"]) for each in json.loads(course.steps()))
-        return BlockPath(steps, lambda place: self._frame(course.droppedRows(place)))
+        steps = tuple((step["kind"], step["text"]) for step in json.loads(path.steps()))
+        return BlockPath(steps, lambda place: self._frame(path.droppedRows(place)))
 
     def operator_path(self, number: int, condition: str) -> Any:
-        """The way of a source's rows that meet the condition, up through the plan, in the JVM."""
+        """The path of the source rows that meet the condition, up through the plan, in the JVM."""
         return self._classes.new("OperatorPath", self._builder, number, condition)
 
-    def collect_distinct(self, frame: DataFrame, most: int) -> DataFrame | None:
-        """The frame's rows, each once, as a frame that has them at hand; None if they are more than that."""
-        found = self._joins.collectDistinct(frame._jdf, most)
-        return None if found is None else self._frame(found)
+    def collect_distinct(self, frame: DataFrame, max_rows: int) -> DataFrame | None:
+        """The frame's distinct rows, collected into a local frame; None if there are more than ``max_rows``."""
+        local = self._joins.collectDistinct(frame._jdf, max_rows)
+        return None if local is None else self._frame(local)
 
-    def follow(self, link: BlockLink, wanted: DataFrame, few: int) -> DataFrame:
-        """The rows that ``wanted`` leads to, each beside the row that leads there. Up to ``few`` wanted rows are
-        brought to the driver first, so that the sources can skip by their values."""
-        return self._frame(self._joins.follow(link.number, wanted._jdf, few))
+    def follow(self, link: BlockLink, wanted: DataFrame, max_pushed_rows: int) -> DataFrame:
+        """The rows that ``wanted`` leads to, each beside the row that leads there. Up to ``max_pushed_rows`` wanted
+        rows are collected first, so that the sources can skip by their values."""
+        return self._frame(self._joins.follow(link.number, wanted._jdf, max_pushed_rows))
 
-    def join_result(self, wanted: DataFrame, columns: Sequence[str], few: int) -> DataFrame:
-        """The result's rows, as they carry what is behind them, that have the identity which ``columns`` of the wanted
-        rows tell, beside those."""
+    def join_result(self, wanted: DataFrame, columns: Sequence[str], max_pushed_rows: int) -> DataFrame:
+        """The result's rows with their carried columns, joined with the wanted rows whose ``columns`` have the same
+        identity."""
         gateway: Any = self._spark.sparkContext._gateway
         names, places = gateway.jvm.java.util.ArrayList(), gateway.jvm.java.util.ArrayList()
         for name, place in zip(columns, self.identity, strict=True):
             names.add(name)
             places.add(place)
-        return self._frame(self._joins.joinResult(wanted._jdf, names, places, few))
+        return self._frame(self._joins.joinResult(wanted._jdf, names, places, max_pushed_rows))
 
     def arrival_keys(self, link: BlockLink, rows: DataFrame, along: Sequence[str]) -> DataFrame:
-        """What of rows of the block below tells which rows above lead there, each once. ``rows`` have the block's
-        columns in their order; ``along`` are further columns of theirs to keep."""
+        """The distinct keys by which rows above lead to rows of the block below. ``rows`` have the block's columns in
+        their order; ``along`` are further columns to keep."""
         return self._frame(self._joins.arrivalKeys(link.number, rows._jdf, list(along)))
 
     def rows_leading_to(
-        self, link: BlockLink, above: Block, arrivals: DataFrame, along: Sequence[str], few: int
+        self, link: BlockLink, above: Block, arrivals: DataFrame, along: Sequence[str], max_pushed_rows: int
     ) -> DataFrame:
-        """The rows of the block above that lead to what has arrived below, with what came along."""
-        return self._frame(self._joins.rowsLeadingTo(link.number, above.number, arrivals._jdf, list(along), few))
+        """The rows of the block above that lead to the ``arrivals`` below, with the columns ``along``."""
+        return self._frame(
+            self._joins.rowsLeadingTo(link.number, above.number, arrivals._jdf, list(along), max_pushed_rows)
+        )
 
-    def grains(self, *, told_apart: bool = False) -> dict[int, Grain]:
-        """Of each source. A block that is reached by a coarse link is no finer than it, nor is what is below.
-        ``told_apart``: rows that are blurred by their columns were told apart by the groups they come from."""
-        of_block: dict[int, Grain] = {0: "group" if self.is_ambiguous and not told_apart else "exact"}
+    def grains(self, *, by_group: bool = False) -> dict[int, Grain]:
+        """The grain of each source. A block that a coarse link leads to is no finer than the link, nor are the blocks
+        below. ``by_group``: ambiguous rows were identified by the groups they come from."""
+        of_block: dict[int, Grain] = {0: "group" if self.is_ambiguous and not by_group else "exact"}
         for block in self.blocks:  # parents first
             for link in block.links:
                 reached = coarsest((of_block[block.number], link.grain))
@@ -257,24 +259,24 @@ class RowProvenance:
         return DataFrame(java, self._spark)
 
 
-def _columns(told: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
-    return tuple(PlanColumn(each["name"], each["id"], each["type"]) for each in told)
+def _columns(descriptions: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
+    return tuple(PlanColumn(column["name"], column["id"], column["type"]) for column in descriptions)
 
 
-def _block(told: Mapping[str, Any]) -> Block:
+def _block(description: Mapping[str, Any]) -> Block:
     links = (
         BlockLink(
-            each["number"],
-            each["to"],
-            each["kind"],
-            each["text"],
-            each["present"],
-            tuple(each["columns"]),
-            tuple(each["nullSafe"]),
-            tuple(each["conditionColumns"]),
-            None if each["resultPlaces"] is None else tuple(each["resultPlaces"]),
+            link["number"],
+            link["to"],
+            link["kind"],
+            link["text"],
+            link["present"],
+            tuple(link["columns"]),
+            tuple(link["nullSafe"]),
+            tuple(link["conditionColumns"]),
+            None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
         )
-        for each in told["links"]
+        for link in description["links"]
     )
-    keys, sources = tuple(told["keys"]), tuple(told["sources"])
-    return Block(told["number"], told["kind"], told["text"], keys, sources, tuple(links))
+    keys, sources = tuple(description["keys"]), tuple(description["sources"])
+    return Block(description["number"], description["kind"], description["text"], keys, sources, tuple(links))

@@ -1,4 +1,4 @@
-"""A trace in words: as plain data, as a tree for the terminal, as a page for a notebook."""
+"""Renders a trace as plain data, as a tree for the terminal, and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _MAX_COLUMNS = 8  # columns of a row in the tree
 _MAX_VALUE_LENGTH = 40  # characters of a value there
 
 
-def trace_document(trace: Trace, most: int) -> dict[str, Any]:
-    """``most`` rows of each dataset; a count says how many there are."""
+def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
+    """The trace with up to ``max_rows`` rows of each dataset, and the number of all."""
     answer: dict[str, Any] = {
         "dataset": None if trace.dataset is None else str(trace.dataset),
         "runs": [_run_document(part.write) for part in trace.parts if part.write is not None],
-        **rows_document(trace.rows, most),
+        **rows_document(trace.rows, max_rows),
         "notes": list(trace.notes),
         "sources": [],
     }
     grains = trace.grain
     for name in trace.sources:
-        source = {"dataset": name, "grain": grains[name], **rows_document(trace.sources[name], most)}
+        source = {"dataset": name, "grain": grains[name], **rows_document(trace.sources[name], max_rows)}
         further = trace.further.get(name)
         if further is not None:
             source["from"] = {
-                key: value for key, value in trace_document(further, most).items() if key not in ("rows", "count")
+                key: value for key, value in trace_document(further, max_rows).items() if key not in ("rows", "count")
             }
         if name in trace.ends:
             source["ends"] = trace.ends[name]
@@ -42,13 +42,13 @@ def trace_document(trace: Trace, most: int) -> dict[str, Any]:
     return answer
 
 
-def forward_document(step: ForwardStep, most: int) -> dict[str, Any]:
-    answer: dict[str, Any] = {"dataset": str(step.dataset), **rows_document(step.rows, most)}
+def forward_document(step: ForwardStep, max_rows: int) -> dict[str, Any]:
+    answer: dict[str, Any] = {"dataset": str(step.dataset), **rows_document(step.rows, max_rows)}
     if step.write is not None:
         answer.update(run=_run_document(step.write), grain=step.grain, notes=list(step.notes))
     if step.end is not None:
         answer["ends"] = step.end
-    answer["reached"] = [forward_document(each, most) for each in step.reached]
+    answer["reached"] = [forward_document(next_step, max_rows) for next_step in step.reached]
     return answer
 
 
@@ -65,8 +65,8 @@ def forward_tree(answer: dict[str, Any], above: Tree | None = None) -> Tree:
         tree.add(Text(f"note: {note}", style="yellow"))
     if "ends" in answer:
         tree.add(Text(f"ends here: {answer['ends']}", style="yellow"))
-    for each in answer["reached"]:
-        forward_tree(each, tree)
+    for reached in answer["reached"]:
+        forward_tree(reached, tree)
     return tree
 
 
@@ -74,14 +74,15 @@ def _run_document(write: Any) -> dict[str, str]:
     return {"run": write.run_id, "job": str(write.job), "completed": write.completed_at.isoformat()}
 
 
-def rows_document(frame: DataFrame, most: int) -> dict[str, Any]:
-    """How many there are, and ``most`` of them, in Spark's own JSON: every type has one, in every version."""
+def rows_document(frame: DataFrame, max_rows: int) -> dict[str, Any]:
+    """The number of rows, and up to ``max_rows`` of them in Spark's own JSON, which exists for every type and
+    version."""
     from pyspark.sql import functions as F
 
-    line = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
-    found = [json.loads(row[0]) for row in frame.limit(most + 1).select(line).collect()]
-    whole = len(found) <= most
-    return {"count": len(found) if whole else frame.count(), "rows": found[:most]}
+    json_row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    rows = [json.loads(row[0]) for row in frame.limit(max_rows + 1).select(json_row).collect()]
+    is_complete = len(rows) <= max_rows
+    return {"count": len(rows) if is_complete else frame.count(), "rows": rows[:max_rows]}
 
 
 def trace_tree(answer: dict[str, Any]) -> Tree:
@@ -110,9 +111,9 @@ def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
 def _add_rows(tree: Tree, answer: dict[str, Any]) -> None:
     for row in answer["rows"]:
         tree.add(Text(_row_text(row)))
-    left = answer["count"] - len(answer["rows"])
-    if left > 0:
-        tree.add(Text(f"… and {left:,} more", style="dim"))
+    remaining = answer["count"] - len(answer["rows"])
+    if remaining > 0:
+        tree.add(Text(f"… and {remaining:,} more", style="dim"))
 
 
 def _row_text(row: dict[str, Any]) -> str:
@@ -155,7 +156,8 @@ def _source_html(source: dict[str, Any]) -> str:
     if "ends" in source:
         further = f"<div>ends here: {escape(source['ends'])}</div>{further}"
     head = f"<b>{escape(source['dataset'])}</b> {escape(source['grain'])}, {_row_count(source['count'])}"
-    return f"<details open style='margin-left:1.5em'><summary>{head}</summary>{_table_html(source['rows'])}{further}</details>"
+    body = f"{_table_html(source['rows'])}{further}"
+    return f"<details open style='margin-left:1.5em'><summary>{head}</summary>{body}</details>"
 
 
 def _table_html(rows: list[dict[str, Any]]) -> str:

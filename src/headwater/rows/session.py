@@ -1,4 +1,4 @@
-"""A Spark session of our own, to answer a question with."""
+"""A Spark session that answers questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SETTINGS = {
 
 
 def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """Quiet, and not captured: a question is nobody's job."""
+    """A session with little logging that is not captured: a question is not a job."""
     stand_back()
     from pyspark.sql import SparkSession
 
@@ -51,7 +51,7 @@ def _kill_jvm_on_interrupt() -> Iterator[None]:
             super().__init__(*arguments, **options)
             started.append(self)
 
-    before, java_gateway.Popen = java_gateway.Popen, RecordedPopen
+    original, java_gateway.Popen = java_gateway.Popen, RecordedPopen
     try:
         yield
     except BaseException:
@@ -60,4 +60,4 @@ def _kill_jvm_on_interrupt() -> Iterator[None]:
             process.wait()
         raise
     finally:
-        java_gateway.Popen = before
+        java_gateway.Popen = original

@@ -1,4 +1,4 @@
-"""The way of marked rows up a plan (jvm/Path.java), and what its operators answer about them."""
+"""The path of marked rows up a plan (jvm/OperatorPath.java), and what its operators say about them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _REWRITES = (
     (r"\bCAST\((-?\d+(?:\.\d+)?) AS [A-Z]+(?:\(\d+(?:, ?\d+)?\))?\)", r"\1"),
     (r"\bscalarsubquery\(\)", "(SELECT …)"),
 )
-"""What Spark writes that people do not."""
+"""Spark's SQL that people would write differently."""
 
 Question = Literal["conditions", "values", "ranking", "keys", "partners", "blockers"]
 
 
 @dataclass(frozen=True)
 class OperatorStep:
-    """An operator. ``place``: on which side of it the rows come; ``others``: the sources on the other side."""
+    """An operator. ``place``: the input through which the rows arrive; ``others``: the sources on the other side."""
 
     number: int
     operator: str
@@ -46,7 +46,7 @@ class OperatorStep:
 
 @dataclass(frozen=True)
 class ExpressionColumn:
-    """An expression, its column in the frame if it has one, and what it is for."""
+    """An expression, its role, and its column in the frame if it has one."""
 
     role: str
     text: str
@@ -61,7 +61,7 @@ class ExpressionFrame:
     frame: DataFrame
 
     def with_role(self, *roles: str) -> list[ExpressionColumn]:
-        return [each for each in self.expressions if each.role in roles]
+        return [expression for expression in self.expressions if expression.role in roles]
 
 
 class OperatorPath:
@@ -72,34 +72,34 @@ class OperatorPath:
         self.steps = tuple(
             OperatorStep(
                 number,
-                told["operator"],
-                told["kind"],
-                tidy(told["text"]),
-                told["place"],
-                told["visible"],
-                tuple(told["others"]),
+                step["operator"],
+                step["kind"],
+                tidy(step["text"]),
+                step["place"],
+                step["visible"],
+                tuple(step["others"]),
             )
-            for number, told in enumerate(json.loads(java.describe()))
+            for number, step in enumerate(json.loads(java.describe()))
         )
 
     def count_survivors(self, first: int = 0) -> dict[int, int]:
-        """How many marked rows there are after each step from ``first`` on, as far as they can be followed: one job."""
+        """The number of marked rows after each step from ``first`` on, as far as they can be followed, in one job."""
         from pyspark.sql import functions as F
 
-        seen = [step for step in self.steps if step.visible and step.number >= first]
-        counted = [step.number for step in seen if step.may_drop_rows or step.number == first]
+        visible = [step for step in self.steps if step.visible and step.number >= first]
+        counted = [step.number for step in visible if step.may_drop_rows or step.number == first]
         counts = (
             self._frame(self._java.survivors(number)).agg(F.lit(number).alias("step"), F.count("*").alias("rows"))
             for number in counted
         )
-        found = {row["step"]: row["rows"] for row in reduce(lambda one, other: one.union(other), counts).collect()}
-        for step in seen:
-            if step.number not in found:
-                found[step.number] = found[step.number - 1]
-        return found
+        by_step = {row["step"]: row["rows"] for row in reduce(lambda left, right: left.union(right), counts).collect()}
+        for step in visible:
+            if step.number not in by_step:
+                by_step[step.number] = by_step[step.number - 1]
+        return by_step
 
     def relax(self, step: OperatorStep) -> None:
-        """Suppose that the operator had let the rows through."""
+        """Assumes that the operator let the rows through."""
         self._java.relax(step.number)
 
     def inspect(self, question: Question, step: OperatorStep) -> ExpressionFrame:
@@ -107,11 +107,11 @@ class OperatorPath:
         return ExpressionFrame(tuple(_expression_columns(json.loads(java.describe()))), self._frame(java.frame()))
 
     def surviving_rows(self) -> DataFrame:
-        """The marked rows at the top, which has to be visible, under the names that they have there."""
+        """The marked rows at the top, which must be visible, under their names there."""
         return self._frame(self._java.survivingRows())
 
     def partner_path(self, step: OperatorStep) -> OperatorPath | None:
-        """The way of the rows that would have matched the first of the marked ones in a join, from their source."""
+        """The path of the rows that would match the first marked row in a join, from their source."""
         java = self._java.partnerPath(step.number)
         return None if java is None else OperatorPath(self._spark, java)
 
@@ -121,11 +121,21 @@ class OperatorPath:
         return DataFrame(java, self._spark)
 
 
-def _expression_columns(told: Iterable[Mapping[str, Any]]) -> Iterable[ExpressionColumn]:
-    known = ("role", "text", "unknown", "column")
-    for each in told:
-        more = {name: tidy(value) if name == "otherKey" else value for name, value in each.items() if name not in known}
-        yield ExpressionColumn(each["role"], tidy(each["text"]), each["unknown"], each.get("column", ""), more)
+def _expression_columns(descriptions: Iterable[Mapping[str, Any]]) -> Iterable[ExpressionColumn]:
+    members = ("role", "text", "unknown", "column")
+    for description in descriptions:
+        details = {
+            name: tidy(value) if name == "otherKey" else value
+            for name, value in description.items()
+            if name not in members
+        }
+        yield ExpressionColumn(
+            description["role"],
+            tidy(description["text"]),
+            description["unknown"],
+            description.get("column", ""),
+            details,
+        )
 
 
 def tidy(sql: str) -> str:

@@ -44,8 +44,10 @@ class ReplayResult:
 class ReplayRun(PipelineRun):
     """A run of letters. It is no run of the pipeline's own job: that one's lineage is not what a few rows read."""
 
-    def __init__(self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **how: Any) -> None:
-        super().__init__(pipeline, spark, **how)
+    def __init__(
+        self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **run_options: Any
+    ) -> None:
+        super().__init__(pipeline, spark, **run_options)
         self.nodes = letters.nodes
         self._letters = letters
 
@@ -61,8 +63,8 @@ class ReplayRun(PipelineRun):
     def replay(self) -> ReplayResult:
         result = self.run()
         counts = self._replay_execution.outcome_counts
-        told = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
-        return ReplayResult(self._letters.target.name, self._letters.runs, *told, result)
+        letter_counts = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
+        return ReplayResult(self._letters.target.name, self._letters.runs, *letter_counts, result)
 
     def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
         # Nothing is gained by counting rows first: one item may have several letters, and other sources are not its.

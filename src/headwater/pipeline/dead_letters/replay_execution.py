@@ -49,8 +49,8 @@ class ReplayExecution(PipelineExecution):
         """Of the letters' items alone. One item may have several letters."""
         if self.following is None:
             return None
-        told = {node.name for node in node_and_successors(self.nodes, self.letters.target.name)}
-        nodes = [node for node in self.nodes if isinstance(node, ReplaySource) or node.name in told]
+        node_names = {node.name for node in node_and_successors(self.nodes, self.letters.target.name)}
+        nodes = [node for node in self.nodes if isinstance(node, ReplaySource) or node.name in node_names]
         return ItemAccount(self.following, self.function_outputs, self.finish_times, nodes, self.options, keyed=False)
 
     def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
@@ -61,20 +61,23 @@ class ReplayExecution(PipelineExecution):
     def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
         if node.name != self.letters.target.name:
             return super()._run_function(node, rows)
-        ours = [LETTER, *(name for columns in self._carried_ids.values() for pair in columns for name in pair)]
-        ours += [OUT] if self._pairs else []
-        given = self._letter_rows.select(*ours, *self._columns)
-        kept = FunctionOutput(
+        tracking_columns = [
+            LETTER,
+            *(name for columns in self._carried_ids.values() for pair in columns for name in pair),
+        ]
+        tracking_columns += [OUT] if self._pairs else []
+        rows_to_call = self._letter_rows.select(*tracking_columns, *self._columns)
+        output = FunctionOutput(
             node,
-            self.workspace.keep(node.name, steps.row_map_with_outcomes(node, given, len(ours))),
+            self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows_to_call, len(tracking_columns))),
             self._carried_ids if self.following else {},
             self._pairs,
         )
         self._add_leaf(node.name, node.name)
-        self.function_outputs[node.name] = kept
+        self.function_outputs[node.name] = output
         if self.following is not None and node.mapper is not None:
-            return self.following.follow_output(node, kept.results)
-        return kept.results
+            return self.following.follow_output(node, output.results)
+        return output.results
 
     @property
     def _letters_table(self) -> str:
@@ -91,58 +94,58 @@ class ReplayExecution(PipelineExecution):
         from pyspark.sql import functions as F
 
         key = F.to_json(F.struct(F.col("letter_id").alias("letter"), F.col("run_id").alias("run")))
-        ours = {LETTER: F.col("letter_id"), OUT: F.col("letter_id"), KEY: key} | self._id_columns()
-        columns = [column.alias(name) for name, column in ours.items()]
+        tracking_columns = {LETTER: F.col("letter_id"), OUT: F.col("letter_id"), KEY: key} | self._id_columns()
+        columns = [column.alias(name) for name, column in tracking_columns.items()]
         table = self.workspace.keep(
             self._letters_table, self.letters.waiting.select("run_id", SUPERSEDED, *columns, "items", "row")
         )
         self._add_leaf(next(iter(self.letters.sources)), self._letters_table, f"`{KEY}`")
         fields = [F.col(f"row.{name}") for name in self._columns]
-        return table.where(f"not {SUPERSEDED}").select(*map(steps.quote_name, ours), *fields)
+        return table.where(f"not {SUPERSEDED}").select(*map(steps.quote_name, tracking_columns), *fields)
 
     @cached_property
     def _carried_ids(self) -> dict[str, list[tuple[str, str]]]:
         """By source, the columns with the items that stand beside a letter's row."""
         names = iter(range(2**30))
         return {
-            source: [(f"__hw_i{next(names)}", f"__hw_i{next(names)}") for _ in range(most)]
-            for source, most in self.letters.sources.items()
-            if most <= _MAX_CARRIED_ITEMS
+            source: [(f"__hw_i{next(names)}", f"__hw_i{next(names)}") for _ in range(max_items)]
+            for source, max_items in self.letters.sources.items()
+            if max_items <= _MAX_CARRIED_ITEMS
         }
 
     def _id_columns(self) -> dict[str, Column]:
         from pyspark.sql import functions as F
 
-        found: dict[str, Column] = {}
+        id_columns: dict[str, Column] = {}
         for source, columns in self._carried_ids.items():
             for place, (hi, lo) in enumerate(columns):
                 if source == UNKNOWN:
                     none = F.size("items") == 0
-                    found[hi] = F.when(none, F.xxhash64(F.lit(0), "letter_id"))
-                    found[lo] = F.when(none, F.xxhash64(F.lit(1), "letter_id"))
+                    id_columns[hi] = F.when(none, F.xxhash64(F.lit(0), "letter_id"))
+                    id_columns[lo] = F.when(none, F.xxhash64(F.lit(1), "letter_id"))
                 else:
                     text = F.get(F.filter("items", _is_of_source(source)), F.lit(place))["correlation_id"]
-                    found[hi], found[lo] = _id_columns_of(text)
-        return found
+                    id_columns[hi], id_columns[lo] = _id_columns_of(text)
+        return id_columns
 
     @cached_property
     def _pairs(self) -> dict[str, DataFrame]:
         """By source, the items behind letters that more of them have made."""
         from pyspark.sql import functions as F
 
-        found = {}
-        for source, most in self.letters.sources.items():
-            if most <= _MAX_CARRIED_ITEMS or self.following is None:
+        pairs_by_source = {}
+        for source, max_items in self.letters.sources.items():
+            if max_items <= _MAX_CARRIED_ITEMS or self.following is None:
                 continue
-            each = self.letters.waiting.select(
+            item_rows = self.letters.waiting.select(
                 "letter_id", F.explode(F.filter("items", _is_of_source(source))).alias("item")
             )
             hi, lo = _id_columns_of(F.col("item.correlation_id"))
-            pairs = each.select(F.col("letter_id").alias(OUT), hi.alias(HI), lo.alias(LO))
+            pairs = item_rows.select(F.col("letter_id").alias(OUT), hi.alias(HI), lo.alias(LO))
             chosen = self.following.sampling.condition(F.col(LO))
-            kept = pairs if chosen is None else pairs.where(chosen)
-            found[source] = self.workspace.keep(f"{self._letters_table}{source}", kept)
-        return found
+            sampled = pairs if chosen is None else pairs.where(chosen)
+            pairs_by_source[source] = self.workspace.keep(f"{self._letters_table}{source}", sampled)
+        return pairs_by_source
 
     def _add_leaf(self, node: str, table: str, key: str | None = None) -> None:
         if self.following is None:

@@ -32,17 +32,17 @@ _COMPLETED_PREFIX = "_completed-"
 _ITEMS = "array<struct<source:string,correlation_id:string>>"
 
 
-def write_dead_letters(kept: FunctionOutput, workspace: Workspace) -> None:
+def write_dead_letters(output: FunctionOutput, workspace: Workspace) -> None:
     """Nothing is written where there are none."""
     from pyspark.sql import functions as F
 
-    dead = kept.table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0)
+    dead = output.table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0)
     with workspace.tag_own_jobs():
         if dead.isEmpty():
             return
-    node = kept.node
+    node = output.node
     again = F.col(LETTER) if LETTER in dead.columns else F.lit(None).cast("string")
-    told = _with_items(kept, dead).select(
+    letters = _with_items(output, dead).select(
         F.expr("uuid()").alias("letter_id"),
         F.lit(node.pipeline.name).alias("pipeline"),
         F.lit(node.name).alias("node"),
@@ -55,15 +55,15 @@ def write_dead_letters(kept: FunctionOutput, workspace: Workspace) -> None:
         again.alias("replays"),
         F.lit(workspace.run_id).alias("run_id"),
     )
-    told.write.mode("append").partitionBy("run_id").parquet(_dead_letter_table(node.name, workspace).folder)
+    letters.write.mode("append").partitionBy("run_id").parquet(_dead_letter_table(node.name, workspace).folder)
 
 
 def complete_dead_letters(node: str, workspace: Workspace) -> None:
     """All sinks have been written: from now on the run's letters, if it has left any, are waiting to be replayed. Those
     of a run that failed are not, because it is to run again."""
-    mailbox = _dead_letter_table(node, workspace)
-    if _exists(workspace.spark, f"{mailbox.folder}/run_id={workspace.run_id}"):
-        path, system = _hadoop_path(workspace.spark, f"{mailbox.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
+    table = _dead_letter_table(node, workspace)
+    if _exists(workspace.spark, f"{table.folder}/run_id={workspace.run_id}"):
+        path, system = _hadoop_path(workspace.spark, f"{table.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
         system.create(path).close()
 
 
@@ -71,28 +71,28 @@ def _dead_letter_table(node: str, workspace: Workspace) -> DeadLetterTable:
     return DeadLetterTable(workspace.spark, workspace.location, workspace.pipeline_id, node)
 
 
-def _with_items(kept: FunctionOutput, dead: DataFrame) -> DataFrame:
+def _with_items(output: FunctionOutput, dead: DataFrame) -> DataFrame:
     """The items that each row was made of: all that it carries, and some of those behind a row that many have made."""
     from pyspark.sql import functions as F
 
     ids = [
         F.when(F.col(hi).isNotNull(), F.struct(F.lit(source), correlation_uuid(F.col(hi), F.col(lo))))
-        for source, columns in kept.carried_ids.items()
+        for source, columns in output.carried_ids.items()
         for hi, lo in columns
     ]
-    found = dead.select("*", F.array_compact(F.array(*ids)).cast(_ITEMS).alias("items"))
-    found = found.select("*", F.size("items").cast("long").alias("item_count"))
-    for source, pairs in kept.pairs.items():
-        behind = sample_items(pairs.join(dead.select(OUT), OUT, "left_semi"), [OUT])
+    rows = dead.select("*", F.array_compact(F.array(*ids)).cast(_ITEMS).alias("items"))
+    rows = rows.select("*", F.size("items").cast("long").alias("item_count"))
+    for source, pairs in output.pairs.items():
+        items = sample_items(pairs.join(dead.select(OUT), OUT, "left_semi"), [OUT])
         named = F.transform("__hw_names", _item_of(source)).cast(_ITEMS)
-        more = behind.select(OUT, named.alias("__hw_more"), "__hw_count")
-        others = [F.col(f"`{name}`") for name in found.columns if name not in ("items", "item_count")]
-        found = found.join(more, OUT, "left").select(
+        more = items.select(OUT, named.alias("__hw_more"), "__hw_count")
+        others = [F.col(f"`{name}`") for name in rows.columns if name not in ("items", "item_count")]
+        rows = rows.join(more, OUT, "left").select(
             *others,
             F.concat("items", F.coalesce("__hw_more", F.array().cast(_ITEMS))).alias("items"),
             (F.col("item_count") + F.coalesce("__hw_count", F.lit(0))).alias("item_count"),
         )
-    return found
+    return rows
 
 
 def _item_of(source: str) -> Callable[[Column], Column]:
@@ -136,35 +136,41 @@ class DeadLetterTable:
         from pyspark.sql import functions as F
 
         runs = [run for run in self.runs() if run_id in (None, run)]
-        alike: dict[str, list[tuple[str, DataFrame]]] = {}
+        by_shape: dict[str, list[tuple[str, DataFrame]]] = {}
         for run in runs:
             letters = self.read(run)
-            alike.setdefault(letters.schema["row"].dataType.simpleString(), []).append((run, letters))
-        groups = {shape: self._not_replayed([letters for _, letters in each]) for shape, each in alike.items()}
-        left = {shape: letters for shape, letters in groups.items() if not letters.isEmpty()}
-        if len(left) > 1:
+            by_shape.setdefault(letters.schema["row"].dataType.simpleString(), []).append((run, letters))
+        groups = {
+            shape: self._not_replayed([letters for _, letters in runs_and_letters])
+            for shape, runs_and_letters in by_shape.items()
+        }
+        waiting = {shape: letters for shape, letters in groups.items() if not letters.isEmpty()}
+        if len(waiting) > 1:
+            of_shapes = (by_shape[shape][0][0] for shape in by_shape if shape in waiting)
             raise PipelineError(
                 f"The dead letters of node '{self.node}' do not all have the same columns: replay them run by run. "
-                f"There are runs {', '.join(each[0][0] for shape, each in alike.items() if shape in left)}."
+                f"There are runs {', '.join(of_shapes)}."
             )
-        if not left:
+        if not waiting:
             return None
-        (letters,) = left.values()
+        (letters,) = waiting.values()
         newest = F.max(F.struct("at", "run_id")).over(Window.partitionBy("items"))["run_id"]
         return letters.select("*", ((F.size("items") > 0) & (newest != F.col("run_id"))).alias(SUPERSEDED))
 
     def _not_replayed(self, letters: list[DataFrame]) -> DataFrame:
-        every = reduce(lambda one, other: one.unionByName(other), letters)
+        all_letters = reduce(lambda left, right: left.unionByName(right), letters)
         if not _exists(self.spark, self.outcome_folder):
-            return every
-        return every.join(self.spark.read.parquet(self.outcome_folder).select("letter_id"), "letter_id", "left_anti")
+            return all_letters
+        return all_letters.join(
+            self.spark.read.parquet(self.outcome_folder).select("letter_id"), "letter_id", "left_anti"
+        )
 
     def record_outcomes(self, marks: DataFrame) -> Mapping[str, int]:
         """Write down what became of letters, (letter_id, run_id, outcome, replayed_by); how many of each outcome."""
         from pyspark.sql import functions as F
 
-        at = F.lit(datetime.now(UTC)).cast("timestamp").alias("at")
-        marks.select("*", at).coalesce(1).write.mode("append").parquet(self.outcome_folder)
+        now = F.lit(datetime.now(UTC)).cast("timestamp").alias("at")
+        marks.select("*", now).coalesce(1).write.mode("append").parquet(self.outcome_folder)
         return {row["outcome"]: row["count"] for row in marks.groupBy("outcome").count().collect()}
 
 
@@ -172,8 +178,8 @@ def nodes_with_letters(spark: SparkSession, location: str, pipeline_id: str) -> 
     return sorted(map(unquote, _list_folder(spark, _folder_of(location, "dead_letters", pipeline_id), "")))
 
 
-def _folder_of(location: str, what: str, pipeline_id: str) -> str:
-    return f"{location.rstrip('/')}/{what}/{pipeline_id}"
+def _folder_of(location: str, kind: str, pipeline_id: str) -> str:
+    return f"{location.rstrip('/')}/{kind}/{pipeline_id}"
 
 
 def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
@@ -181,7 +187,7 @@ def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
     path, system = _hadoop_path(spark, folder)
     if not system.exists(path):
         return []
-    names = [str(each.getPath().getName()) for each in system.listStatus(path)]
+    names = [str(status.getPath().getName()) for status in system.listStatus(path)]
     return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
 

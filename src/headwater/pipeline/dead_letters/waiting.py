@@ -55,33 +55,33 @@ def find_waiting_letters(
     nodes = pipeline.check()
     if mode is not None and mode not in MODES:
         raise PipelineError(f"mode '{mode}' is not known. There are: {', '.join(MODES)}.")
-    calling = {each.name: each for each in nodes if isinstance(each, RowMap)}
+    calling = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMap)}
     if node is not None and node not in calling:
         listed = f"There are: {', '.join(calling)}." if calling else "There are none."
         raise PipelineInvalid(pipeline.name, node, f"it is no row function of this pipeline. {listed}")
-    boxes = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
-    if run_id is not None and not any(run_id in box.runs() for box in boxes.values()):
-        there = sorted({run for box in boxes.values() for run in box.runs()})
-        listed = f"Runs that have: {', '.join(there[-5:])}." if there else "No run has."
+    tables = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
+    if run_id is not None and not any(run_id in table.runs() for table in tables.values()):
+        runs = sorted({run for table in tables.values() for run in table.runs()})
+        listed = f"Runs that have: {', '.join(runs[-5:])}." if runs else "No run has."
         raise PipelineError(
             f"Run {run_id} did not complete, or left no dead letters of {pipeline.name!r} at {location}. {listed}"
         )
-    strange = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
-    if node is None and strange:
+    unknown_nodes = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
+    if node is None and unknown_nodes:
         raise PipelineError(
-            f"There are dead letters of '{strange[0]}', which is no row function of {pipeline.name!r} any more. "
+            f"There are dead letters of '{unknown_nodes[0]}', which is no row function of {pipeline.name!r} any more. "
             "Name the node to replay."
         )
-    found = []
-    for name, box in boxes.items():
-        letters = box.waiting_letters(run_id)
+    replays = []
+    for name, table in tables.items():
+        letters = table.waiting_letters(run_id)
         if letters is not None:
-            found.append(_plan_replay(nodes, box, letters, calling[name], mode))
-    return found
+            replays.append(_plan_replay(nodes, table, letters, calling[name], mode))
+    return replays
 
 
 def _plan_replay(
-    nodes: Sequence[Node], box: DeadLetterTable, waiting: DataFrame, target: RowMap, mode: str | None
+    nodes: Sequence[Node], table: DeadLetterTable, waiting: DataFrame, target: RowMap, mode: str | None
 ) -> WaitingLetters:
     tried = waiting.where(f"not {SUPERSEDED}")
     runs = tuple(sorted(row[0] for row in waiting.select("run_id").distinct().collect()))
@@ -93,36 +93,38 @@ def _plan_replay(
         owner = declared.get(name, target).pipeline
         return ReplaySource(name, owner, reader=lambda spark: rows)
 
-    after = node_and_successors(nodes, target.name)
-    if not any(isinstance(node, Sink) for node in after):
+    target_nodes = node_and_successors(nodes, target.name)
+    if not any(isinstance(node, Sink) for node in target_nodes):
         raise target.invalid("no sink comes after it: there is nothing to replay it into.")
     if mode is None:
-        context = _nodes_needed_by(nodes, after, target.name)
-        AppendCheck(box.spark, [*context, *after], target.name).check()
+        context = _nodes_needed_by(nodes, target_nodes, target.name)
+        AppendCheck(table.spark, [*context, *target_nodes], target.name).check()
     beside = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
-    line: list[Node] = [*map(revived, sources)]
-    for node in [*_nodes_needed_by(nodes, after, target.name), *after]:
+    replay_nodes: list[Node] = [*map(revived, sources)]
+    for node in [*_nodes_needed_by(nodes, target_nodes, target.name), *target_nodes]:
         inputs = tuple(beside.get(name, name) for name in node.inputs)
         if node.name == target.name:
-            line.append(replace(node, inputs=tuple(sources)))
+            replay_nodes.append(replace(node, inputs=tuple(sources)))
         elif isinstance(node, Sink):
-            line.append(replace(node, inputs=inputs, mode=mode or "append"))
+            replay_nodes.append(replace(node, inputs=inputs, mode=mode or "append"))
         else:
-            line.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
-    return WaitingLetters(box, waiting, runs, sources, target, tuple(line))
+            replay_nodes.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
+    return WaitingLetters(table, waiting, runs, sources, target, tuple(replay_nodes))
 
 
 def _item_sources(letters: DataFrame) -> dict[str, int]:
     from pyspark.sql import functions as F
 
-    each = letters.select("letter_id", F.explode("items.source").alias("source")).groupBy("letter_id", "source").count()
-    found = {row[0]: row[1] for row in each.groupBy("source").agg(F.max("count")).orderBy("source").collect()}
-    bare: dict[str, int] = {}
-    for name, most in found.items():
-        bare[name.removeprefix(READ_AGAIN)] = max(most, bare.get(name.removeprefix(READ_AGAIN), 0))
+    counts = (
+        letters.select("letter_id", F.explode("items.source").alias("source")).groupBy("letter_id", "source").count()
+    )
+    max_counts = {row[0]: row[1] for row in counts.groupBy("source").agg(F.max("count")).orderBy("source").collect()}
+    by_source: dict[str, int] = {}
+    for name, max_items in max_counts.items():
+        by_source[name.removeprefix(READ_AGAIN)] = max(max_items, by_source.get(name.removeprefix(READ_AGAIN), 0))
     if not letters.where(F.size("items") == 0).isEmpty():
-        bare[UNKNOWN] = 1
-    return bare
+        by_source[UNKNOWN] = 1
+    return by_source
 
 
 def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
@@ -136,9 +138,9 @@ def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
 
 def _nodes_needed_by(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
     """The nodes that these need and are not among them."""
-    there = {node.name for node in after}
-    wanted = {name for node in after if node.name != entry for name in node.inputs} - there
+    names = {node.name for node in after}
+    needed = {name for node in after if node.name != entry for name in node.inputs} - names
     for node in reversed(nodes):
-        if node.name in wanted:
-            wanted |= {*node.inputs} - there
-    return [node for node in nodes if node.name in wanted]
+        if node.name in needed:
+            needed |= {*node.inputs} - names
+    return [node for node in nodes if node.name in needed]

@@ -16,8 +16,8 @@ def arrow_schema(schema: StructType, timezone: str) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     # A newer Spark wants to know the zone, an older one always says UTC.
-    asked: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
-    return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **asked)])
+    options: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
+    return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **options)])
 
 
 def _with_timezone(field: pa.Field, timezone: str) -> pa.Field:

@@ -60,16 +60,16 @@ class Node:
     def invalid(self, reason: str) -> PipelineInvalid:
         return PipelineInvalid(self.pipeline.name, self.name, reason)
 
-    def _check_choice(self, what: str, value: object, known: tuple[str, ...]) -> None:
-        if value not in known:
-            raise self.invalid(f"{what} '{value}' is not known. There are: {', '.join(known)}.")
+    def _check_choice(self, parameter: str, value: object, choices: tuple[str, ...]) -> None:
+        if value not in choices:
+            raise self.invalid(f"{parameter} '{value}' is not known. There are: {', '.join(choices)}.")
 
-    def _check_columns(self, what: str, names: tuple[str, ...], least: int = 1) -> None:
+    def _check_columns(self, parameter: str, names: tuple[str, ...], least: int = 1) -> None:
         if len(names) < least:
-            raise self.invalid(f"{what} names no column.")
+            raise self.invalid(f"{parameter} names no column.")
         for name in names:
             if not is_name(name):
-                raise self.invalid(f"{what} has {name!r}, which is no name of a column.")
+                raise self.invalid(f"{parameter} has {name!r}, which is no name of a column.")
             self.refuse_reserved_name(name)
 
     def refuse_reserved_name(self, name: str) -> None:
@@ -77,9 +77,9 @@ class Node:
         if name.lower().startswith("__hw_"):
             raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
 
-    def _check_callable(self, what: str, value: object) -> None:
+    def _check_callable(self, parameter: str, value: object) -> None:
         if not callable(value):
-            raise self.invalid(f"{what} is {type(value).__name__}, and not a function.")
+            raise self.invalid(f"{parameter} is {type(value).__name__}, and not a function.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +194,8 @@ class Aggregate(Node):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        told = {name: str(column) for name, column in self.aggregates.items()}
-        return {"by": list(self.by), "aggregates": told} | _mapper_configuration(self.mapper)
+        aggregates = {name: str(column) for name, column in self.aggregates.items()}
+        return {"by": list(self.by), "aggregates": aggregates} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,8 @@ class Sink(Node):
     @property
     def configuration(self) -> dict[str, Any]:
         """Of the options only their names: a value may be a password."""
-        told = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
-        return told | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
+        target = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
+        return target | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,24 +246,24 @@ class NestedPipeline(Node):
     kind: ClassVar[str] = "pipeline"
 
     def __post_init__(self) -> None:
-        for what, kind, names in (("source", Source, self.fed_sources), ("sink", Sink, self.outputs)):
-            known = [node.name for node in self.other.nodes if isinstance(node, kind)]
+        for role, kind, names in (("source", Source, self.fed_sources), ("sink", Sink, self.outputs)):
+            declared = [node.name for node in self.other.nodes if isinstance(node, kind)]
             for name in names:
-                if name not in known:
-                    listed = f"It has: {', '.join(known)}." if known else f"It has no {what}."
-                    raise self.invalid(f"pipeline '{self.other.name}' has no {what} '{name}'. {listed}")
+                if name not in declared:
+                    listed = f"It has: {', '.join(declared)}." if declared else f"It has no {role}."
+                    raise self.invalid(f"pipeline '{self.other.name}' has no {role} '{name}'. {listed}")
 
     def __getitem__(self, name: str) -> Node:
-        known = [node.name for node in self.other.nodes]
-        if name.partition("/")[0] not in known:
-            raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(known)}.")
+        declared = [node.name for node in self.other.nodes]
+        if name.partition("/")[0] not in declared:
+            raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(declared)}.")
         return Node(f"{self.name}/{name}", self.pipeline)
 
 
 def canonical_join_type(how: str) -> str:
     """A join by the name we have for it, or as it is if there is none."""
-    bare = str(how).lower().replace("_", "")
-    return next((ours for ours, names in JOIN_TYPES.items() if bare in names), how)
+    normalized = str(how).lower().replace("_", "")
+    return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
 
 
 def _function_name(function: Any) -> str:

@@ -130,6 +130,6 @@ class LineageOptions:
             _log.warning("Lineage: %s", mismatch)
 
 
-def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise OptionInvalid(name, value, f"one of {', '.join(known)}")
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise OptionInvalid(name, value, f"one of {', '.join(choices)}")

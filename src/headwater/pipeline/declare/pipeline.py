@@ -192,7 +192,7 @@ class PipelineDeclaration:
     ) -> NestedPipeline:
         """``other`` as a node. Its sources in ``inputs`` are not read but fed; its sinks in ``outputs`` do not write
         but hand over, as does any other node of it: `nested["its name"]`."""
-        fed = {its: self._inputs(name, ours)[0] for its, ours in (inputs or {}).items()}
+        fed = {source: self._inputs(name, input)[0] for source, input in (inputs or {}).items()}
         nested = NestedPipeline(
             name, self, tuple(fed.values()), other=other, fed_sources=fed, outputs=_name_tuple(outputs)
         )
@@ -250,59 +250,59 @@ class PipelineDeclaration:
         return node
 
     def _inputs(self, name: str, *inputs: Input) -> tuple[str, ...]:
-        found = []
-        for each in inputs:
-            if isinstance(each, Node):
-                if each.pipeline is not self:
+        names = []
+        for input in inputs:
+            if isinstance(input, Node):
+                if input.pipeline is not self:
                     raise PipelineInvalid(
-                        self.name, name, f"its input '{each.name}' is a node of pipeline '{each.pipeline.name}'."
+                        self.name, name, f"its input '{input.name}' is a node of pipeline '{input.pipeline.name}'."
                     )
-                found.append(each.name)
-            elif isinstance(each, str):
-                found.append(each)
+                names.append(input.name)
+            elif isinstance(input, str):
+                names.append(input)
             else:
-                raise PipelineInvalid(self.name, name, f"its input is {each!r}, and not a node or its name.")
-        return tuple(found)
+                raise PipelineInvalid(self.name, name, f"its input is {input!r}, and not a node or its name.")
+        return tuple(names)
 
 
 def edges_of(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
     return tuple((name, node.name) for node in nodes for name in node.inputs)
 
 
-def _name_tuple(said: str | Sequence[str] | None) -> tuple[str, ...]:
-    if said is None:
+def _name_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
         return ()
-    return (said,) if isinstance(said, str) else tuple(said)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _expand_nested(pipeline: PipelineDeclaration, around: tuple[PipelineDeclaration, ...]) -> Iterator[Node]:
+def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDeclaration, ...]) -> Iterator[Node]:
     """The nodes of a pipeline with those of nested ones in their place, named and fed as they are there."""
-    handed = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
+    outputs = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
     for declared in pipeline.nodes:
-        node = replace(declared, inputs=tuple(_resolve_output(declared, name, handed) for name in declared.inputs))
+        node = replace(declared, inputs=tuple(_resolve_output(declared, name, outputs) for name in declared.inputs))
         if not isinstance(node, NestedPipeline):
             yield node
             continue
-        if node.other in (pipeline, *around):
+        if node.other in (pipeline, *enclosing):
             raise node.invalid(f"pipeline '{node.other.name}' would be within itself.")
-        for inner in _expand_nested(node.other, (pipeline, *around)):
-            yield _place_inner_node(node, inner, handed)
+        for inner in _expand_nested(node.other, (pipeline, *enclosing)):
+            yield _place_inner_node(node, inner, outputs)
 
 
-def _place_inner_node(nested: NestedPipeline, inner: Node, handed: Mapping[str, tuple[str, ...]]) -> Node:
+def _place_inner_node(nested: NestedPipeline, inner: Node, outputs: Mapping[str, tuple[str, ...]]) -> Node:
     name = f"{nested.name}/{inner.name}"
     if isinstance(inner, Source) and inner.name in nested.fed_sources:
-        return PassThrough(name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], handed),))
-    inputs = tuple(f"{nested.name}/{each}" for each in inner.inputs)
+        return PassThrough(name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], outputs),))
+    inputs = tuple(f"{nested.name}/{input_name}" for input_name in inner.inputs)
     if isinstance(inner, Sink) and inner.name in nested.outputs:
         return PassThrough(name, inner.pipeline, inputs)
     return replace(inner, name=name, inputs=inputs)
 
 
-def _resolve_output(node: Node, name: str, handed: Mapping[str, tuple[str, ...]]) -> str:
+def _resolve_output(node: Node, name: str, outputs: Mapping[str, tuple[str, ...]]) -> str:
     """A nested pipeline with one output may stand for it."""
-    if name not in handed:
+    if name not in outputs:
         return name
-    if len(handed[name]) != 1:
+    if len(outputs[name]) != 1:
         raise node.invalid(f"its input '{name}' is a pipeline: take one of its nodes, as {name}[…].")
-    return f"{name}/{handed[name][0]}"
+    return f"{name}/{outputs[name][0]}"

@@ -56,8 +56,8 @@ class AppendCheck:
             case Source():
                 self.frames[node.name] = steps.read(node, self.spark)
             case RowMap():
-                made = self._unknown_rows(steps.schema_of(node, self.spark))
-                self.frames[node.name] = made.where(F.lit(False)) if node.name in self.affected_nodes else made
+                frame = self._unknown_rows(steps.schema_of(node, self.spark))
+                self.frames[node.name] = frame.where(F.lit(False)) if node.name in self.affected_nodes else frame
             case Transform() | Join() | Aggregate():
                 self.frames[node.name] = steps.apply_node(node, inputs)
             case PassThrough():
@@ -72,19 +72,21 @@ class AppendCheck:
             raise _refusal(node, "it makes one row of many, and those that were there before are not among them")
         if not isinstance(node, Transform | Join):
             return
-        some = {
+        marked_frames = {
             name: self._unknown_rows(self.frames[name].schema).alias(_MARK_ALIAS)
             for name in self.affected_nodes & {*node.inputs}
         }
-        found = _operator_across_rows(self._apply(node, inputs, some)._jdf.queryExecution().analyzed())
-        if found is not None:
-            raise _refusal(node, f"its {found} may see other rows than those")
-        if not _is_empty(self._apply(node, inputs, {name: frame.limit(0) for name, frame in some.items()})):
+        operator = _operator_across_rows(self._apply(node, inputs, marked_frames)._jdf.queryExecution().analyzed())
+        if operator is not None:
+            raise _refusal(node, f"its {operator} may see other rows than those")
+        if not _is_empty(self._apply(node, inputs, {name: frame.limit(0) for name, frame in marked_frames.items()})):
             raise _refusal(node, "it gives rows that do not come from those")
 
-    def _apply(self, node: Transform | Join, inputs: Sequence[DataFrame], some: Mapping[str, DataFrame]) -> DataFrame:
-        given = [some.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
-        return steps.apply_node(node, given)
+    def _apply(
+        self, node: Transform | Join, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
+    ) -> DataFrame:
+        frames = [replacements.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
+        return steps.apply_node(node, frames)
 
 
 def _operator_across_rows(plan: Any) -> str | None:
@@ -101,7 +103,7 @@ def _operator_across_rows(plan: Any) -> str | None:
         return name
     if name == "Join" and (len(marked) > 1 or (_only_tests_right_side(plan) and marked == below[1:])):
         return "Join"
-    return next((found for child in marked if (found := _operator_across_rows(child)) is not None), None)
+    return next((operator for child in marked if (operator := _operator_across_rows(child)) is not None), None)
 
 
 def _count_marks(plan: Any) -> int:
@@ -119,8 +121,8 @@ def _is_empty(frame: DataFrame) -> bool:
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 
-def _refusal(node: Node, why: str) -> PipelineInvalid:
+def _refusal(node: Node, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"what comes after it cannot be added to what is there: {why}. Say mode= to write all the same, or run the "
+        f"what comes after it cannot be added to what is there: {reason}. Say mode= to write all the same, or run the "
         "pipeline again."
     )

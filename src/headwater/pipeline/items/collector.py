@@ -28,23 +28,23 @@ class Collector:
     def record(self, records: Iterable[ItemRecord], *, as_they_are: bool = False) -> None:
         """Of two records for one item, which no run should give, the one with the stronger reason stays.
         ``as_they_are``: they have been shaped."""
-        told = records if as_they_are else (shape_record(record, self._options) for record in records)
+        shaped_records = records if as_they_are else (shape_record(record, self._options) for record in records)
         with self._mutex:
-            over = [left for record in told if (left := self._store(record)) is not None]
-        if over and self._spill is not None:
-            self._spill(over)
+            spilled = [overflow for record in shaped_records if (overflow := self._store(record)) is not None]
+        if spilled and self._spill is not None:
+            self._spill(spilled)
 
     def _store(self, record: ItemRecord) -> ItemRecord | None:
         """What is to be passed on."""
-        known = self._records.get(record.correlation_id)
-        if known is not None:
-            if record.reason.rank < known.reason.rank:
-                self._counts[known.reason] -= 1
+        previous = self._records.get(record.correlation_id)
+        if previous is not None:
+            if record.reason.rank < previous.reason.rank:
+                self._counts[previous.reason] -= 1
                 self._counts[record.reason] += 1
                 self._records[record.correlation_id] = record
             return None
-        room = self._options.overflow == "materialize" or len(self._records) < self._options.materialization_cap
-        if room:
+        has_room = self._options.overflow == "materialize" or len(self._records) < self._options.materialization_cap
+        if has_room:
             self._counts[record.reason] += 1
             self._records[record.correlation_id] = record
             return None
@@ -53,9 +53,9 @@ class Collector:
             self._passed_on += 1
             return record
         self._dropped += 1
-        left = drop_record(record)
-        self._counts[left.reason] += 1
-        return left if self._options.drop_records else None
+        dropped_record = drop_record(record)
+        self._counts[dropped_record.reason] += 1
+        return dropped_record if self._options.drop_records else None
 
     @property
     def records(self) -> tuple[ItemRecord, ...]:
@@ -79,12 +79,12 @@ class Collector:
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
         """The item's hops; none where its record is not at hand."""
-        found = self._records.get(correlation_id)
-        return () if found is None else found.hops
+        record = self._records.get(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self._records.get(correlation_id)
-        return None if found is None else found.reason
+        record = self._records.get(correlation_id)
+        return None if record is None else record.reason
 
     def clear(self) -> None:
         with self._mutex:

@@ -19,14 +19,16 @@ def count_items(ids: Sequence[tuple[str, str]]) -> Column:
     be made for every row."""
     from pyspark.sql import functions as F
 
-    each = list(dict.fromkeys(ids))
-    new = [
+    unique_ids = list(dict.fromkeys(ids))
+    counted = [
         F.when(
-            _is_present(one) & ~reduce(or_, [_is_same_item(one, other) for other in each[:place]], F.lit(False)), 1
+            _is_present(item_id)
+            & ~reduce(or_, [_is_same_item(item_id, earlier) for earlier in unique_ids[:place]], F.lit(False)),
+            1,
         ).otherwise(0)
-        for place, one in enumerate(each)
+        for place, item_id in enumerate(unique_ids)
     ]
-    return reduce(add, new, F.lit(0))
+    return reduce(add, counted, F.lit(0))
 
 
 def other_items(own: tuple[str, str], ids: Sequence[tuple[str, str]]) -> list[tuple[Column, Column]]:
@@ -34,34 +36,37 @@ def other_items(own: tuple[str, str], ids: Sequence[tuple[str, str]]) -> list[tu
     from pyspark.sql import functions as F
 
     return [
-        (_is_present(one) & ~_is_same_item(one, own), F.struct(F.col(one[0]).alias("hi"), F.col(one[1]).alias("lo")))
-        for one in dict.fromkeys(ids)
-        if one != own
+        (
+            _is_present(item_id) & ~_is_same_item(item_id, own),
+            F.struct(F.col(item_id[0]).alias("hi"), F.col(item_id[1]).alias("lo")),
+        )
+        for item_id in dict.fromkeys(ids)
+        if item_id != own
     ]
 
 
-def _is_present(one: tuple[str, str]) -> Column:
+def _is_present(item_id: tuple[str, str]) -> Column:
     from pyspark.sql import functions as F
 
-    return F.col(one[0]).isNotNull()
+    return F.col(item_id[0]).isNotNull()
 
 
-def _is_same_item(one: tuple[str, str], other: tuple[str, str]) -> Column:
+def _is_same_item(left: tuple[str, str], right: tuple[str, str]) -> Column:
     from pyspark.sql import functions as F
 
-    return F.col(one[0]).eqNullSafe(F.col(other[0])) & F.col(one[1]).eqNullSafe(F.col(other[1]))
+    return F.col(left[0]).eqNullSafe(F.col(right[0])) & F.col(left[1]).eqNullSafe(F.col(right[1]))
 
 
 def contributor_table(rows: DataFrame, *, counted: bool, named: bool) -> DataFrame:
     """A table of who has made which row. ``rows`` are (row, item), each once."""
     from pyspark.sql import functions as F
 
-    nobody = F.lit(None).cast("array<struct<hi:bigint,lo:bigint>>")
+    no_items = F.lit(None).cast("array<struct<hi:bigint,lo:bigint>>")
     names = F.col("__hw_names")
     return sample_items(rows, (ROW_HI, ROW_LO)).select(
         F.col(ROW_HI).alias("hi"),
         F.col(ROW_LO).alias("lo"),
         (F.col("__hw_count") if counted else F.lit(None)).cast("bigint").alias("contributors"),
-        (names if named else nobody).alias("names"),
+        (names if named else no_items).alias("names"),
         (F.col("__hw_cut") if named else F.lit(False)).alias("cut"),
     )

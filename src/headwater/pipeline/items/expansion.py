@@ -13,6 +13,7 @@ from uuid import UUID
 
 from headwater.model.items import Cardinality, Continuity, Hop, ItemRecord, Outcome, reason_of
 from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.item_ids import MAX_NAMED
 from headwater.pipeline.items.record_shape import drop_record, shape_record
 from headwater.pipeline.items.stages import Stage
@@ -43,30 +44,30 @@ class ContributorsByStage:
 
     def of(self, row: Mapping[str, Any]) -> dict[int, Contributors]:
         """Of the rows that an item went into."""
-        went = {number: _row_id_at(row, number) for number in self.by_stage}
+        row_ids = {number: _row_id_at(row, number) for number in self.by_stage}
         return {
-            number: self.by_stage[number][at]
-            for number, at in went.items()
-            if at is not None and at in self.by_stage[number]
+            number: self.by_stage[number][row_id]
+            for number, row_id in row_ids.items()
+            if row_id is not None and row_id in self.by_stage[number]
         }
 
 
 def load_contributors(
-    line: Sequence[Stage],
+    stages: Sequence[Stage],
     rows: Sequence[Mapping[str, Any]],
-    ask: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Contributors]]],
+    load: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Contributors]]],
 ) -> ContributorsByStage:
     """The company of these items, asked for by its table and the rows that they went into."""
-    found = {}
-    for station in line:
-        if station.contributor_table is not None and station.same_as is None:
-            wanted = {at for row in rows if (at := _row_id_at(row, station.number)) is not None}
-            found[station.number] = dict(ask(station.contributor_table, wanted)) if wanted else {}
-    return ContributorsByStage(found)
+    by_stage = {}
+    for stage in stages:
+        if stage.contributor_table is not None and stage.same_as is None:
+            row_ids = {row_id for row in rows if (row_id := _row_id_at(row, stage.number)) is not None}
+            by_stage[stage.number] = dict(load(stage.contributor_table, row_ids)) if row_ids else {}
+    return ContributorsByStage(by_stage)
 
 
-def _row_id_at(row: Mapping[str, Any], station: int) -> RowId | None:
-    hi, lo = row.get(f"g{station}"), row.get(f"h{station}")
+def _row_id_at(row: Mapping[str, Any], stage: int) -> RowId | None:
+    hi, lo = row.get(stage_columns.row_hi(stage)), row.get(stage_columns.row_lo(stage))
     return None if hi is None or lo is None else (hi, lo)
 
 
@@ -77,88 +78,97 @@ def correlation_id(hi: int, lo: int) -> str:
 class RecordBuilder:
     """Of the rows of one source."""
 
-    def __init__(self, source: str, line: Sequence[Stage], options: LineageOptions) -> None:
+    def __init__(self, source: str, stages: Sequence[Stage], options: LineageOptions) -> None:
         self._source = source
-        self._stages = line
+        self._stages = stages
         self._options = options
 
-    def record(self, row: Mapping[str, Any], companies: Mapping[int, Contributors]) -> ItemRecord:
-        """``companies``: of the rows that the item went into, by station."""
-        seen = [_StageOutcome(station, row, companies) for station in self._stages]
-        came = [each for each in seen if each.was_reached(seen)]
-        last = seen[row["ended"]]
+    def record(self, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> ItemRecord:
+        """``contributors``: of the rows that the item went into, by station."""
+        outcomes = [_StageOutcome(stage, row, contributors) for stage in self._stages]
+        reached = [stage_outcome for stage_outcome in outcomes if stage_outcome.was_reached(outcomes)]
+        last = outcomes[row["ended"]]
         outcome = Outcome(row["outcome"])
-        names, cut = _contributor_names(row, companies) if self._options.contributor_ids else ((), False)
+        names, cut = _contributor_names(row, contributors) if self._options.contributor_ids else ((), False)
         record = ItemRecord(
             correlation_id=correlation_id(row["hi"], row["lo"]),
             source=self._source,
             key=row["key"],
-            path=tuple(each.stage.segment for each in came),
-            hops=tuple(each.hop(seen) for each in came),
+            path=tuple(stage_outcome.stage.segment for stage_outcome in reached),
+            hops=tuple(stage_outcome.hop(outcomes) for stage_outcome in reached),
             outcome=outcome,
             reason=reason_of(outcome),
-            node=last.station.node,
+            node=last.stage.node,
             retries=last.retries,
             contributors=names,
             error=last.error,
-            data=last.shown if self._options.snapshots else row.get("s0"),
+            data=last.data if self._options.snapshots else row.get(stage_columns.data(0)),
             truncated=cut,
         )
-        told = shape_record(record, self._options)
-        return drop_record(told) if row.get("dropped") else told
+        shaped = shape_record(record, self._options)
+        return drop_record(shaped) if row.get("dropped") else shaped
 
 
-def _contributor_names(row: Mapping[str, Any], companies: Mapping[int, Contributors]) -> tuple[tuple[str, ...], bool]:
+def _contributor_names(
+    row: Mapping[str, Any], contributors: Mapping[int, Contributors]
+) -> tuple[tuple[str, ...], bool]:
     """Who was with an item, and whether there are others than those."""
-    parts = [sorted(correlation_id(each["hi"], each["lo"]) for each in row.get("others") or ())]
+    parts = [sorted(correlation_id(item["hi"], item["lo"]) for item in row.get("others") or ())]
     cut = bool(row.get("unnamed"))
-    for number, company in companies.items():
-        parts.append(company.names)
-        cut = cut or company.is_truncated or bool(company.items and row.get(f"m{number}"))
-    told = [part for part in parts if part]
-    names = told[0] if len(told) == 1 else sorted({name for part in told for name in part})
-    own = correlation_id(row["hi"], row["lo"])
-    others = [name for name in names if name != own]
+    for number, stage_contributors in contributors.items():
+        parts.append(stage_contributors.names)
+        cut = (
+            cut
+            or stage_contributors.is_truncated
+            or bool(stage_contributors.items and row.get(stage_columns.several_rows(number)))
+        )
+    non_empty = [part for part in parts if part]
+    names = non_empty[0] if len(non_empty) == 1 else sorted({name for part in non_empty for name in part})
+    own_id = correlation_id(row["hi"], row["lo"])
+    others = [name for name in names if name != own_id]
     return tuple(others[:MAX_NAMED]), cut or len(others) > MAX_NAMED
 
 
 class _StageOutcome:
     """One station, as the row of an item tells of it."""
 
-    def __init__(self, station: Stage, row: Mapping[str, Any], companies: Mapping[int, Contributors]) -> None:
-        self.stage = station
-        self.emitted = sum(row.get(f"e{number}") or 0 for number in station.counted_stages)
-        self.data = _first_value(row.get(f"s{number}") for number in station.counted_stages)
-        told = [row.get(f"c{number}") for number in station.counted_stages]
-        told += [companies[number].count for number in station.counted_stages if number in companies]
-        self.contributors = _first_value(told)
+    def __init__(self, stage: Stage, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> None:
+        self.stage = stage
+        self.emitted = sum(row.get(stage_columns.emitted(number)) or 0 for number in stage.counted_stages)
+        self.data = _first_value(row.get(stage_columns.data(number)) for number in stage.counted_stages)
+        counts = [row.get(stage_columns.contributors(number)) for number in stage.counted_stages]
+        counts += [contributors[number].count for number in stage.counted_stages if number in contributors]
+        self.contributors = _first_value(counts)
         self.retries, self.error = 0, None
-        self.outcome = station.outcome if self.emitted else Outcome.FILTERED_OUT
-        if station.is_row_function:
-            self.outcome = Outcome(row.get(f"f{station.number}") or 0)
-            self.retries, self.error = row.get(f"r{station.number}") or 0, row.get(f"x{station.number}")
+        self.outcome = stage.outcome if self.emitted else Outcome.FILTERED_OUT
+        if stage.is_row_function:
+            self.outcome = Outcome(row.get(stage_columns.flags(stage.number)) or 0)
+            self.retries, self.error = (
+                row.get(stage_columns.retries(stage.number)) or 0,
+                row.get(stage_columns.error(stage.number)),
+            )
 
-    def was_reached(self, seen: Sequence[_StageOutcome]) -> bool:
-        came = self.stage.kind == "source" or any(seen[number].emitted for number in self.stage.ports)
-        return came and not (self.stage.is_row_function and not self.outcome)
+    def was_reached(self, outcomes: Sequence[_StageOutcome]) -> bool:
+        has_input = self.stage.kind == "source" or any(outcomes[number].emitted for number in self.stage.ports)
+        return has_input and not (self.stage.is_row_function and not self.outcome)
 
-    def hop(self, seen: Sequence[_StageOutcome]) -> Hop:
-        station = self.stage
-        count = None if station.continuity is Continuity.REPRESENTATIVE else self.emitted
-        given = (seen[number].data for number in station.ports if seen[number].emitted)
+    def hop(self, outcomes: Sequence[_StageOutcome]) -> Hop:
+        stage = self.stage
+        count = None if stage.continuity is Continuity.REPRESENTATIVE else self.emitted
+        inputs = (outcomes[number].data for number in stage.ports if outcomes[number].emitted)
         return Hop(
-            node=station.node,
-            pipeline_id=station.pipeline_id,
-            pipeline=station.pipeline,
+            node=stage.node,
+            pipeline_id=stage.pipeline_id,
+            pipeline=stage.pipeline,
             outcome=self.outcome,
             cardinality=Cardinality.of(count),
             contributors=self.contributors if self.emitted == 1 else None,
             emissions=count,
-            ancestry=tuple(port for port, number in station.ports_in_order if seen[number].emitted),
+            ancestry=tuple(port for port, number in stage.ports_in_order if outcomes[number].emitted),
             retries=self.retries,
-            continuity=station.continuity,
-            at=station.at,
-            input=_first_value(given),
+            continuity=stage.continuity,
+            at=stage.at,
+            input=_first_value(inputs),
             output=self.data,
         )
 

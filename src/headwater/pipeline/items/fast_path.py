@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import Aggregate, Join, Node, PassThrough, RowMap, Source, Transform
 from headwater.pipeline.declare.options import LineageOptions
+from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.contributors import count_items, other_items
 from headwater.pipeline.items.general_path import complete_rows
 from headwater.pipeline.items.item_ids import HI, KEY, LO, Sampling
 from headwater.pipeline.items.item_locations import ItemLocations
-from headwater.pipeline.items.leaves import ItemLeaf
+from headwater.pipeline.items.leaves import DATA_FIELD, ERROR_FIELD, FLAGS_FIELD, KEY_FIELD, RETRIES_FIELD, ItemLeaf
 from headwater.pipeline.items.stages import Stage
 from headwater.rows.provenance import BlockPath
 
@@ -38,28 +39,28 @@ _FILTERING_JOINS = ("semi", "anti")
 def one_row_sources(nodes: Sequence[Node]) -> frozenset[str]:
     """The sources whose items may well stay one row each: so far as declared keys and joins tell."""
     by_name = {node.name: node for node in nodes}
-    found = set()
+    names = set()
     for source in nodes:
         if isinstance(source, Source):
-            at = {source.name}
-            stays = True
+            reached = {source.name}
+            keeps_one_row = True
             for node in nodes:
-                if at.intersection(node.inputs):
-                    at.add(node.name)
-                    stays = stays and _keeps_one_row(node, at, by_name)
-            if stays:
-                found.add(source.name)
-    return frozenset(found)
+                if reached.intersection(node.inputs):
+                    reached.add(node.name)
+                    keeps_one_row = keeps_one_row and _keeps_one_row(node, reached, by_name)
+            if keeps_one_row:
+                names.add(source.name)
+    return frozenset(names)
 
 
-def _keeps_one_row(node: Node, at: set[str], nodes: Mapping[str, Node]) -> bool:
+def _keeps_one_row(node: Node, reached: set[str], nodes: Mapping[str, Node]) -> bool:
     if isinstance(node, RowMap):
         return not node.many
     if not isinstance(node, Join):
         return len(node.inputs) == 1
     if node.how in _FILTERING_JOINS:
-        return node.inputs[0] in at and node.inputs[1] not in at
-    others = [name for name in node.inputs if name not in at]
+        return node.inputs[0] in reached and node.inputs[1] not in reached
+    others = [name for name in node.inputs if name not in reached]
     return len(others) == 1 and _has_one_row_per_key(nodes[others[0]], set(node.on), nodes)
 
 
@@ -81,51 +82,51 @@ class FastPath:
     nodes: Sequence[Node]
     options: LineageOptions
 
-    def item_rows(self, source: Source, line: Sequence[Stage]) -> DataFrame | None:
+    def item_rows(self, source: Source, stages: Sequence[Stage]) -> DataFrame | None:
         """None if the items' way is not so simple."""
-        own = [station for station in line if station.same_as is None]
-        if source.name not in one_row_sources(self.nodes) or not _is_chain(own, line):
+        counted = [stage for stage in stages if stage.same_as is None]
+        if source.name not in one_row_sources(self.nodes) or not _is_chain(counted, stages):
             return None
-        calls = [place for place, station in enumerate(own) if station.is_row_function]
-        if len(calls) > 1 or any(station.continuity is not Continuity.EXACT for station in own):
+        calls = [place for place, stage in enumerate(counted) if stage.is_row_function]
+        if len(calls) > 1 or any(stage.continuity is not Continuity.EXACT for stage in counted):
             return None
-        split = calls[0] if calls else len(own)
-        first = self._stage_run(source.name, (), own[:split])
+        split = calls[0] if calls else len(counted)
+        first = self._stage_run(source.name, (), counted[:split])
         if first is None:
             return None
         frames = list(first.dropped_items())
-        last = self._stage_run(source.name, first.finished_stages, own[split:]) if calls else first
+        last = self._stage_run(source.name, first.finished_stages, counted[split:]) if calls else first
         if last is None:
             return None
         frames += [*(last.dropped_items() if calls else ()), last.arrived_items()]
-        whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-        return complete_rows(whole, line)
+        rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
+        return complete_rows(rows, stages)
 
     def _stage_run(
-        self, source: str, before: Sequence[tuple[Stage, int]], stations: Sequence[Stage]
+        self, source: str, earlier: Sequence[tuple[Stage, int]], stages: Sequence[Stage]
     ) -> _StageRun | None:
-        reaches = [self.following.locations(station.node) for station in stations]
-        merged = next((place for place, reach in enumerate(reaches) if reach.linked_sources()), len(stations))
-        if merged == 0 or any(reach.provenance.notes for reach in reaches):
+        locations = [self.following.locations(stage.node) for stage in stages]
+        merged = next((place for place, location in enumerate(locations) if location.linked_sources()), len(stages))
+        if merged == 0 or any(location.provenance.notes for location in locations):
             return None
-        views = [_BlockView.of(reach, 0, source) for reach in reaches[:merged]]
-        if any(reach.group_link is None for reach in reaches[merged:]):
+        views = [_BlockView.of(location, 0, source) for location in locations[:merged]]
+        if any(location.group_link is None for location in locations[merged:]):
             return None
-        views += [_BlockView.of(reach, 1, source) for reach in reaches[merged:]]
-        known = [view for view in views if view is not None]
-        if len(known) < len(views) or not all(known[-1].continues(view) for view in known):
+        views += [_BlockView.of(location, 1, source) for location in locations[merged:]]
+        known_views = [view for view in views if view is not None]
+        if len(known_views) < len(views) or not all(known_views[-1].continues(view) for view in known_views):
             return None
-        if merged < len(stations) and not all(view.steps == known[-1].steps for view in known[merged:]):
+        if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        part = _StageRun(source, before, stations, known, merged, self.following.sampling, self.options)
-        return part if part.is_complete else None
+        run = _StageRun(source, earlier, stages, known_views, merged, self.following.sampling, self.options)
+        return run if run.is_complete else None
 
 
-def _is_chain(own: Sequence[Stage], line: Sequence[Stage]) -> bool:
+def _is_chain(counted: Sequence[Stage], stages: Sequence[Stage]) -> bool:
     """Whether each station leads to the next one and to no other."""
-    for before, station in pairwise(own):
-        ports = station.ports_in_order
-        if len(ports) != 1 or line[ports[0][1]].counted_stages != (before.number,):
+    for previous, stage in pairwise(counted):
+        ports = stage.ports_in_order
+        if len(ports) != 1 or stages[ports[0][1]].counted_stages != (previous.number,):
             return False
     return True
 
@@ -134,20 +135,24 @@ def _is_chain(own: Sequence[Stage], line: Sequence[Stage]) -> bool:
 class _BlockView:
     """Where a source's items are in one block of a node's plan, and how they came there."""
 
-    reach: ItemLocations
+    locations: ItemLocations
     block: int
     number: int
     """Of the plan's source that carries them."""
     path: BlockPath
 
     @classmethod
-    def of(cls, reach: ItemLocations, block: int, source: str) -> _BlockView | None:
-        held = reach.provenance.blocks[block].sources
-        numbers = [number for number in held if number in reach.leaves and source in reach.leaves[number].sources]
-        if len(numbers) != 1 or len(reach.leaves[numbers[0]].carried_ids.get(source, ())) != 1:
+    def of(cls, locations: ItemLocations, block: int, source: str) -> _BlockView | None:
+        block_sources = locations.provenance.blocks[block].sources
+        numbers = [
+            number
+            for number in block_sources
+            if number in locations.leaves and source in locations.leaves[number].sources
+        ]
+        if len(numbers) != 1 or len(locations.leaves[numbers[0]].carried_ids.get(source, ())) != 1:
             return None
-        course = reach.provenance.block_path(block, reach.provenance.sources[numbers[0]].mark)
-        return None if course is None else cls(reach, block, numbers[0], course)
+        course = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
+        return None if course is None else cls(locations, block, numbers[0], course)
 
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
@@ -155,7 +160,7 @@ class _BlockView:
         return [(kind, self._table_name(int(text)) if kind == "meet" else text) for kind, text in self.path.steps]
 
     def _table_name(self, number: int) -> str:
-        leaf = self.reach.leaves.get(number)
+        leaf = self.locations.leaves.get(number)
         return "" if leaf is None else leaf.node
 
     def continues(self, other: _BlockView) -> bool:
@@ -163,24 +168,26 @@ class _BlockView:
 
     @property
     def leaf(self) -> ItemLeaf:
-        return self.reach.leaves[self.number]
+        return self.locations.leaves[self.number]
 
     @property
     def mark(self) -> str:
-        return self.reach.provenance.sources[self.number].mark
+        return self.locations.provenance.sources[self.number].mark
 
-    def item_ids(self, met: int) -> list[tuple[str, str]]:
+    def item_ids(self, joined_count: int) -> list[tuple[str, str]]:
         """Of the items that stand in a row, once it has met so many others."""
-        numbers = [self.number, *self.path.joined_sources[:met]]
-        found = []
+        numbers = [self.number, *self.path.joined_sources[:joined_count]]
+        columns = []
         for number in numbers:
-            leaf, mark = self.reach.leaves.get(number), self.reach.provenance.sources[number].mark
+            leaf, mark = self.locations.leaves.get(number), self.locations.provenance.sources[number].mark
             if leaf is not None:
                 names = [
-                    leaf.id_prefix(source, at) for source, ids in leaf.carried_ids.items() for at in range(len(ids))
+                    leaf.id_prefix(source, place)
+                    for source, ids in leaf.carried_ids.items()
+                    for place in range(len(ids))
                 ]
-                found += [(f"{mark}.{name}_hi", f"{mark}.{name}_lo") for name in names]
-        return found
+                columns += [(f"{mark}.{name}_hi", f"{mark}.{name}_lo") for name in names]
+        return columns
 
 
 @dataclass(frozen=True)
@@ -210,22 +217,25 @@ class _StageRun:
     @property
     def finished_stages(self) -> list[tuple[Stage, int]]:
         """Its stations, for the part after it."""
-        met = (len(view.path.joined_sources) for view in self.views)
-        return [(station, len(self._top.item_ids(each))) for station, each in zip(self.stages, met, strict=True)]
+        joined_counts = (len(view.path.joined_sources) for view in self.views)
+        return [
+            (stage, len(self._top.item_ids(joined_count)))
+            for stage, joined_count in zip(self.stages, joined_counts, strict=True)
+        ]
 
     def dropped_items(self) -> Iterable[DataFrame]:
         """The items that end here on the way, by the operator that drops them."""
         ends = [view.path.drop_count for view in self.views]
         for place in range(self._top.path.drop_count):
-            at = next(at for at, end in enumerate(ends) if end > place)
-            if at > 0 or self.before:  # what a source's own reader drops has never been an item
-                yield self._item_rows(self._top.path.dropped_rows(place), at)
+            stage_place = next(stage_place for stage_place, end in enumerate(ends) if end > place)
+            if stage_place > 0 or self.before:  # what a source's own reader drops has never been an item
+                yield self._item_rows(self._top.path.dropped_rows(place), stage_place)
 
     def arrived_items(self) -> DataFrame:
-        return self._item_rows(self._top.reach.provenance.frame(self._top.block), len(self.stages))
+        return self._item_rows(self._top.locations.provenance.frame(self._top.block), len(self.stages))
 
-    def _item_rows(self, rows: DataFrame, until: int) -> DataFrame:
-        """What is told of items that came through the stations before ``until``."""
+    def _item_rows(self, rows: DataFrame, stage_count: int) -> DataFrame:
+        """What is told of items that came through the stations before ``stage_count``."""
         from pyspark.sql import functions as F
 
         top, leaf = self._top, self._top.leaf
@@ -233,25 +243,36 @@ class _StageRun:
         hi, lo = F.col(f"{top.mark}.{name}_hi"), F.col(f"{top.mark}.{name}_lo")
         chosen = self.sampling.condition(lo)
         rows = rows.where(hi.isNotNull() if chosen is None else hi.isNotNull() & chosen)
-        told: dict[str, Column] = {HI: hi, LO: lo, KEY: F.col(f"{top.mark}.k")}
-        told["s0"] = F.lit(None).cast("string") if self.options.redact else F.col(f"{top.mark}.d")
+        columns: dict[str, Column] = {HI: hi, LO: lo, KEY: F.col(f"{top.mark}.{KEY_FIELD}")}
+        columns[stage_columns.data(0)] = (
+            F.lit(None).cast("string") if self.options.redact else F.col(f"{top.mark}.{DATA_FIELD}")
+        )
         ids = top.item_ids(0)
-        for station, standing in self.before:
-            told[f"e{station.number}"] = F.lit(1)
-            told[f"c{station.number}"] = count_items(ids) if standing > 1 else F.lit(1)
-        for place, station in enumerate(self.stages[:until]):
-            told[f"e{station.number}"] = F.lit(1)
+        for stage, item_count in self.before:
+            columns[stage_columns.emitted(stage.number)] = F.lit(1)
+            columns[stage_columns.contributors(stage.number)] = count_items(ids) if item_count > 1 else F.lit(1)
+        for place, stage in enumerate(self.stages[:stage_count]):
+            columns[stage_columns.emitted(stage.number)] = F.lit(1)
             if place < self.first_merged:
                 ids = top.item_ids(len(self.views[place].path.joined_sources))
-                told[f"c{station.number}"] = count_items(ids) if len(ids) > 1 else F.lit(1)
-            elif station.contributor_table is not None:
-                told |= dict(zip((f"g{station.number}", f"h{station.number}"), top.reach.group_row_id(), strict=True))
+                columns[stage_columns.contributors(stage.number)] = count_items(ids) if len(ids) > 1 else F.lit(1)
+            elif stage.contributor_table is not None:
+                columns |= dict(
+                    zip(
+                        (stage_columns.row_hi(stage.number), stage_columns.row_lo(stage.number)),
+                        top.locations.group_row_id(),
+                        strict=True,
+                    )
+                )
         if self.stages[0].is_row_function:
-            told |= {f"{word}{self.stages[0].number}": F.col(f"{top.mark}.{word}") for word in "frx"}
+            number = self.stages[0].number
+            columns[stage_columns.flags(number)] = F.col(f"{top.mark}.{FLAGS_FIELD}")
+            columns[stage_columns.retries(number)] = F.col(f"{top.mark}.{RETRIES_FIELD}")
+            columns[stage_columns.error(number)] = F.col(f"{top.mark}.{ERROR_FIELD}")
         if self.options.contributor_ids and len(ids) > 1:
-            own = (f"{top.mark}.{name}_hi", f"{top.mark}.{name}_lo")
-            told["others"] = _item_list(other_items(own, ids))
-        return rows.select(*(column.alias(name) for name, column in told.items()))
+            own_id = (f"{top.mark}.{name}_hi", f"{top.mark}.{name}_lo")
+            columns["others"] = _item_list(other_items(own_id, ids))
+        return rows.select(*(column.alias(name) for name, column in columns.items()))
 
 
 def _item_list(others: Sequence[tuple[Column, Column]]) -> Column:
@@ -259,6 +280,6 @@ def _item_list(others: Sequence[tuple[Column, Column]]) -> Column:
     from pyspark.sql import functions as F
 
     if len(others) == 1:
-        there, other = others[0]
-        return F.when(there, F.array(other))
-    return F.array_distinct(F.array_compact(F.array(*(F.when(there, other) for there, other in others))))
+        is_present, other = others[0]
+        return F.when(is_present, F.array(other))
+    return F.array_distinct(F.array_compact(F.array(*(F.when(is_present, other) for is_present, other in others))))

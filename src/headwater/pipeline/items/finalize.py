@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Outcome, Reason, reason_of
 from headwater.pipeline.declare.options import LineageOptions, Mismatch
+from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.accounts import ItemAccount, SourceStages
 from headwater.pipeline.items.collector import Collector
 from headwater.pipeline.items.item_ids import correlation_uuid
@@ -66,47 +67,53 @@ class ItemFinalizer:
         drops = self._options.overflow == "drop"
         items = self._workspace.items
         first = f"{self._workspace.folder}/whole" if drops else items
-        lines: list[SourceLog] = []
+        source_logs: list[SourceLog] = []
         rows: dict[str, DataFrame] = {}
-        lanes: dict[str, DataFrame] = {}
-        ways = list(account.source_stages())
-        for way in ways:
-            source = way.source.name
-            line = SourceLog(source, way.stages, str(len(lines)))
-            lines.append(line)
-            lane = self._write_fast_path(account, way, f"{first}/{line.folder}")
-            if lane is not None:
-                lanes[source] = lane
-            rows[source] = self._write(account.item_rows(way), f"{first}/{line.folder}") if lane is None else lane
-        if not lines:
+        fast_path_rows: dict[str, DataFrame] = {}
+        routes = list(account.source_stages())
+        for route in routes:
+            source = route.source.name
+            source_log = SourceLog(source, route.stages, str(len(source_logs)))
+            source_logs.append(source_log)
+            fast_rows = self._write_fast_path(account, route, f"{first}/{source_log.folder}")
+            if fast_rows is not None:
+                fast_path_rows[source] = fast_rows
+            rows[source] = (
+                self._write(account.item_rows(route), f"{first}/{source_log.folder}")
+                if fast_rows is None
+                else fast_rows
+            )
+        if not source_logs:
             return
-        companies = {
-            place: self._write(each, f"{items}/company/{place}")
-            for place, each in account.contributor_tables(ways, lanes).items()
+        contributor_tables = {
+            place: self._write(table, f"{items}/company/{place}")
+            for place, table in account.contributor_tables(routes, fast_path_rows).items()
         }
         if drops:
             rows = self._mark_dropped(rows)
-        for line in lines:
-            self._count(line, rows[line.source], keyed=account.keyed)
+        for source_log in source_logs:
+            self._count(source_log, rows[source_log.source], keyed=account.keyed)
         if drops:
             rows = {
-                line.source: self._write(self._shorten_dropped(rows[line.source]), f"{items}/{line.folder}")
-                for line in lines
+                source_log.source: self._write(
+                    self._shorten_dropped(rows[source_log.source]), f"{items}/{source_log.folder}"
+                )
+                for source_log in source_logs
             }
             self._workspace.remove(first)
-        journal = ItemLog(Manifest(lines, self._options), rows, companies)
-        self._workspace.write_text(f"{items}/{MANIFEST}", journal.manifest.to_json())
-        self.item_log = journal
-        self._deliver(journal)
+        item_log = ItemLog(Manifest(source_logs, self._options), rows, contributor_tables)
+        self._workspace.write_text(f"{items}/{MANIFEST}", item_log.manifest.to_json())
+        self.item_log = item_log
+        self._deliver(item_log)
 
-    def _write_fast_path(self, account: ItemAccount, way: SourceStages, path: str) -> DataFrame | None:
+    def _write_fast_path(self, account: ItemAccount, route: SourceStages, path: str) -> DataFrame | None:
         """Every item has at least one row in a lane. As many rows as items prove that it has no more."""
-        journeys = account.fast_path_rows(way)
-        if journeys is None:
+        rows = account.fast_path_rows(route)
+        if rows is None:
             return None
-        found = self._write(journeys, path)
-        if found.count() == account.expected_rows[way.source.name]:
-            return found
+        written = self._write(rows, path)
+        if written.count() == account.expected_rows[route.source.name]:
+            return written
         self._workspace.remove(path)
         return None
 
@@ -114,7 +121,7 @@ class ItemFinalizer:
         if self._options.redact:
             rows = without_error_texts(rows)
         return self._workspace.write_and_read(
-            rows, path, [name for name in rows.columns if name in ("hi", "lo", "key", "s0")]
+            rows, path, [name for name in rows.columns if name in ("hi", "lo", "key", stage_columns.data(0))]
         )
 
     def _mark_dropped(self, rows: dict[str, DataFrame]) -> dict[str, DataFrame]:
@@ -122,56 +129,62 @@ class ItemFinalizer:
         from pyspark.sql import functions as F
 
         id = correlation_uuid(F.col("hi"), F.col("lo"))
-        every = reduce(lambda one, other: one.union(other), (each.select(id.alias("id")) for each in rows.values()))
+        all_ids = reduce(
+            lambda left, right: left.union(right), (source_rows.select(id.alias("id")) for source_rows in rows.values())
+        )
         cap = self._options.materialization_cap
-        first = every.orderBy("id").limit(cap + 1).agg(F.count("*"), F.max("id")).first()
+        first = all_ids.orderBy("id").limit(cap + 1).agg(F.count("*"), F.max("id")).first()
         assert first is not None
-        over = id >= first[1] if first[0] > cap else F.lit(False)
-        return {source: each.withColumn("dropped", F.when(over, True)) for source, each in rows.items()}
+        has_no_room = id >= first[1] if first[0] > cap else F.lit(False)
+        return {
+            source: source_rows.withColumn("dropped", F.when(has_no_room, True)) for source, source_rows in rows.items()
+        }
 
     def _shorten_dropped(self, rows: DataFrame) -> DataFrame:
         """Of those without room nothing that takes any."""
         from pyspark.sql import functions as F
 
-        kept = F.col("dropped").isNull()
+        is_kept = F.col("dropped").isNull()
         if not self._options.drop_records:
-            return rows.where(kept)
-        large = [name for name in rows.columns if name == "others" or (name[0] in "sg" and name[1:].isdigit())]
-        return rows.withColumns({name: F.when(kept, F.col(name)) for name in large})
+            return rows.where(is_kept)
+        large_columns = [name for name in rows.columns if name == "others" or stage_columns.is_large(name)]
+        return rows.withColumns({name: F.when(is_kept, F.col(name)) for name in large_columns})
 
-    def _count(self, line: SourceLog, rows: DataFrame, *, keyed: bool) -> None:
+    def _count(self, source_log: SourceLog, rows: DataFrame, *, keyed: bool) -> None:
         from pyspark.sql import functions as F
 
-        asked = outcome_counts(line.stages)
+        aggregates = outcome_counts(source_log.stages)
         if not keyed:
             for word in INTERNAL_COUNTS:
-                del asked[line.source, word]
-        named = [column.alias(f"n{place}") for place, column in enumerate(asked.values())]
-        named += [F.count("*").alias("all"), F.coalesce(F.sum("e0"), F.lit(0)).alias("rows")]
-        ended = self.end_counts.setdefault(line.source, {})
+                del aggregates[source_log.source, word]
+        named = [column.alias(f"n{place}") for place, column in enumerate(aggregates.values())]
+        named += [F.count("*").alias("all"), F.coalesce(F.sum(stage_columns.emitted(0)), F.lit(0)).alias("rows")]
+        ended = self.end_counts.setdefault(source_log.source, {})
         for row in rows.groupBy("outcome", "dropped").agg(*named).collect():
-            for place, each in enumerate(asked):
-                self._counts_by_node[each] = self._counts_by_node.get(each, 0) + row[f"n{place}"]
+            for place, key in enumerate(aggregates):
+                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{place}"]
             outcome = Outcome(row["outcome"])
             ended[outcome] = ended.get(outcome, 0) + int(row["rows"])
             reason = reason_of(outcome, dropped=bool(row["dropped"]))
             self.counts[reason] = self.counts.get(reason, 0) + row["all"]
         self.counts = {reason: self.counts[reason] for reason in Reason if reason in self.counts}
-        for each in asked:
-            self._counts_by_node.setdefault(each, 0)
+        for key in aggregates:
+            self._counts_by_node.setdefault(key, 0)
 
-    def _deliver(self, journal: ItemLog) -> None:
+    def _deliver(self, item_log: ItemLog) -> None:
         if self._outlets.wants_frames:
-            self._outlets.write_frame(journal.records)
-        many = sum(self.counts.values())
+            self._outlets.write_frame(item_log.records)
+        record_count = sum(self.counts.values())
         cap = self._options.materialization_cap
-        room = self._options.overflow == "materialize" or many <= cap
-        kept = list(islice(journal.local_records(None if room else cap, whole=not room), None if room else cap))
-        self.collector.record(kept, as_they_are=True)
+        has_room = self._options.overflow == "materialize" or record_count <= cap
+        local = list(
+            islice(item_log.local_records(None if has_room else cap, whole=not has_room), None if has_room else cap)
+        )
+        self.collector.record(local, as_they_are=True)
         if self._outlets.wants_records:
-            every = iter(kept) if room else journal.iterate_records()
-            while some := list(islice(every, _BATCH_SIZE)):
-                self._outlets.write(some)
+            records = iter(local) if has_room else item_log.iterate_records()
+            while batch := list(islice(records, _BATCH_SIZE)):
+                self._outlets.write(batch)
 
     def check(self) -> None:
         """A key that two rows have names neither of them; and a row that was read and is in no record is lost."""
@@ -195,14 +208,14 @@ class ItemFinalizer:
         recorded = self.item_log.records.select("correlation_id")
         try:
             with self._workspace.tag_own_jobs():
-                found = [
-                    one.join(other, "correlation_id", "left_anti").limit(_MAX_NAMED).collect()
-                    for one, other in ((self.entered_ids, recorded), (recorded, self.entered_ids))
+                stray_rows = [
+                    left.join(right, "correlation_id", "left_anti").limit(_MAX_NAMED).collect()
+                    for left, right in ((self.entered_ids, recorded), (recorded, self.entered_ids))
                 ]
-        except Exception as gone:  # as a source that has changed; the numbers are told all the same
-            _log.warning("Which items are missing cannot be told: %s", f"{gone}".splitlines()[0][:500])
+        except Exception as error:  # as a source that has changed; the numbers are told all the same
+            _log.warning("Which items are missing cannot be told: %s", f"{error}".splitlines()[0][:500])
             return (), ()
-        missing, extra = (tuple(sorted(row["correlation_id"] for row in rows)) for rows in found)
+        missing, extra = (tuple(sorted(row["correlation_id"] for row in rows)) for rows in stray_rows)
         return missing, extra
 
     def node_counts(self, node: str) -> Mapping[str, int]:

@@ -29,7 +29,16 @@ from headwater.pipeline.items.item_ids import (
     without_key_values,
 )
 from headwater.pipeline.items.item_locations import ItemLocations
-from headwater.pipeline.items.leaves import OUT, ItemLeaf, ItemLeaves
+from headwater.pipeline.items.leaves import (
+    DATA_FIELD,
+    ERROR_FIELD,
+    FLAGS_FIELD,
+    KEY_FIELD,
+    OUT,
+    RETRIES_FIELD,
+    ItemLeaf,
+    ItemLeaves,
+)
 from headwater.pipeline.items.pairing import OutputPairing, PairedOutput, PairingInput
 from headwater.pipeline.run import steps
 from headwater.pipeline.run.function_outputs import FunctionOutput
@@ -88,10 +97,10 @@ class ItemTracker:
         if node.key:
             types = dict(frame.dtypes)
             ids = self._by_key(salt, node.key, [(name, types[name]) for name in node.key])
-            minted = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
+            with_ids = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
         else:
-            minted = add_content_ids(frame, salt)
-        table = self.workspace.keep(node.name, minted)
+            with_ids = add_content_ids(frame, salt)
+        table = self.workspace.keep(node.name, with_ids)
         paths = frozenset([self.workspace.absolute(self.workspace.table(node.name))])
         self._leaves.add(self._source_leaf(node, paths, stored_ids(), {name: name for name in frame.columns}))
         return table.select(*map(steps.quote_name, frame.columns))
@@ -107,10 +116,10 @@ class ItemTracker:
             if rows is None:
                 return 0
             # One half of the ids is less to bring together; where it alone tells them apart, both do.
-            found = rows.agg(F.count("*"), F.count_distinct(LO)).first()
-            assert found is not None
-            self._shared_keys[node.name] = found[0] != found[1]
-            return int(found[0])
+            counts = rows.agg(F.count("*"), F.count_distinct(LO)).first()
+            assert counts is not None
+            self._shared_keys[node.name] = counts[0] != counts[1]
+            return int(counts[0])
 
     def may_share_keys(self, node: Source) -> bool:
         """Whether rows of a source may share a key."""
@@ -120,13 +129,14 @@ class ItemTracker:
         self, node: Source, paths: frozenset[str], ids: ItemIdSql, columns: Mapping[str, str] | None
     ) -> ItemLeaf:
         """``columns``: the source's, by the name in the table; None if they are not simply columns of it."""
-        told = self.records_data and columns is not None
+        has_data = self.records_data and columns is not None
         row = ", ".join(
-            f"{steps.quote_name(there)} as {steps.quote_name(name)}" for name, there in (columns or {}).items()
+            f"{steps.quote_name(table_column)} as {steps.quote_name(name)}"
+            for name, table_column in (columns or {}).items()
         )
-        data = f"to_json(struct({row}), map('ignoreNullFields', 'false'))" if told and row else None
-        own = {node.name: [(ids.hi, ids.lo)]}
-        return ItemLeaf(node.name, paths, own, key=ids.key, data=data, origin=node.name)
+        data = f"to_json(struct({row}), map('ignoreNullFields', 'false'))" if has_data and row else None
+        ids_by_source = {node.name: [(ids.hi, ids.lo)]}
+        return ItemLeaf(node.name, paths, ids_by_source, key=ids.key, data=data, origin=node.name)
 
     def _scan_of(
         self, node: Source, frame: DataFrame, salt: str
@@ -145,16 +155,16 @@ class ItemTracker:
         if any(leaf.paths == paths for leaf in self._leaves.leaves):
             return None  # read by another source as well: whose rows they are could not be told
         at_leaf = {column.expr_id: column for column in sources[0].columns}
-        shown = {column.name: at_leaf.get(column.expr_id) for column in provenance.columns}
-        names = {name: column.name for name, column in shown.items() if column is not None}
-        known = names if len(names) == len(provenance.columns) else None
+        leaf_columns = {column.name: at_leaf.get(column.expr_id) for column in provenance.columns}
+        names = {name: column.name for name, column in leaf_columns.items() if column is not None}
+        plain_names = names if len(names) == len(provenance.columns) else None
         if not node.key:
-            return paths, position_ids(salt), known
-        own = [shown[name] for name in node.key]
-        columns = [column for column in own if column is not None]
-        if len(columns) < len(own):
+            return paths, position_ids(salt), plain_names
+        key_columns = [leaf_columns[name] for name in node.key]
+        columns = [column for column in key_columns if column is not None]
+        if len(columns) < len(key_columns):
             return None  # a column that the reader made
-        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), known
+        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), plain_names
 
     def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemIdSql:
         ids = key_ids(salt, fields)
@@ -167,34 +177,38 @@ class ItemTracker:
         if node.mapper is not None:
             return self._use_pairs(node, self._pairing.by_mapper(node, frame, inputs, node.mapper))
         try:
-            reach = ItemLocations(*self._leaves.provenance_of(frame))
+            locations = ItemLocations(*self._leaves.provenance_of(frame))
         except RowsRefused:
-            reach = None
-        if reach is not None and not reach.hidden_sources:
-            return self._store_rows(node, frame, reach) if _may_change(reach) else self._remember(node, frame, reach)
+            locations = None
+        if locations is not None and not locations.hidden_sources:
+            return (
+                self._store_rows(node, frame, locations)
+                if _may_change(locations)
+                else self._remember(node, frame, locations)
+            )
         paired = None
         if isinstance(node, Transform) and len(inputs) == 1:
             paired = self._pairing.by_position(node, inputs[0], lambda rows: steps.transform(node, [rows]))
-        if paired is None and reach is not None and reach.sources - reach.hidden_sources:
-            return self._remember(node, frame, reach)  # of some sources it can be told
+        if paired is None and locations is not None and locations.sources - locations.hidden_sources:
+            return self._remember(node, frame, locations)  # of some sources it can be told
         return self._use_pairs(node, paired or self._pairing.without_pairs(node, frame, self.sources_behind[node.name]))
 
-    def _remember(self, node: Node, frame: DataFrame, reach: ItemLocations) -> DataFrame:
-        self._locations[node.name] = reach
+    def _remember(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
+        self._locations[node.name] = locations
         return frame
 
-    def _store_rows(self, node: Node, frame: DataFrame, reach: ItemLocations) -> DataFrame:
+    def _store_rows(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
         """Of rows that another execution may not repeat, as those that a limit takes: kept with the items they carry.
         Who else is behind them would be found by another execution."""
         from pyspark.sql import functions as F
 
-        carried, tracking = _tracking_columns(reach)
+        carried, tracking = _tracking_columns(locations)
         ids = [F.col(column).alias(name) for name, column in tracking.items()]
         plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(frame.columns)]
-        rows = reach.with_out_ids(reach.provenance.frame(0)).select(*ids, *plain)
+        rows = locations.with_out_ids(locations.provenance.frame(0)).select(*ids, *plain)
         table = self.workspace.keep(f"{node.name}>", rows)
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
-        lost = frozenset(reach.lost_sources | reach.linked_sources())
+        lost = frozenset(locations.lost_sources | locations.linked_sources())
         self._leaves.add(ItemLeaf(node.name, paths, _quote_ids(carried), lost_sources=lost))
         return table.select(*map(steps.quote_name, frame.columns))
 
@@ -207,74 +221,76 @@ class ItemTracker:
         """The function's results, and what became of each row, kept."""
         from pyspark.sql import functions as F
 
-        reach = self.locations(input)
-        followed = reach.with_out_ids(reach.provenance.frame(0))
-        carried, tracking = _tracking_columns(reach)
-        linked = reach.linked_sources()
+        locations = self.locations(input)
+        followed = locations.with_out_ids(locations.provenance.frame(0))
+        carried, tracking = _tracking_columns(locations)
+        linked = locations.linked_sources()
         if linked:
             tracking[OUT] = OUT_ID
         plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(self.frames[input].columns)]
-        ours = {name: F.col(column) for name, column in tracking.items()}
-        begun, along = ("", {}) if linked else self._origin_columns(reach, carried)
-        ours |= along
+        tracking_columns = {name: F.col(column) for name, column in tracking.items()}
+        origin, origin_columns = ("", {}) if linked else self._origin_columns(locations, carried)
+        tracking_columns |= origin_columns
         los = [tracking[lo] for columns in carried.values() for _, lo in columns]
         chosen = [column for lo in los if (column := self.sampling.condition(F.col(lo))) is not None]
         if chosen and not linked and node.on_error != "dead_letter":
             # Of a row without an item that is followed nothing need be kept; of one with such an item, all beside it.
             # A dead letter names its items in any case.
-            here = reduce(or_, (F.coalesce(column, F.lit(False)) for column in chosen))
-            ours = {name: F.when(here, column) for name, column in ours.items()}
-        given = followed.select(*(column.alias(name) for name, column in ours.items()), *plain)
-        rows = self.workspace.keep(node.name, steps.row_map_with_outcomes(node, given, len(ours)))
-        pairs = {source: self._store_pairs(node, reach, source) for source in sorted(linked)}
-        kept = FunctionOutput(node, rows, carried, pairs, frozenset(reach.lost_sources))
+            has_item = reduce(or_, (F.coalesce(column, F.lit(False)) for column in chosen))
+            tracking_columns = {name: F.when(has_item, column) for name, column in tracking_columns.items()}
+        input_rows = followed.select(*(column.alias(name) for name, column in tracking_columns.items()), *plain)
+        rows = self.workspace.keep(node.name, steps.row_map_with_outcomes(node, input_rows, len(tracking_columns)))
+        pairs = {source: self._store_pairs(node, locations, source) for source in sorted(linked)}
+        output = FunctionOutput(node, rows, carried, pairs, frozenset(locations.lost_sources))
         paths = frozenset([self.workspace.absolute(self.workspace.table(node.name))])
-        told = {"f": "__hw_outcome", "r": "__hw_retries", "x": "__hw_error"}
+        extra = {FLAGS_FIELD: "__hw_outcome", RETRIES_FIELD: "__hw_retries", ERROR_FIELD: "__hw_error"}
         leaf = ItemLeaf(
-            node.name, paths, _quote_ids(carried), pairs, lost_sources=frozenset(reach.lost_sources), extra=told
+            node.name, paths, _quote_ids(carried), pairs, lost_sources=frozenset(locations.lost_sources), extra=extra
         )
-        if along:
-            leaf = replace(leaf, key=_KEY_COLUMN, data=_DATA_COLUMN if _DATA_COLUMN in along else None, origin=begun)
+        if origin_columns:
+            leaf = replace(
+                leaf, key=_KEY_COLUMN, data=_DATA_COLUMN if _DATA_COLUMN in origin_columns else None, origin=origin
+            )
         self._leaves.add(leaf)
-        return kept
+        return output
 
     def _origin_columns(
-        self, reach: ItemLocations, carried: Mapping[str, list[tuple[str, str]]]
+        self, locations: ItemLocations, carried: Mapping[str, list[tuple[str, str]]]
     ) -> tuple[str, dict[str, Column]]:
         """What is told of one of the sources' items, if they may stay one row each."""
         from pyspark.sql import functions as F
 
-        for number in reach.provenance.blocks[0].sources:
-            leaf = reach.leaves.get(number)
+        for number in locations.provenance.blocks[0].sources:
+            leaf = locations.leaves.get(number)
             if leaf is None or leaf.origin not in self.fast_path_sources or len(carried.get(leaf.origin, ())) != 1:
                 continue
-            mark = reach.provenance.sources[number].mark
-            words = {_KEY_COLUMN: "k"} | ({_DATA_COLUMN: "d"} if leaf.data is not None else {})
-            return leaf.origin, {name: F.col(f"{mark}.{word}") for name, word in words.items()}
+            mark = locations.provenance.sources[number].mark
+            fields = {_KEY_COLUMN: KEY_FIELD} | ({_DATA_COLUMN: DATA_FIELD} if leaf.data is not None else {})
+            return leaf.origin, {name: F.col(f"{mark}.{struct_field}") for name, struct_field in fields.items()}
         return "", {}
 
-    def _store_pairs(self, node: RowMap, reach: ItemLocations, source: str) -> DataFrame:
+    def _store_pairs(self, node: RowMap, locations: ItemLocations, source: str) -> DataFrame:
         """The items behind each row that the function was given, where many have made it."""
-        pairs = reach.pairs(source, self.sampling)
+        pairs = locations.pairs(source, self.sampling)
         assert pairs is not None
         return self.workspace.keep(f"{node.name}<{source}", pairs.withColumnRenamed(OUT_ID, OUT))
 
 
-def _tracking_columns(reach: ItemLocations) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
+def _tracking_columns(locations: ItemLocations) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
     """By source the columns that will carry its items, and what goes into each."""
     carried: dict[str, list[tuple[str, str]]] = {}
     columns: dict[str, str] = {}
-    for source, (hi, lo) in reach.carried_ids():
+    for source, (hi, lo) in locations.carried_ids():
         names = (f"{_ID_COLUMN}{len(columns)}", f"{_ID_COLUMN}{len(columns) + 1}")
         columns |= dict(zip(names, (hi, lo), strict=True))
         carried.setdefault(source, []).append(names)
     return carried, columns
 
 
-def _may_change(reach: ItemLocations) -> bool:
+def _may_change(locations: ItemLocations) -> bool:
     """Whether another execution may give other rows, and not only other values in rows that their group tells apart."""
-    notes = reach.provenance.notes
-    return bool(notes) and (not reach.linked_sources() or any("limit" in note for note in notes))
+    notes = locations.provenance.notes
+    return bool(notes) and (not locations.linked_sources() or any("limit" in note for note in notes))
 
 
 def _quote_ids(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:

@@ -16,6 +16,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from headwater.model.items import Outcome
+from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.item_ids import HI, ID, KEY, LO, sample_items
 from headwater.pipeline.items.item_locations import ROW_ID
 from headwater.pipeline.items.stages import Stage
@@ -60,56 +61,48 @@ def row_id_columns(row_id: Column) -> dict[str, Column]:
     return {name: F.xxhash64(F.lit(seed), row_id) for seed, name in enumerate(ROW_ID)}
 
 
-def item_rows(entered: StageVisit, later: Sequence[StageVisit], line: Sequence[Stage], *, repeats: bool) -> DataFrame:
+def item_rows(entered: StageVisit, later: Sequence[StageVisit], stages: Sequence[Stage], *, repeats: bool) -> DataFrame:
     """``repeats``: rows of the source may share a key, and are one item then."""
-    found = _entry_rows(entered, repeats)
-    stations = [station for station in line if station.number and station.same_as is None]
+    rows = _entry_rows(entered, repeats)
+    counted = [stage for stage in stages if stage.number and stage.same_as is None]
     for part in (
-        _numeric_columns(later, stations),
-        _text_columns(later, stations),
+        _numeric_columns(later, counted),
+        _text_columns(later, counted),
         _neighbour_columns([entered, *later]),
     ):
         if part is not None:
-            found = found.join(part, list(ID), "left")
-    return complete_rows(found, line)
+            rows = rows.join(part, list(ID), "left")
+    return complete_rows(rows, stages)
 
 
-_STAGE_TYPES = {"e": "int", "c": "bigint", "s": "string", "g": "bigint", "h": "bigint", "m": "boolean"}
-_FUNCTION_TYPES = {"f": "int", "r": "int", "x": "string"}
-
-
-def _column_types(line: Sequence[Stage]) -> dict[str, str]:
+def _column_types(stages: Sequence[Stage]) -> dict[str, str]:
     """All that may be told of an item, with their types."""
-    own = [station for station in line if station.same_as is None]
-    every = {f"{word}{each.number}": type for each in own for word, type in _STAGE_TYPES.items()}
-    every |= {
-        f"{word}{each.number}": type for each in own if each.is_row_function for word, type in _FUNCTION_TYPES.items()
-    }
-    return every | {"others": "array<struct<hi:bigint,lo:bigint>>", "unnamed": "boolean", "dropped": "boolean"}
+    types = stage_columns.types(stages)
+    return types | {"others": "array<struct<hi:bigint,lo:bigint>>", "unnamed": "boolean", "dropped": "boolean"}
 
 
-def complete_rows(found: DataFrame, line: Sequence[Stage]) -> DataFrame:
+def complete_rows(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
     """With where each item ended. What nothing is told of has no column, unless the end is found by it."""
     from pyspark.sql import functions as F
 
-    known = {HI: "hi", LO: "lo", KEY: "key"}
-    columns = [F.col(name).alias(as_) for name, as_ in known.items()]
-    for name, type in _column_types(line).items():
-        if name[0] == "e":
-            emitted = F.coalesce(name, F.lit(0)) if name in found.columns else F.lit(0)
+    ids = {HI: "hi", LO: "lo", KEY: "key"}
+    columns = [F.col(name).alias(alias) for name, alias in ids.items()]
+    for name, type in _column_types(stages).items():
+        if stage_columns.is_emitted(name):
+            emitted = F.coalesce(name, F.lit(0)) if name in rows.columns else F.lit(0)
             columns.append(emitted.cast(type).alias(name))
-        elif name in found.columns or name[0] == "f":
-            told = F.col(name) if name in found.columns else F.lit(None)
-            columns.append(told.cast(type).alias(name))
+        elif name in rows.columns or stage_columns.is_flags(name):
+            value = F.col(name) if name in rows.columns else F.lit(None)
+            columns.append(value.cast(type).alias(name))
     columns.append(F.lit(None).cast("boolean").alias("dropped"))
-    return add_end(found.select(*columns), line)
+    return add_end(rows.select(*columns), stages)
 
 
-def add_missing_columns(rows: DataFrame, line: Sequence[Stage]) -> DataFrame:
+def add_missing_columns(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
     """With a column for whatever could have been told."""
     from pyspark.sql import functions as F
 
-    missing = {name: type for name, type in _column_types(line).items() if name not in rows.columns}
+    missing = {name: type for name, type in _column_types(stages).items() if name not in rows.columns}
     return rows.select("*", *(F.lit(None).cast(type).alias(name) for name, type in missing.items()))
 
 
@@ -117,113 +110,132 @@ def _entry_rows(entered: StageVisit, repeats: bool) -> DataFrame:
     from pyspark.sql import functions as F
 
     types = {KEY: "string", SHOWN: "string", EMITTED: "int", CONTRIBUTORS: "bigint", ROW_HI: "bigint", ROW_LO: "bigint"}
-    names = {KEY: KEY, SHOWN: "s0", EMITTED: "e0", CONTRIBUTORS: "c0", ROW_HI: "g0", ROW_LO: "h0"}
+    names = {
+        KEY: KEY,
+        SHOWN: stage_columns.data(0),
+        EMITTED: stage_columns.emitted(0),
+        CONTRIBUTORS: stage_columns.contributors(0),
+        ROW_HI: stage_columns.row_hi(0),
+        ROW_LO: stage_columns.row_lo(0),
+    }
     rows = entered.select_values(types)
     if not repeats:
-        return rows.select(*ID, *(F.col(name).alias(as_) for name, as_ in names.items()))
-    making = {KEY: F.max(KEY), SHOWN: F.min(SHOWN), EMITTED: F.sum(EMITTED), CONTRIBUTORS: F.max(CONTRIBUTORS)}
-    making |= {ROW_HI: F.min(ROW_HI), ROW_LO: F.min_by(ROW_LO, ROW_HI)}
-    more = (F.min(ROW_HI) != F.max(ROW_HI)).alias("m0")
-    return rows.groupBy(*ID).agg(*(make.alias(names[name]) for name, make in making.items()), more)
+        return rows.select(*ID, *(F.col(name).alias(alias) for name, alias in names.items()))
+    aggregates = {KEY: F.max(KEY), SHOWN: F.min(SHOWN), EMITTED: F.sum(EMITTED), CONTRIBUTORS: F.max(CONTRIBUTORS)}
+    aggregates |= {ROW_HI: F.min(ROW_HI), ROW_LO: F.min_by(ROW_LO, ROW_HI)}
+    has_several_rows = (F.min(ROW_HI) != F.max(ROW_HI)).alias(stage_columns.several_rows(0))
+    return rows.groupBy(*ID).agg(
+        *(aggregate.alias(names[name]) for name, aggregate in aggregates.items()), has_several_rows
+    )
 
 
-def _numeric_columns(later: Sequence[StageVisit], stations: Sequence[Stage]) -> DataFrame | None:
+def _numeric_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataFrame | None:
     from pyspark.sql import functions as F
 
     if not later:
         return None
-    making: list[Column] = []
+    aggregates: list[Column] = []
 
-    def tell(name: str, make: Callable[[Column], Column], station: int, column: str) -> None:
-        making.append(make(F.when(F.col(_STAGE) == station, F.col(column))).alias(name))
+    def tell(name: str, make: Callable[[Column], Column], stage: int, column: str) -> None:
+        aggregates.append(make(F.when(F.col(_STAGE) == stage, F.col(column))).alias(name))
 
-    for station in stations:
-        number = station.number
-        told = {name for stop in later if stop.stage == number for name in stop.values}
-        tell(f"e{number}", F.sum, number, EMITTED)
-        if CONTRIBUTORS in told:
-            tell(f"c{number}", F.max, number, CONTRIBUTORS)
-        if FLAGS in told:
-            tell(f"f{number}", F.bit_or, number, FLAGS)
-            tell(f"r{number}", F.max, number, RETRIES)
-        if ROW_HI in told:
-            here = F.col(_STAGE) == number
-            tell(f"g{number}", F.min, number, ROW_HI)
-            making.append(F.min_by(F.when(here, F.col(ROW_LO)), F.when(here, F.col(ROW_HI))).alias(f"h{number}"))
-            making.append(
-                (F.min(F.when(here, F.col(ROW_HI))) != F.max(F.when(here, F.col(ROW_HI)))).alias(f"m{number}")
+    for stage in stages:
+        number = stage.number
+        value_names = {name for stop in later if stop.stage == number for name in stop.values}
+        tell(stage_columns.emitted(number), F.sum, number, EMITTED)
+        if CONTRIBUTORS in value_names:
+            tell(stage_columns.contributors(number), F.max, number, CONTRIBUTORS)
+        if FLAGS in value_names:
+            tell(stage_columns.flags(number), F.bit_or, number, FLAGS)
+            tell(stage_columns.retries(number), F.max, number, RETRIES)
+        if ROW_HI in value_names:
+            is_stage = F.col(_STAGE) == number
+            tell(stage_columns.row_hi(number), F.min, number, ROW_HI)
+            aggregates.append(
+                F.min_by(F.when(is_stage, F.col(ROW_LO)), F.when(is_stage, F.col(ROW_HI))).alias(
+                    stage_columns.row_lo(number)
+                )
             )
-    return _union(stop.select_values(_NUMERIC_TYPES) for stop in later).groupBy(*ID).agg(*making)
+            aggregates.append(
+                (F.min(F.when(is_stage, F.col(ROW_HI))) != F.max(F.when(is_stage, F.col(ROW_HI)))).alias(
+                    stage_columns.several_rows(number)
+                )
+            )
+    return _union(stop.select_values(_NUMERIC_TYPES) for stop in later).groupBy(*ID).agg(*aggregates)
 
 
-def _text_columns(later: Sequence[StageVisit], stations: Sequence[Stage]) -> DataFrame | None:
+def _text_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataFrame | None:
     """Errors, which are few, and what was asked to be shown."""
     from pyspark.sql import functions as F
 
-    words = {"x": (ERROR, F.max), "s": (SHOWN, F.min)}
-    telling = [stop for stop in later if ERROR in stop.values or SHOWN in stop.values]
-    making = [
-        make(F.when(F.col(_STAGE) == station.number, F.col(name))).alias(f"{word}{station.number}")
-        for station in stations
-        for word, (name, make) in words.items()
-        if any(stop.stage == station.number and name in stop.values for stop in telling)
+    texts = {stage_columns.error: (ERROR, F.max), stage_columns.data: (SHOWN, F.min)}
+    text_visits = [stop for stop in later if ERROR in stop.values or SHOWN in stop.values]
+    aggregates = [
+        make(F.when(F.col(_STAGE) == stage.number, F.col(name))).alias(column_of(stage.number))
+        for stage in stages
+        for column_of, (name, make) in texts.items()
+        if any(stop.stage == stage.number and name in stop.values for stop in text_visits)
     ]
-    if not making:
+    if not aggregates:
         return None
-    rows = _union(stop.select_values({ERROR: "string", SHOWN: "string"}) for stop in telling)
-    return rows.where(F.col(ERROR).isNotNull() | F.col(SHOWN).isNotNull()).groupBy(*ID).agg(*making)
+    rows = _union(stop.select_values({ERROR: "string", SHOWN: "string"}) for stop in text_visits)
+    return rows.where(F.col(ERROR).isNotNull() | F.col(SHOWN).isNotNull()).groupBy(*ID).agg(*aggregates)
 
 
 def _neighbour_columns(later: Sequence[StageVisit]) -> DataFrame | None:
     """Who was beside an item: some of them, where they are many."""
     from pyspark.sql import functions as F
 
-    every = [
-        stop.rows.where(there).select(*ID, other["hi"].alias("hi"), other["lo"].alias("lo"))
+    neighbour_rows = [
+        stop.rows.where(is_present).select(*ID, item["hi"].alias("hi"), item["lo"].alias("lo"))
         for stop in later
-        for there, other in stop.neighbours
+        for is_present, item in stop.neighbours
     ]
-    if not every:
+    if not neighbour_rows:
         return None
-    found = sample_items(_union(every), ID, ("hi", "lo"))
-    return found.select(*ID, F.col("__hw_names").alias("others"), F.col("__hw_cut").alias("unnamed"))
+    sampled = sample_items(_union(neighbour_rows), ID, ("hi", "lo"))
+    return sampled.select(*ID, F.col("__hw_names").alias("others"), F.col("__hw_cut").alias("unnamed"))
 
 
 def _union(frames: Iterable[DataFrame]) -> DataFrame:
-    return reduce(lambda one, other: one.union(other), frames)
+    return reduce(lambda left, right: left.union(right), frames)
 
 
 class StageColumns:
     """One station, as the row of an item tells of it."""
 
-    def __init__(self, station: Stage, line: Sequence[Stage]) -> None:
+    def __init__(self, stage: Stage, stages: Sequence[Stage]) -> None:
         from pyspark.sql import functions as F
 
-        self.stage = station
-        self.emitted = emitted_count(station)
-        came = [emitted_count(other) > 0 for other in line if other.number in station.ports]
-        self.reached = F.lit(True) if station.kind == "source" else reduce(lambda a, b: a | b, came, F.lit(False))
-        self.outcome = F.when(self.emitted > 0, F.lit(int(station.outcome))).otherwise(int(Outcome.FILTERED_OUT))
-        if station.is_row_function:
-            self.outcome = F.coalesce(F.col(f"f{station.number}"), F.lit(0))
+        self.stage = stage
+        self.emitted = emitted_count(stage)
+        has_input = [emitted_count(earlier) > 0 for earlier in stages if earlier.number in stage.ports]
+        self.reached = (
+            F.lit(True) if stage.kind == "source" else reduce(lambda left, right: left | right, has_input, F.lit(False))
+        )
+        self.outcome = F.when(self.emitted > 0, F.lit(int(stage.outcome))).otherwise(int(Outcome.FILTERED_OUT))
+        if stage.is_row_function:
+            self.outcome = F.coalesce(F.col(stage_columns.flags(stage.number)), F.lit(0))
             self.reached = self.reached & (self.outcome != 0)
 
     def has(self, flag: Outcome) -> Column:
         return self.reached & (self.outcome.bitwiseAND(int(flag)) != 0)
 
 
-def emitted_count(station: Stage) -> Column:
+def emitted_count(stage: Stage) -> Column:
     """Where nothing of its own can be told of a station, as often as at those before it."""
     from pyspark.sql import functions as F
 
-    return reduce(lambda one, other: one + other, (F.col(f"e{number}") for number in station.counted_stages))
+    return reduce(
+        lambda left, right: left + right, (F.col(stage_columns.emitted(number)) for number in stage.counted_stages)
+    )
 
 
-def add_end(found: DataFrame, line: Sequence[Stage]) -> DataFrame:
+def add_end(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
     """Where the item ended: where it failed, else at the last sink it came to, else where it was dropped last."""
     from pyspark.sql import functions as F
 
-    views = [StageColumns(station, line) for station in reversed(line)]
+    views = [StageColumns(stage, stages) for stage in reversed(stages)]
 
     def at(view: StageColumns, when: Column) -> Column:
         return F.when(when, view.stage.number)
@@ -236,4 +248,4 @@ def add_end(found: DataFrame, line: Sequence[Stage]) -> DataFrame:
         *(at(view, view.reached) for view in views),
     )
     outcome = F.coalesce(*(F.when(F.col("ended") == view.stage.number, view.outcome) for view in views))
-    return found.withColumn("ended", ended).withColumn("outcome", outcome)
+    return rows.withColumn("ended", ended).withColumn("outcome", outcome)

@@ -42,16 +42,16 @@ def source_salt(pipeline_id: str, source: str) -> str:
 
 def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
     """``fields``: the key's columns, each with its type."""
-    told: list[str] = []
+    expressions: list[str] = []
     for name, type in fields:
         quoted = f"`{name.replace('`', '``')}`"
         nested = type.startswith(_NESTED)  # within these, the hash would pass over nulls
-        told += [
+        expressions += [
             f"isnull({quoted})",
             f"to_json(struct({quoted}), map('ignoreNullFields', 'false'))" if nested else quoted,
         ]
     columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
-    return _hashed_ids(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+    return _hashed_ids(salt, expressions, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
 
 
 def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
@@ -62,8 +62,8 @@ def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
 
 def position_ids(salt: str) -> ItemIdSql:
     """Of Parquet files."""
-    place = ["_metadata.file_path", "_metadata.row_index"]
-    return _hashed_ids(salt, place, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
+    expressions = ["_metadata.file_path", "_metadata.row_index"]
+    return _hashed_ids(salt, expressions, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
 
 
 def stored_ids() -> ItemIdSql:
@@ -80,13 +80,13 @@ def add_content_ids(rows: DataFrame, salt: str) -> DataFrame:
     hashed = rows.select("*", *(half.alias(name) for half, name in zip(id_halves(columns), ID, strict=True)))
     equal = Window.partitionBy(*ID).orderBy(*ID)
     numbered = hashed.select("*", F.row_number().over(equal).alias(KEY))
-    minted = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
+    ids = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
     key = F.to_json(F.struct(F.hex(HI).alias("content"), F.col(KEY).alias("number"))).alias(KEY)
-    return numbered.select(*(f"`{name}`" for name in rows.columns), *minted, key)
+    return numbered.select(*(f"`{name}`" for name in rows.columns), *ids, key)
 
 
-def _hashed_ids(salt: str, told: Sequence[str], key: str) -> ItemIdSql:
-    inner = ", ".join(told)
+def _hashed_ids(salt: str, expressions: Sequence[str], key: str) -> ItemIdSql:
+    inner = ", ".join(expressions)
     return ItemIdSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
 
 
@@ -116,19 +116,19 @@ def sample_items(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -
     ends = [F.min_by(hi, lo).alias("hi"), F.min(lo).alias("lo"), F.max_by(hi, lo).alias("hi2"), F.max(lo).alias("lo2")]
     shares = rows.groupBy(*by, share).agg(F.count("*").alias("count"), *ends)
     first, last = F.struct("hi", "lo"), F.struct(F.col("hi2").alias("hi"), F.col("lo2").alias("lo"))
-    both = F.when(F.col("lo") == F.col("lo2"), F.array(first)).otherwise(F.array(first, last))
+    first_and_last = F.when(F.col("lo") == F.col("lo2"), F.array(first)).otherwise(F.array(first, last))
     cut = (F.col("count") > 2) & (F.col("lo") != F.col("lo2"))
     return shares.groupBy(*by).agg(
         F.sum("count").alias("__hw_count"),
-        F.flatten(F.collect_list(both)).alias("__hw_names"),
+        F.flatten(F.collect_list(first_and_last)).alias("__hw_names"),
         F.bool_or(cut).alias("__hw_cut"),
     )
 
 
 def id_numbers(correlation_id: str) -> tuple[int, int]:
     """The two numbers of an id."""
-    whole = UUID(correlation_id).bytes
-    return int.from_bytes(whole[:8], signed=True), int.from_bytes(whole[8:], signed=True)
+    id_bytes = UUID(correlation_id).bytes
+    return int.from_bytes(id_bytes[:8], signed=True), int.from_bytes(id_bytes[8:], signed=True)
 
 
 @dataclass(frozen=True)

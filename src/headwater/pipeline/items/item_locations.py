@@ -12,7 +12,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
-from headwater.pipeline.items.leaves import OUT, ItemLeaf
+from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
 from headwater.rows.forward import propagate
 from headwater.rows.identity import OUT_ID, id_halves, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
@@ -49,13 +49,13 @@ class ItemLocations:
         """The sources with rows behind code that cannot be looked into: which of its rows are made of which of them is
         anybody's guess."""
         below: dict[int, set[int]] = {}
-        found: set[int] = set()
+        numbers: set[int] = set()
         for block in reversed(self.provenance.blocks):
             below[block.number] = set(block.sources).union(*(below[link.to] for link in block.links))
             for link in block.links:
                 if link.kind in _HIDING_LINKS:  # a row that was skipped over is held here as well
-                    found |= below[link.to] - set(block.sources)
-        return {source for number in found for source in self._leaf_sources(number)}
+                    numbers |= below[link.to] - set(block.sources)
+        return {source for number in numbers for source in self._leaf_sources(number)}
 
     @property
     def sources(self) -> set[str]:
@@ -74,23 +74,23 @@ class ItemLocations:
 
     def linked_sources(self) -> set[str]:
         """The sources whose items made rows together with others, so that the rows do not carry them all."""
-        behind = {source for number in self.provenance.blocks[0].sources for source in self._paired_sources(number)}
-        return behind | {source for source in self.sources if self._links_for(source)}
+        paired = {source for number in self.provenance.blocks[0].sources for source in self._paired_sources(number)}
+        return paired | {source for source in self.sources if self._links_for(source)}
 
     def merge_depth(self, source: str) -> int:
         """Through how many places where many rows become one the source's items come, at most."""
-        deep: dict[int, int] = {0: 0}
-        most = 0
+        depth_of_block: dict[int, int] = {0: 0}
+        depth = 0
         for block in self.provenance.blocks:  # parents first
-            if block.number not in deep:
+            if block.number not in depth_of_block:
                 continue
             if any(source in self._leaf_sources(number) for number in block.sources):
-                most = max(most, deep[block.number])
+                depth = max(depth, depth_of_block[block.number])
             for link in block.links:
                 if link.kind in _OWNING_LINKS:
-                    below = deep[block.number] + (link.kind in _MERGING_LINKS)
-                    deep[link.to] = max(deep.get(link.to, 0), below)
-        return most
+                    below = depth_of_block[block.number] + (link.kind in _MERGING_LINKS)
+                    depth_of_block[link.to] = max(depth_of_block.get(link.to, 0), below)
+        return depth
 
     def with_out_ids(self, top: DataFrame) -> DataFrame:
         """Rows of the uppermost block under names of our own, with an `out_id`. Rows that share it look alike and are
@@ -105,10 +105,11 @@ class ItemLocations:
             for name in (link.present, *link.columns, *link.condition_columns)
             if name in types
         ]
-        told = [
-            (top[name], types[name]) for name in dict.fromkeys([*(names[at] for at in provenance.identity), *links])
+        identity_columns = [
+            (top[name], types[name])
+            for name in dict.fromkeys([*(names[position] for position in provenance.identity), *links])
         ]
-        return top.select("*", out_id([*told, *self._mark_columns(top)]))
+        return top.select("*", out_id([*identity_columns, *self._mark_columns(top)]))
 
     def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
         """The ids that the rows carry."""
@@ -116,28 +117,28 @@ class ItemLocations:
             mark = self.provenance.sources[number].mark
             if number in self.leaves:
                 fields: Any = top.schema[mark].dataType
-                ids = [each for each in fields if each.name == "o" or each.name.endswith(("_hi", "_lo"))]
-                yield from ((top[mark][each.name], each.dataType) for each in ids)
+                ids = [field for field in fields if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
+                yield from ((top[mark][field.name], field.dataType) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
         """The node's rows that items have reached, each beside the item: the row's columns under names of our own, its
         `out_id`, how many there are of it, and the item's id. None if the source is not behind the node."""
         from pyspark.sql import functions as F
 
-        ways = self._links_for(source)
+        links = self._links_for(source)
         top = propagate(
-            self.provenance, lambda block: self._item_rows(block, source, sampling), ID, lambda link: link in ways
+            self.provenance, lambda block: self._item_rows(block, source, sampling), ID, lambda link: link in links
         )
         if top is None:
             return None
-        found = self.with_out_ids(top)
-        if self._has_one_path(source, ways, 0):
-            return found.withColumn(COPIES, F.lit(1))
-        once = found.dropDuplicates([OUT_ID, *ID])
+        rows = self.with_out_ids(top)
+        if self._has_one_path(source, links, 0):
+            return rows.withColumn(COPIES, F.lit(1))
+        unique = rows.dropDuplicates([OUT_ID, *ID])
         if self.provenance.has_key:
-            return once.withColumn(COPIES, F.lit(1))
-        every = self.with_out_ids(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(COPIES))
-        return once.join(every, OUT_ID)
+            return unique.withColumn(COPIES, F.lit(1))
+        copies = self.with_out_ids(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(COPIES))
+        return unique.join(copies, OUT_ID)
 
     def pairs(self, source: str, sampling: Sampling) -> DataFrame | None:
         """(out_id, hi, lo): which of the source's items have made which row, each pair once."""
@@ -146,8 +147,8 @@ class ItemLocations:
 
     def items_behind(self, sampling: Sampling) -> DataFrame:
         """(`out_id`, item), each once: the items of all sources that have made a row."""
-        every = [self.pairs(source, sampling) for source in sorted(self.sources)]
-        return union_by_name([pairs for pairs in every if pairs is not None])
+        pairs_by_source = [self.pairs(source, sampling) for source in sorted(self.sources)]
+        return union_by_name([pairs for pairs in pairs_by_source if pairs is not None])
 
     @cached_property
     def group_link(self) -> BlockLink | None:
@@ -187,18 +188,18 @@ class ItemLocations:
             return None
         return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
-    def _has_one_path(self, source: str, ways: set[BlockLink], number: int) -> bool:
+    def _has_one_path(self, source: str, links: set[BlockLink], number: int) -> bool:
         """Whether an item can come to a row on one way alone, so that it comes there but once."""
         block = self.provenance.blocks[number]
-        own = sum(
+        item_columns = sum(
             len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
             for leaf in map(self.leaves.get, block.sources)
             if leaf is not None
         )
-        up = [link for link in block.links if link in ways]
-        if own + len(up) != 1:
+        up = [link for link in block.links if link in links]
+        if item_columns + len(up) != 1:
             return False
-        return not up or (up[0].kind in _MERGING_LINKS and self._has_one_path(source, ways, up[0].to))
+        return not up or (up[0].kind in _MERGING_LINKS and self._has_one_path(source, links, up[0].to))
 
     def _links_for(self, source: str) -> set[BlockLink]:
         """The links that lead to the source's items; those that make them part of a row, if there are any."""
@@ -207,15 +208,17 @@ class ItemLocations:
         return owning if owning or holds else self._links_leading_to(source, None)
 
     def _links_leading_to(self, source: str, kinds: tuple[str, ...] | None) -> set[BlockLink]:
-        found: set[BlockLink] = set()
-        leads: set[int] = set()
+        links: set[BlockLink] = set()
+        leading_blocks: set[int] = set()
         for block in reversed(self.provenance.blocks):
             holds = any(source in self._leaf_sources(number) for number in block.sources)
-            below = {link for link in block.links if link.to in leads and (kinds is None or link.kind in kinds)}
-            found |= below
+            below = {
+                link for link in block.links if link.to in leading_blocks and (kinds is None or link.kind in kinds)
+            }
+            links |= below
             if holds or below:
-                leads.add(block.number)
-        return found
+                leading_blocks.add(block.number)
+        return links
 
     def _paired_sources(self, number: int) -> set[str]:
         leaf = self.leaves.get(number)
@@ -238,13 +241,13 @@ class ItemLocations:
                 name = leaf.id_prefix(source, place)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
                 chosen = sampling.condition(lo)
-                there = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
-                yield frame.where(there).select("*", hi.alias(HI), lo.alias(LO))
+                is_present = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
+                yield frame.where(is_present).select("*", hi.alias(HI), lo.alias(LO))
             if source in leaf.pairs:
                 pairs = leaf.pairs[source]
-                joined = frame.join(pairs, frame[f"{mark}.o"] == pairs[OUT])
+                joined = frame.join(pairs, frame[f"{mark}.{OUT_FIELD}"] == pairs[OUT])
                 yield joined.select(frame["*"], *(pairs[name] for name in ID))
 
 
 def union_by_name(frames: list[DataFrame]) -> DataFrame:
-    return reduce(lambda one, other: one.unionByName(other), frames)
+    return reduce(lambda left, right: left.unionByName(right), frames)

@@ -58,29 +58,29 @@ class Manifest:
     options: LineageOptions
 
     def to_json(self) -> str:
-        lines = [
+        sources = [
             {
-                "source": line.source,
-                "folder": line.folder,
-                "stations": [station.to_dict() for station in line.stages],
+                "source": source_log.source,
+                "folder": source_log.folder,
+                "stations": [stage.to_dict() for stage in source_log.stages],
             }
-            for line in self.sources
+            for source_log in self.sources
         ]
         options = {
-            each.name: getattr(self.options, each.name)
-            for each in fields(self.options)
-            if each.name in _SHAPING_OPTIONS
+            option.name: getattr(self.options, option.name)
+            for option in fields(self.options)
+            if option.name in _SHAPING_OPTIONS
         }
-        return json.dumps({"version": 1, "sources": lines, "options": options}, indent=1)
+        return json.dumps({"version": 1, "sources": sources, "options": options}, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        told = json.loads(text)
-        lines = [
-            SourceLog(each["source"], [Stage.from_dict(station) for station in each["stations"]], each["folder"])
-            for each in told["sources"]
+        document = json.loads(text)
+        sources = [
+            SourceLog(source["source"], [Stage.from_dict(stage) for stage in source["stations"]], source["folder"])
+            for source in document["sources"]
         ]
-        return cls(lines, LineageOptions(**told["options"]))
+        return cls(sources, LineageOptions(**document["options"]))
 
 
 @dataclass
@@ -93,11 +93,16 @@ class ItemLog:
     @property
     def records(self) -> DataFrame:
         options = self.manifest.options
-        told = [
-            terminal_records(self._with_contributors(line, self.rows[line.source]), line.source, line.stages, options)
-            for line in self.manifest.sources
+        frames = [
+            terminal_records(
+                self._with_contributors(source_log, self.rows[source_log.source]),
+                source_log.source,
+                source_log.stages,
+                options,
+            )
+            for source_log in self.manifest.sources
         ]
-        return reduce(lambda one, other: one.unionByName(other), told)
+        return reduce(lambda left, right: left.unionByName(right), frames)
 
     def record(self, correlation_id: str) -> ItemRecord | None:
         from pyspark.sql import functions as F
@@ -106,43 +111,47 @@ class ItemLog:
             hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self.manifest.sources:
-            rows = self.rows[line.source].where((F.col("hi") == hi) & (F.col("lo") == lo)).limit(1).collect()
-            for record in self._build_records(line, rows):
+        for source_log in self.manifest.sources:
+            rows = self.rows[source_log.source].where((F.col("hi") == hi) & (F.col("lo") == lo)).limit(1).collect()
+            for record in self._build_records(source_log, rows):
                 return record
         return None
 
-    def local_records(self, most: int | None, *, whole: bool = False) -> Iterator[ItemRecord]:
-        """So many records at most; ``whole``: none of those that were dropped."""
-        left = most
-        for line in self.manifest.sources:
-            rows = self.rows[line.source].where("dropped is null") if whole else self.rows[line.source]
-            some = (rows if left is None else rows.limit(left)).collect()
-            left = None if left is None else left - len(some)
-            yield from self._build_records(line, some)
+    def local_records(self, limit: int | None, *, only_complete: bool = False) -> Iterator[ItemRecord]:
+        """So many records at most; ``only_complete``: none of those that were dropped."""
+        remaining = limit
+        for source_log in self.manifest.sources:
+            rows = (
+                self.rows[source_log.source].where("dropped is null") if only_complete else self.rows[source_log.source]
+            )
+            batch = (rows if remaining is None else rows.limit(remaining)).collect()
+            remaining = None if remaining is None else remaining - len(batch)
+            yield from self._build_records(source_log, batch)
 
     def iterate_records(self) -> Iterator[ItemRecord]:
         """All of them, and never many in memory."""
-        for line in self.manifest.sources:
-            rows = iter(self.rows[line.source].toLocalIterator())
-            while some := list(islice(rows, _BATCH_SIZE)):
-                yield from self._build_records(line, some)
+        for source_log in self.manifest.sources:
+            rows = iter(self.rows[source_log.source].toLocalIterator())
+            while batch := list(islice(rows, _BATCH_SIZE)):
+                yield from self._build_records(source_log, batch)
 
-    def _with_contributors(self, line: SourceLog, rows: DataFrame) -> DataFrame:
-        return with_contributors(add_missing_columns(rows, line.stages), line.stages, self.contributor_tables)
+    def _with_contributors(self, source_log: SourceLog, rows: DataFrame) -> DataFrame:
+        return with_contributors(
+            add_missing_columns(rows, source_log.stages), source_log.stages, self.contributor_tables
+        )
 
-    def _build_records(self, line: SourceLog, rows: Sequence[Row]) -> Iterator[ItemRecord]:
-        expansion = RecordBuilder(line.source, line.stages, self.manifest.options)
-        told = [row.asDict() for row in rows]
-        companies = load_contributors(line.stages, told, self._contributors_of)
-        for row in told:
-            yield expansion.record(row, companies.of(row))
+    def _build_records(self, source_log: SourceLog, rows: Sequence[Row]) -> Iterator[ItemRecord]:
+        expansion = RecordBuilder(source_log.source, source_log.stages, self.manifest.options)
+        documents = [row.asDict() for row in rows]
+        contributors = load_contributors(source_log.stages, documents, self._contributors_of)
+        for row in documents:
+            yield expansion.record(row, contributors.of(row))
 
-    def _contributors_of(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         from pyspark.sql.functions import broadcast
 
         rows = self.contributor_tables[place]
-        asked = rows.sparkSession.createDataFrame(list(wanted), "hi long, lo long")
-        for row in rows.join(broadcast(asked), ["hi", "lo"], "left_semi").collect():
-            items = [(each["hi"], each["lo"]) for each in row["names"] or ()]
+        id_rows = rows.sparkSession.createDataFrame(list(row_ids), "hi long, lo long")
+        for row in rows.join(broadcast(id_rows), ["hi", "lo"], "left_semi").collect():
+            items = [(item["hi"], item["lo"]) for item in row["names"] or ()]
             yield (row["hi"], row["lo"]), Contributors(row["contributors"], items, row["cut"])

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 OUT = "__hw_out"
 """In a kept table: the id of the row that the node was given, where many items made that row."""
 
+KEY_FIELD, DATA_FIELD, OUT_FIELD = "key", "data", "out"
+FLAGS_FIELD, RETRIES_FIELD, ERROR_FIELD = "flags", "retries", "error"
+"""Fields of the struct that each row of a table carries up the plan, beside the ids of its items."""
+
 
 @dataclass(frozen=True)
 class ItemLeaf:
@@ -49,9 +53,9 @@ class ItemLeaf:
                 name = self.id_prefix(source, number)
                 parts += [f"{hi} as {name}_hi", f"{lo} as {name}_lo"]
         if self.pairs:
-            parts.append(f"`{OUT}` as o")
-        told = {"k": self.key, "d": self.data, **self.extra}
-        parts += [f"{sql} as {name}" for name, sql in told.items() if sql is not None]
+            parts.append(f"`{OUT}` as `{OUT_FIELD}`")
+        fields = {KEY_FIELD: self.key, DATA_FIELD: self.data, **self.extra}
+        parts += [f"{sql} as `{name}`" for name, sql in fields.items() if sql is not None]
         return f"struct({', '.join(parts or ['true as nobody'])})"  # an older Spark knows no empty struct
 
     def id_prefix(self, source: str, number: int) -> str:
@@ -69,15 +73,15 @@ class ItemLeaves:
     def provenance_of(self, frame: DataFrame) -> tuple[RowProvenance, dict[int, ItemLeaf]]:
         """The frame's plan, its blocks carrying the ids of items; and which of its sources is which table."""
         plan: Any = frame._jdf.queryExecution().analyzed()
-        bare = RowProvenance(self.spark, plan)
-        names = name_leaves(self.spark, [bare.leaf(source.number) for source in bare.sources])
-        found = {}
-        for source, named in zip(bare.sources, names, strict=True):
+        unmarked = RowProvenance(self.spark, plan)
+        names = name_leaves(self.spark, [unmarked.leaf(source.number) for source in unmarked.sources])
+        leaves = {}
+        for source, named in zip(unmarked.sources, names, strict=True):
             leaf = self._leaf_at(frozenset(named.paths))
             if leaf is not None:
-                found[source.number] = leaf
-        marks = {number: leaf.mark_sql for number, leaf in found.items()}
-        return RowProvenance(self.spark, plan, marks, ids=False), found
+                leaves[source.number] = leaf
+        marks = {number: leaf.mark_sql for number, leaf in leaves.items()}
+        return RowProvenance(self.spark, plan, marks, ids=False), leaves
 
     def _leaf_at(self, paths: frozenset[str]) -> ItemLeaf | None:
         return next((leaf for leaf in self.leaves if leaf.paths == paths), None) if paths else None

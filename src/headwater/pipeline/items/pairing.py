@@ -52,17 +52,19 @@ class OutputPairing:
 
     def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[PairingInput], mapper: Mapper) -> PairedOutput:
         table = self._store_numbered(node, frame)
-        seen = table.select(OUT, *map(quote_name, frame.columns))
-        lost = frozenset().union(*(each.locations.lost_sources for each in inputs))
-        found: dict[str, list[DataFrame]] = {}
-        for each in inputs:
-            for source in sorted(each.locations.sources - lost):
-                rows = each.locations.rows(source, self.sampling)
+        output = table.select(OUT, *map(quote_name, frame.columns))
+        lost = frozenset().union(*(input.locations.lost_sources for input in inputs))
+        pairs_by_source: dict[str, list[DataFrame]] = {}
+        for input in inputs:
+            for source in sorted(input.locations.sources - lost):
+                rows = input.locations.rows(source, self.sampling)
                 if rows is not None:
-                    given = rows.select(*_original_columns(each.frame.columns), *ID)
-                    pairs = given.join(seen, _mapper_condition(node, mapper, given, seen)).select(OUT, *ID)
-                    found.setdefault(source, []).append(pairs)
-        return self._store_pairs(node, table, frame.columns, found, lost, Continuity.DECLARED)
+                    input_rows = rows.select(*_original_columns(input.frame.columns), *ID)
+                    pairs = input_rows.join(output, _mapper_condition(node, mapper, input_rows, output)).select(
+                        OUT, *ID
+                    )
+                    pairs_by_source.setdefault(source, []).append(pairs)
+        return self._store_pairs(node, table, frame.columns, pairs_by_source, lost, Continuity.DECLARED)
 
     def by_position(
         self, node: Node, input: PairingInput, make: Callable[[DataFrame], DataFrame]
@@ -71,26 +73,32 @@ class OutputPairing:
         output may have another order than the input; where the two have not as many rows, nothing is told of items."""
         from pyspark.sql import functions as F
 
-        reach = input.locations
-        rows = reach.with_out_ids(reach.provenance.frame(0)).select(OUT_ID, *_original_columns(input.frame.columns))
-        given = self.workspace.keep(f"{node.name}<", rows)
-        made = make(given.select(*map(quote_name, input.frame.columns)))
-        plan: Any = made._jdf.queryExecution().analyzed()
+        locations = input.locations
+        rows = locations.with_out_ids(locations.provenance.frame(0)).select(
+            OUT_ID, *_original_columns(input.frame.columns)
+        )
+        input_rows = self.workspace.keep(f"{node.name}<", rows)
+        output = make(input_rows.select(*map(quote_name, input.frame.columns)))
+        plan: Any = output._jdf.queryExecution().analyzed()
         if not _keeps_order(plan):
             return None
-        table = self._store_numbered(node, made)
-        standing = given.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
+        table = self._store_numbered(node, output)
+        numbered_input = input_rows.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
         with self.workspace.tag_own_jobs():
-            counts = {each.count() for each in (given, table, standing.join(table, OUT))}
+            counts = {frame.count() for frame in (input_rows, table, numbered_input.join(table, OUT))}
         if len(counts) > 1:
             return self._store_pairs(
-                node, table, made.columns, {}, reach.sources | reach.lost_sources, Continuity.REPRESENTATIVE
+                node, table, output.columns, {}, locations.sources | locations.lost_sources, Continuity.REPRESENTATIVE
             )
-        every = ((source, reach.pairs(source, self.sampling)) for source in sorted(reach.sources))
-        found = {
-            source: [standing.join(pairs, OUT_ID).select(OUT, *ID)] for source, pairs in every if pairs is not None
+        pairs_of_sources = ((source, locations.pairs(source, self.sampling)) for source in sorted(locations.sources))
+        pairs_by_source = {
+            source: [numbered_input.join(pairs, OUT_ID).select(OUT, *ID)]
+            for source, pairs in pairs_of_sources
+            if pairs is not None
         }
-        return self._store_pairs(node, table, made.columns, found, reach.lost_sources, Continuity.POSITIONAL)
+        return self._store_pairs(
+            node, table, output.columns, pairs_by_source, locations.lost_sources, Continuity.POSITIONAL
+        )
 
     def without_pairs(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
         """Whose items are in it cannot be said."""
@@ -107,15 +115,15 @@ class OutputPairing:
         node: Node,
         table: DataFrame,
         columns: Sequence[str],
-        found: Mapping[str, Sequence[DataFrame]],
+        parts_by_source: Mapping[str, Sequence[DataFrame]],
         lost: Iterable[str],
         continuity: Continuity,
     ) -> PairedOutput:
         pairs = {
             source: self.workspace.keep(
-                f"{node.name}>{source}", reduce(lambda one, other: one.union(other), parts).distinct()
+                f"{node.name}>{source}", reduce(lambda left, right: left.union(right), parts).distinct()
             )
-            for source, parts in found.items()
+            for source, parts in parts_by_source.items()
         }
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
         leaf = ItemLeaf(node.name, paths, {}, pairs, lost_sources=frozenset(lost))
@@ -129,13 +137,13 @@ def _original_columns(columns: Sequence[str]) -> list[Any]:
     return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
 
 
-def _mapper_condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) -> Any:
+def _mapper_condition(node: Node, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Any:
     from pyspark.sql import Column
 
-    found = mapper(given, made)
-    if not isinstance(found, Column):
-        raise node.invalid(f"The mapper gave {type(found).__name__}, and not a condition.")
-    return found
+    condition = mapper(input_rows, output)
+    if not isinstance(condition, Column):
+        raise node.invalid(f"The mapper gave {type(condition).__name__}, and not a condition.")
+    return condition
 
 
 def _keeps_order(plan: Any) -> bool:

@@ -28,8 +28,8 @@ def shape_record(record: ItemRecord, options: LineageOptions) -> ItemRecord:
 
 def drop_record(record: ItemRecord) -> ItemRecord:
     """What is left of a record for which there was no room: whose it was, and that it was dropped."""
-    bare = replace(record, path=(), hops=(), contributors=(), data=None, truncated=True)
-    return replace(bare, reason=min(record.reason, Reason.DROPPED_BY_BACKPRESSURE, key=lambda each: each.rank))
+    stub = replace(record, path=(), hops=(), contributors=(), data=None, truncated=True)
+    return replace(stub, reason=min(record.reason, Reason.DROPPED_BY_BACKPRESSURE, key=lambda reason: reason.rank))
 
 
 def redact_error(error: str | None) -> str | None:

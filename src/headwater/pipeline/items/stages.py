@@ -15,8 +15,8 @@ _STORED_NAMES = {"same_as": "like", "contributor_table": "company"}
 
 @dataclass(frozen=True)
 class Stage:
-    """A node that items of a source may reach. ``ports``: by the number of an earlier stage, the inputs of the node that
-    it feeds; one stage may feed two of them."""
+    """A node that items of a source may reach. ``ports``: by the number of an earlier stage, the inputs of the node
+    that it feeds; one stage may feed two of them."""
 
     number: int
     node: str
@@ -59,8 +59,8 @@ class Stage:
 
     def to_dict(self) -> dict[str, Any]:
         document = {_STORED_NAMES.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
-        at = None if self.at is None else self.at.isoformat()
-        return document | {"ports": [[number, list(ports)] for number, ports in self.ports.items()], "at": at}
+        time = None if self.at is None else self.at.isoformat()
+        return document | {"ports": [[number, list(ports)] for number, ports in self.ports.items()], "at": time}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Stage:

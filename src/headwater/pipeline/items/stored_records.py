@@ -79,11 +79,11 @@ class StoredItems:
         self, *, reason: str | None = None, node: str | None = None, source: str | None = None
     ) -> dict[Reason, int]:
         """How many items ended for which reason."""
-        found: dict[Reason, int] = {}
+        counts: dict[Reason, int] = {}
         for _, kinds in self._sources(reason, node, source):
             for kind in kinds:
-                found[kind.reason] = found.get(kind.reason, 0) + kind.count
-        return {each: found[each] for each in Reason if each in found}
+                counts[kind.reason] = counts.get(kind.reason, 0) + kind.count
+        return {known_reason: counts[known_reason] for known_reason in Reason if known_reason in counts}
 
     def records(
         self,
@@ -94,14 +94,16 @@ class StoredItems:
         limit: int | None = None,
     ) -> list[ItemRecord]:
         """By source and key; ``limit`` of them at most."""
-        found: list[ItemRecord] = []
-        for line, kinds in self._sources(reason, node, source):
-            left = None if limit is None else limit - len(found)
-            if kinds and (left is None or left > 0):
+        records: list[ItemRecord] = []
+        for source_log, kinds in self._sources(reason, node, source):
+            remaining = None if limit is None else limit - len(records)
+            if kinds and (remaining is None or remaining > 0):
                 where = joined(" OR ", [kind.condition for kind in kinds])
                 rest = sql("{where} ORDER BY key, hi, lo", where=where)
-                found += self._records(line, rest if left is None else sql("{rest} LIMIT {left}", rest=rest, left=left))
-        return found
+                records += self._records(
+                    source_log, rest if remaining is None else sql("{rest} LIMIT {left}", rest=rest, left=remaining)
+                )
+        return records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
         """An item's record; None if the run knows no such item, or did not follow it."""
@@ -109,71 +111,71 @@ class StoredItems:
             hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self._manifest.sources:
-            for record in self._records(line, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
+        for source_log in self._manifest.sources:
+            for record in self._records(source_log, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
                 return record
         return None
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
         """The hops of an item, in the order of its way."""
-        found = self.record(correlation_id)
-        return () if found is None else found.hops
+        record = self.record(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self.record(correlation_id)
-        return None if found is None else found.reason
+        record = self.record(correlation_id)
+        return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
         """Items whose record does not say where they ended, or that have more than one: there are none."""
-        found: list[str] = []
-        for line in self._manifest.sources:
+        ids: list[str] = []
+        for source_log in self._manifest.sources:
             query = sql(
                 "SELECT hi, lo FROM {table} GROUP BY ALL HAVING count(*) > 1 OR count(ended) = 0 OR count(outcome) = 0",
-                table=self._table(line.folder),
+                table=self._table(source_log.folder),
             )
-            found += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
-        return tuple(sorted(found))
+            ids += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
+        return tuple(sorted(ids))
 
     def _sources(
         self, reason: str | None, node: str | None, source: str | None
     ) -> Iterator[tuple[SourceLog, list[_EndGroup]]]:
         """The sources by their names, and which kinds of ends are asked for."""
-        wanted = _reason(reason)
-        for line in sorted(self._manifest.sources, key=lambda line: line.source):
-            if source is not None and source != line.source:
+        wanted_reason = _reason(reason)
+        for source_log in sorted(self._manifest.sources, key=lambda source_log: source_log.source):
+            if source is not None and source != source_log.source:
                 continue
             query = sql(
                 "SELECT outcome, dropped, ended, count(*) FROM {table} GROUP BY ALL ORDER BY ALL",
-                table=self._table(line.folder),
+                table=self._table(source_log.folder),
             )
-            kinds = [_EndGroup(*row) for row in self._rows(query).rows]
+            groups = [_EndGroup(*row) for row in self._rows(query).rows]
             yield (
-                line,
+                source_log,
                 [
-                    kind
-                    for kind in kinds
-                    if (wanted is None or kind.reason is wanted)
-                    and (node is None or line.stages[kind.stage].node == node)
+                    group
+                    for group in groups
+                    if (wanted_reason is None or group.reason is wanted_reason)
+                    and (node is None or source_log.stages[group.stage].node == node)
                 ],
             )
 
-    def _records(self, line: SourceLog, rest: Sql) -> list[ItemRecord]:
-        query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(line.folder), rest=rest)
+    def _records(self, source_log: SourceLog, rest: Sql) -> list[ItemRecord]:
+        query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(source_log.folder), rest=rest)
         answer = self._rows(query)
-        told = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        companies = load_contributors(line.stages, told, self._contributors_of)
-        expansion = RecordBuilder(line.source, line.stages, self._manifest.options)
-        return [expansion.record(row, companies.of(row)) for row in told]
+        documents = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        contributors = load_contributors(source_log.stages, documents, self._contributors_of)
+        expansion = RecordBuilder(source_log.source, source_log.stages, self._manifest.options)
+        return [expansion.record(row, contributors.of(row)) for row in documents]
 
-    def _contributors_of(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
-        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
+    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
             table=self._table(f"company/{place}"),
             pairs=pairs,
         )
         for hi, lo, count, names, cut in self._rows(query).rows:
-            yield (hi, lo), Contributors(count, [(each["hi"], each["lo"]) for each in names or ()], cut)
+            yield (hi, lo), Contributors(count, [(item["hi"], item["lo"]) for item in names or ()], cut)
 
     def _table(self, folder: str) -> Sql:
         """``folder`` is read from a file: it must not lead out of the folder of the records."""
@@ -192,10 +194,10 @@ class StoredItems:
             raise PipelineError(f"The records cannot be read: {wrong}") from wrong
 
 
-def _reason(asked: str | None) -> Reason | None:
-    if asked is None:
+def _reason(name: str | None) -> Reason | None:
+    if name is None:
         return None
-    known = {each.lower(): each for each in Reason}
-    if asked.lower() not in known:
-        raise PipelineError(f"'{asked}' is no reason. There are: {', '.join(Reason)}.")
-    return known[asked.lower()]
+    reasons = {reason.lower(): reason for reason in Reason}
+    if name.lower() not in reasons:
+        raise PipelineError(f"'{name}' is no reason. There are: {', '.join(Reason)}.")
+    return reasons[name.lower()]

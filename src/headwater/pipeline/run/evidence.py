@@ -54,24 +54,26 @@ class Balance:
 
 
 def _entries(
-    journal: ItemLog, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
+    item_log: ItemLog, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
 ) -> Iterator[SourceLedger]:
-    for line in journal.manifest.sources:
+    for source_log in item_log.manifest.sources:
         rows = {"processed": 0, "filtered": 0, "errored": 0}
-        for outcome, count in ended.get(line.source, {}).items():
+        for outcome, count in ended.get(source_log.source, {}).items():
             rows[_ledger_column(outcome)] += count
-        unsure = [station.node for station in line.stages if station.continuity not in _CERTAIN]
-        note = f"which rows went on at {', '.join(unsure)} was not told by row lineage" if unsure else None
-        entered = expected.get(line.source, sum(rows.values()))
+        uncertain = [stage.node for stage in source_log.stages if stage.continuity not in _CERTAIN]
+        note = f"which rows went on at {', '.join(uncertain)} was not told by row lineage" if uncertain else None
+        entered = expected.get(source_log.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
-        yield SourceLedger(line.source, entered, *ends, exact=not unsure, note=note)
+        yield SourceLedger(source_log.source, entered, *ends, exact=not uncertain, note=note)
 
 
 def _ledger_column(outcome: Outcome) -> str:
     if outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED):
         return "errored"
-    gone = Outcome.FILTERED_OUT in outcome or not outcome & (Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED)
-    return "filtered" if gone else "processed"
+    was_dropped = Outcome.FILTERED_OUT in outcome or not outcome & (
+        Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED
+    )
+    return "filtered" if was_dropped else "processed"
 
 
 def _partial_reason(options: LineageOptions, ran: bool) -> str | None:
@@ -90,25 +92,27 @@ def _missing_account_reason(fault: str | None, ran: bool) -> str:
 
 def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
     """Which items are missing or too many, as far as the sources still tell, and where all records are."""
-    missing, surplus = (list(each[:_MAX_NAMED]) for each in items.find_strays())
+    missing, surplus = (list(ids[:_MAX_NAMED]) for ids in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
 
 
 def _refusal_text(ledger: Ledger) -> tuple[str, str]:
-    wrong = next(each for each in ledger.sources if not each.balanced)
-    found = wrong.processed + wrong.filtered + wrong.errored
-    reason = f"source '{wrong.dataset}' gave {wrong.entered:,} rows, and {found:,} are accounted for"
+    unbalanced = next(source for source in ledger.sources if not source.balanced)
+    accounted = unbalanced.processed + unbalanced.filtered + unbalanced.errored
+    reason = f"source '{unbalanced.dataset}' gave {unbalanced.entered:,} rows, and {accounted:,} are accounted for"
     for word in ("missing", "surplus"):
         if ledger.details.get(word):
             reason += f"; {word}: {', '.join(ledger.details[word])}"
-    return wrong.dataset, f"{reason}; all records are in {ledger.details['records']}"
+    return unbalanced.dataset, f"{reason}; all records are in {ledger.details['records']}"
 
 
 def declared_evidence(
     pipeline: PipelineDeclaration, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None
 ) -> Declared:
     configured = {
-        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _UNRECORDED_OPTIONS
+        option.name: getattr(options, option.name)
+        for option in fields(options)
+        if option.name not in _UNRECORDED_OPTIONS
     }
     return Declared(
         {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
@@ -129,7 +133,7 @@ def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozense
         return
     try:
         output = frame._jdf.queryExecution().analyzed().output()
-        ids = {output.apply(at).name().lower(): output.apply(at).exprId().id() for at in range(output.size())}
+        ids = {output.apply(place).name().lower(): output.apply(place).exprId().id() for place in range(output.size())}
         key = frozenset(int(ids[name.lower()]) for name in source.key)
     except Exception as fault:
         _log.debug("The key of %s is not known to plans: %s", source.name, fault)

@@ -47,10 +47,18 @@ class PipelineExecution:
     def __post_init__(self) -> None:
         self.following: ItemTracker | None = None
         if self.options.follows_items:
-            told = not self.options.redact
-            lanes = frozenset[str]() if told and self.options.snapshots else one_row_sources(self.nodes)
+            records_data = not self.options.redact
+            fast_path_sources = (
+                frozenset[str]() if records_data and self.options.snapshots else one_row_sources(self.nodes)
+            )
             self.following = ItemTracker(
-                self.spark, self.workspace, self._sampling(), self.frames, sources_behind(self.nodes), lanes, told
+                self.spark,
+                self.workspace,
+                self._sampling(),
+                self.frames,
+                sources_behind(self.nodes),
+                fast_path_sources,
+                records_data,
             )
 
     def _sampling(self) -> Sampling:
@@ -76,9 +84,9 @@ class PipelineExecution:
                 complete_dead_letters(node.name, self.workspace)
 
     def _step(self, node: Node, read: dict[str, DataFrame]) -> None:
-        made = self._make(node, [self.frames[name] for name in node.inputs], read)
-        if made is not None:
-            self.frames[node.name] = made
+        frame = self._make(node, [self.frames[name] for name in node.inputs], read)
+        if frame is not None:
+            self.frames[node.name] = frame
         self.finish_times[node.name] = datetime.now(UTC)
         if isinstance(node, Source) and self.following is not None and self.options.ensure_terminal:
             self.expected_rows[node.name] = self.following.count_items(node)
@@ -105,25 +113,25 @@ class PipelineExecution:
     def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
         """What the function gave is kept where it is needed twice: for the items' sake, or for dead letters."""
         if self.following is not None:
-            kept = self.following.follow_row_map(node, node.inputs[0])
+            output = self.following.follow_row_map(node, node.inputs[0])
         elif node.on_error == "dead_letter":
-            kept = FunctionOutput(node, self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows, 0)))
+            output = FunctionOutput(node, self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows, 0)))
         else:
             return steps.row_map(node, rows)
-        self.function_outputs[node.name] = kept
+        self.function_outputs[node.name] = output
         if self.following is not None and node.mapper is not None:
-            return self.following.follow_output(node, kept.results)
-        return kept.results
+            return self.following.follow_output(node, output.results)
+        return output.results
 
-    def _check_failures(self, node: RowMap, kept: FunctionOutput) -> None:
+    def _check_failures(self, node: RowMap, output: FunctionOutput) -> None:
         """A failure that nothing was declared for was told and not raised, so that the items' ways are known."""
         if node.on_error == "fail":
             with self.workspace.tag_own_jobs():
-                failure = kept.failure(ERROR)
+                failure = output.failure(ERROR)
             if failure is not None:
                 raise PipelineFailed(node.pipeline.name, node.name, failure)
         if node.on_error == "dead_letter":
-            write_dead_letters(kept, self.workspace)
+            write_dead_letters(output, self.workspace)
 
     def account(self) -> ItemAccount | None:
         if self.following is None:
@@ -140,8 +148,8 @@ class PipelineExecution:
 
 def sources_behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
     """By node the sources that it takes from. ``nodes`` are in an order in which they can run."""
-    found: dict[str, frozenset[str]] = {}
+    by_node: dict[str, frozenset[str]] = {}
     for node in nodes:
-        own = [node.name] if isinstance(node, Source) else []
-        found[node.name] = frozenset(own).union(*(found[name] for name in node.inputs))
-    return found
+        own_source = [node.name] if isinstance(node, Source) else []
+        by_node[node.name] = frozenset(own_source).union(*(by_node[name] for name in node.inputs))
+    return by_node

@@ -37,34 +37,34 @@ class FunctionOutput:
         """One of the errors with just this outcome."""
         from pyspark.sql import functions as F
 
-        found = self.table.where(F.col("__hw_outcome") == flag).select("__hw_error").limit(1).collect()
-        return str(found[0][0]) if found else None
+        errors = self.table.where(F.col("__hw_outcome") == flag).select("__hw_error").limit(1).collect()
+        return str(errors[0][0]) if errors else None
 
     def item_rows(self, source: str, sampling: Sampling) -> list[DataFrame]:
         """The table beside the source's items, a row once beside each of them."""
         from pyspark.sql import functions as F
 
-        found = []
-        new = F.lit(True)
+        frames = []
+        is_new = F.lit(True)
         for hi, lo in self.carried_ids.get(source, ()):
             chosen = sampling.condition(F.col(lo))
-            there = F.col(hi).isNotNull() & new & (F.lit(True) if chosen is None else chosen)
-            found.append(self.table.withColumns({HI: F.col(hi), LO: F.col(lo)}).where(there))
-            new = new & ~_is_same_item(hi, lo)
+            is_present = F.col(hi).isNotNull() & is_new & (F.lit(True) if chosen is None else chosen)
+            frames.append(self.table.withColumns({HI: F.col(hi), LO: F.col(lo)}).where(is_present))
+            is_new = is_new & ~_is_same_item(hi, lo)
         if source in self.pairs:
-            found.append(self.table.join(self.pairs[source], OUT).where(new))
-        return found
+            frames.append(self.table.join(self.pairs[source], OUT).where(is_new))
+        return frames
 
     def items_behind(self) -> DataFrame:
         """(`__hw_out`, item), each once: the items that have made a row, where it does not carry them all."""
         from pyspark.sql import functions as F
 
-        every = [pairs.select(OUT, *ID) for pairs in self.pairs.values()]
+        frames = [pairs.select(OUT, *ID) for pairs in self.pairs.values()]
         for columns in self.carried_ids.values():
             for hi, lo in columns:
-                own = self.table.select(OUT, F.col(hi).alias(HI), F.col(lo).alias(LO))
-                every.append(own.where(F.col(HI).isNotNull()))
-        return reduce(lambda one, other: one.union(other), every).distinct()
+                carried = self.table.select(OUT, F.col(hi).alias(HI), F.col(lo).alias(LO))
+                frames.append(carried.where(F.col(HI).isNotNull()))
+        return reduce(lambda left, right: left.union(right), frames).distinct()
 
     def result_json(self) -> Column:
         """What was given, as JSON."""

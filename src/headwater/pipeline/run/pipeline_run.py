@@ -95,9 +95,9 @@ class PipelineRun:
             yield None
             return
         follows_all = self._options.mode == "full"
-        asked = self._capture.evidence_asked(self._checksums, self.expectations, grain=follows_all, keys=self._keys)
+        evidence = self._capture.evidence_asked(self._checksums, self.expectations, grain=follows_all, keys=self._keys)
         literals = self._options.literals
-        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked, literals) as named:
+        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, evidence, literals) as named:
             if named is not None and self._options.redact:
                 named.describe_failure = describe_without_values
             if named is not None and self._pipeline.context:
@@ -117,7 +117,7 @@ class PipelineRun:
     def _run(self, run_id: str, named: NamedRun | None, bar: ProgressBars) -> Result:
         started = datetime.now(UTC)
         pipeline = self._pipeline
-        about = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
+        run_info = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
         workspace = Workspace(self._spark, self._options.location or DEFAULT_LOCATION, run_id, pipeline.id)
 
         def watcher(node: Node, state: str) -> None:
@@ -129,7 +129,7 @@ class PipelineRun:
 
         execution = self._execution(workspace, watcher)
         failure: BaseException | None = None
-        with SinkGroup(self._sinks, about) as outlets:
+        with SinkGroup(self._sinks, run_info) as outlets:
             try:
                 execution.run()
             except BaseException as error:
@@ -148,7 +148,7 @@ class PipelineRun:
                 failure = failure or error
             balance = Balance.of(execution, items, workspace, ran=ran)
             failure = failure or balance.refusal
-            report = self._report(about, execution, items, failure)
+            report = self._report(run_info, execution, items, failure)
             outlets.record(report)
             if named is not None:
                 named.facets[FACET] = {**_facet(report, items, workspace), **self._extra_facets(execution)}
@@ -163,8 +163,10 @@ class PipelineRun:
     def _failure_of(self, error: BaseException, execution: PipelineExecution) -> BaseException:
         if not self._cancelled.is_set() or isinstance(error, PipelineCancelled):
             return error
-        at = next((node.name for node in self.nodes if node.name not in execution.finish_times), self.nodes[-1].name)
-        cancelled = PipelineCancelled(self._pipeline.name, at)
+        node_name = next(
+            (node.name for node in self.nodes if node.name not in execution.finish_times), self.nodes[-1].name
+        )
+        cancelled = PipelineCancelled(self._pipeline.name, node_name)
         cancelled.__cause__ = error
         return cancelled
 
@@ -178,36 +180,36 @@ class PipelineRun:
         return (str(failure) or type(failure).__name__).splitlines()[0][:500]
 
     def _report(
-        self, about: RunInfo, execution: PipelineExecution, items: ItemFinalizer, failure: BaseException | None
+        self, run_info: RunInfo, execution: PipelineExecution, items: ItemFinalizer, failure: BaseException | None
     ) -> PipelineReport:
         cancelled = isinstance(failure, PipelineCancelled | KeyboardInterrupt)
         state = RunState.COMPLETE if failure is None else RunState.ABORT if cancelled else RunState.FAIL
         return PipelineReport(
-            about.pipeline,
-            about.namespace,
-            about.pipeline_id,
-            about.run_id,
+            run_info.pipeline,
+            run_info.namespace,
+            run_info.pipeline_id,
+            run_info.run_id,
             state,
             tuple(
                 NodeReport.of(node, items.node_counts(node.name), execution.seconds.get(node.name))
                 for node in self.nodes
             ),
             edges_of(self.nodes),
-            about.started,
+            run_info.started,
             datetime.now(UTC),
-            about.partition,
+            run_info.partition,
             None if failure is None else self._describe(failure),
         )
 
 
 def _facet(report: PipelineReport, items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
-    told = report.to_dict()
+    document = report.to_dict()
     if items.fault is not None:
-        told["itemsFault"] = items.fault
+        document["itemsFault"] = items.fault
     if items.item_log is not None:
         counts = {str(reason): count for reason, count in items.counts.items()}
-        told["items"] = {"location": workspace.absolute(workspace.items), "counts": counts}
-    return told
+        document["items"] = {"location": workspace.absolute(workspace.items), "counts": counts}
+    return document
 
 
 def _new_run_id() -> str:

@@ -49,19 +49,19 @@ class PipelineReport:
         return next(node for node in self.nodes if node.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = plain(self)
-        return told | {"state": str(self.state), "edges": [{"from": one, "to": other} for one, other in self.edges]}
+        document: dict[str, Any] = plain(self)
+        return document | {"state": str(self.state), "edges": [{"from": start, "to": end} for start, end in self.edges]}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> PipelineReport:
-        ended = said.get("ended")
+    def from_dict(cls, document: Mapping[str, Any]) -> PipelineReport:
+        ended = document.get("ended")
         return cls(
-            **{each.name: said[each.name] for each in fields(cls) if each.name in said}
+            **{member.name: document[member.name] for member in fields(cls) if member.name in document}
             | {
-                "state": RunState(said["state"]),
-                "nodes": tuple(NodeReport(**node) for node in said["nodes"]),
-                "edges": tuple((edge["from"], edge["to"]) for edge in said["edges"]),
-                "started": datetime.fromisoformat(said["started"]),
+                "state": RunState(document["state"]),
+                "nodes": tuple(NodeReport(**node) for node in document["nodes"]),
+                "edges": tuple((edge["from"], edge["to"]) for edge in document["edges"]),
+                "started": datetime.fromisoformat(document["started"]),
                 "ended": None if ended is None else datetime.fromisoformat(ended),
             }
         )

@@ -21,18 +21,18 @@ class Result:
         self,
         report: PipelineReport,
         collector: Collector,
-        journal: ItemLog | None,
+        item_log: ItemLog | None,
         counts: dict[Reason, int],
-        entered: DataFrame | None = None,
+        entered_ids: DataFrame | None = None,
         fault: str | None = None,
     ) -> None:
-        """``entered`` has the ids of all items that came in. ``fault``: why there is no account of them."""
+        """``entered_ids`` has the ids of all items that came in. ``fault``: why there is no account of them."""
         self.report = report
         self.counts = counts
         """How many items ended for which reason."""
         self._collector = collector
-        self._item_log = journal
-        self._entered_ids = entered
+        self._item_log = item_log
+        self._entered_ids = entered_ids
         self._fault = fault
 
     @property
@@ -49,19 +49,21 @@ class Result:
 
     def record(self, correlation_id: str) -> ItemRecord | None:
         """An item's record; None if the run knows no such item, or did not follow it."""
-        known = next((each for each in self._collector.records if each.correlation_id == correlation_id), None)
-        if known is not None or self._item_log is None:
-            return known
+        record = next(
+            (candidate for candidate in self._collector.records if candidate.correlation_id == correlation_id), None
+        )
+        if record is not None or self._item_log is None:
+            return record
         return self._item_log.record(correlation_id)
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
         """The hops of an item, in the order of its way."""
-        found = self.record(correlation_id)
-        return () if found is None else found.hops
+        record = self.record(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self.record(correlation_id)
-        return None if found is None else found.reason
+        record = self.record(correlation_id)
+        return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
         """Items that came in and have no record, looked for in the sources: none, unless records were dropped."""
@@ -71,5 +73,5 @@ class Result:
         return tuple(sorted(row["correlation_id"] for row in lost.select("correlation_id").collect()))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.items())
-        return f"Result({self.report.pipeline!r}, {self.report.state}, run_id={self.run_id!r}, {told or 'no items'})"
+        counts = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.items())
+        return f"Result({self.report.pipeline!r}, {self.report.state}, run_id={self.run_id!r}, {counts or 'no items'})"

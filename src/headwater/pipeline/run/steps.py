@@ -44,8 +44,8 @@ def join(node: Join, left: DataFrame, right: DataFrame) -> DataFrame:
 
 def aggregate(node: Aggregate, rows: DataFrame) -> DataFrame:
     _require_columns(node, "by", node.by, rows)
-    made = [column.alias(name) for name, column in node.aggregates.items()]
-    return rows.groupBy(*map(quote_name, node.by)).agg(*made)
+    aggregates = [column.alias(name) for name, column in node.aggregates.items()]
+    return rows.groupBy(*map(quote_name, node.by)).agg(*aggregates)
 
 
 def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
@@ -54,20 +54,24 @@ def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
     return rows.mapInArrow(function.map_rows, schema)
 
 
-def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
+def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking_count: int) -> DataFrame:
     """With what became of each row beside what was given for it. The first so many columns are ours, and are passed
     on."""
     from pyspark.sql.types import StructField, StructType
 
     spark = rows.sparkSession
     schema = schema_of(node, spark)
-    function = row_function(node, rows.columns[tracking:], schema, spark)
-    told = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in OUTCOME_COLUMNS)).schema
-    given = [StructField(field.name, field.dataType) for field in schema.fields]  # a row that gave nothing has nulls
-    ours = rows.schema.fields[:tracking]
+    function = row_function(node, rows.columns[tracking_count:], schema, spark)
+    outcome_schema = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in OUTCOME_COLUMNS)).schema
+    result_fields = [
+        StructField(field.name, field.dataType) for field in schema.fields
+    ]  # a row that gave nothing has nulls
+    tracking_fields = rows.schema.fields[:tracking_count]
     if node.on_error == "dead_letter":
-        ours.append(StructField(INPUT_ROW, StructType(rows.schema.fields[tracking:])))
-    return rows.mapInArrow(function.map_rows_with_outcomes, StructType([*ours, *told.fields, *given]))
+        tracking_fields.append(StructField(INPUT_ROW, StructType(rows.schema.fields[tracking_count:])))
+    return rows.mapInArrow(
+        function.map_rows_with_outcomes, StructType([*tracking_fields, *outcome_schema.fields, *result_fields])
+    )
 
 
 def write(node: Sink, rows: DataFrame) -> None:
@@ -99,8 +103,8 @@ def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: 
     if dotted:
         raise node.invalid(f"a row function takes and gives no column with a dot in its name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    how = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *how, node=node.name)
+    settings = (node.many, node.retries, node.backoff, node.on_error)
+    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
 
 
 def schema_of(node: RowMap, spark: SparkSession) -> StructType:
@@ -121,19 +125,19 @@ def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _check_frame(node: Node, made: Any, what: str) -> DataFrame:
+def _check_frame(node: Node, result: Any, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
-    if not isinstance(made, DataFrame):
-        raise node.invalid(f"{what} gave {type(made).__name__}, and not a DataFrame.")
-    return made
+    if not isinstance(result, DataFrame):
+        raise node.invalid(f"{code} gave {type(result).__name__}, and not a DataFrame.")
+    return result
 
 
-def _require_columns(node: Node, what: str, names: Sequence[str], frame: DataFrame) -> None:
+def _require_columns(node: Node, parameter: str, names: Sequence[str], frame: DataFrame) -> None:
     for name in names:
         if name not in frame.columns:
-            there = ", ".join(frame.columns)
-            raise node.invalid(f"{what} names '{name}', which is not a column. There are: {there}.")
+            available = ", ".join(frame.columns)
+            raise node.invalid(f"{parameter} names '{name}', which is not a column. There are: {available}.")
 
 
 def _first_line(error: Exception) -> str:

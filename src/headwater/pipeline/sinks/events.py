@@ -23,7 +23,7 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
     from openlineage.client import event_v2 as ol
     from openlineage.client.serde import Serde
 
-    at = report.ended or report.started
+    time = report.ended or report.started
     facet = {
         "_producer": PRODUCER,
         "_schemaURL": "urn:headwater:facet:headwater_pipeline:1-0-0",
@@ -31,14 +31,14 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
     }
     event = ol.RunEvent(
         eventType=ol.RunState(str(report.state)),
-        eventTime=at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        eventTime=time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         run=ol.Run(report.run_id, facets={}),
         job=ol.Job(report.namespace, report.pipeline),
         producer=PRODUCER,
     )
-    told: dict[str, Any] = Serde.to_dict(event)
-    told["run"]["facets"] = {"headwater_pipeline": facet}
-    return told
+    document: dict[str, Any] = Serde.to_dict(event)
+    document["run"]["facets"] = {"headwater_pipeline": facet}
+    return document
 
 
 class OpenLineageSink:

@@ -49,7 +49,7 @@ class JsonlSink:
     def write(self, records: Sequence[ItemRecord]) -> None:
         if self._file is None:
             raise ValueError("the sink is not open")
-        self._file.write(b"".join(as_json({"run_id": self._run, **each.to_dict()}) + b"\n" for each in records))
+        self._file.write(b"".join(as_json({"run_id": self._run, **record.to_dict()}) + b"\n" for record in records))
         self._file.flush()
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ class SinkGroup:
             for sink in list(self._working):
                 if isinstance(sink, ItemSink | FrameSink):
                     self._open_sinks.append(sink)  # also where opening fails half-way, there is something to close
-                    self._try(sink, lambda each: each.open(self._run))
+                    self._try(sink, lambda opened: opened.open(self._run))
         except BaseException:
             self.close()
             raise
@@ -69,27 +69,27 @@ class SinkGroup:
             for sink in self._open_sinks:
                 if not self._takes_records(sink):
                     continue
-                if sink not in self._working or not self._try(sink, lambda each: each.write(records)):
+                if sink not in self._working or not self._try(sink, lambda target: target.write(records)):
                     self._missed_count += len(records)
 
     def write_frame(self, records: DataFrame) -> None:
         with self._mutex:
             for sink in list(self._working):
                 if isinstance(sink, FrameSink):
-                    self._try(sink, lambda each: each.write_frame(records))
+                    self._try(sink, lambda target: target.write_frame(records))
 
     def record(self, report: PipelineReport) -> None:
         with self._mutex:
             for sink in list(self._working):
                 if isinstance(sink, PipelineSink):
-                    self._try(sink, lambda each: each.record(report))
+                    self._try(sink, lambda target: target.record(report))
 
     def close(self) -> None:
         """Also those that failed: they may still hold a file."""
         with self._mutex:
             opened, self._open_sinks = self._open_sinks, []
             for sink in opened:
-                self._try(sink, lambda each: each.close())
+                self._try(sink, lambda target: target.close())
 
     @staticmethod
     def _takes_records(sink: object) -> bool:

@@ -77,20 +77,20 @@ class Attempts:
 
     def _call_many(self, row: Row) -> list[Any] | None:
         """A generator may fail while it is read, which is a failure of the same attempt."""
-        given = self._function.fn(row)
-        if given is None:
+        result = self._function.fn(row)
+        if result is None:
             return None
-        if isinstance(given, str | bytes | dict) or hasattr(given, "asDict"):
-            raise Misfit(f"{type(given).__name__} is one value: a function for flat_map gives an iterable of rows")
-        return list(given)
+        if isinstance(result, str | bytes | dict) or hasattr(result, "asDict"):
+            raise Misfit(f"{type(result).__name__} is one value: a function for flat_map gives an iterable of rows")
+        return list(result)
 
     def columns(self, layout: ResultLayout) -> list[pa.Array]:
         """Of all that was given. Results that do not fit become errors of their rows."""
-        given = self._result_rows()
+        results = self._result_rows()
         try:
-            return layout.arrays(given)
+            return layout.arrays(results)
         except Exception as error:  # of some value; of which one is asked only now
-            misfits = layout.misfits(given)
+            misfits = layout.misfits(results)
             if not misfits:
                 raise
             self.cause = error
@@ -112,18 +112,18 @@ class Attempts:
     def emissions(self) -> list[int]:
         """How many each row gave."""
         if self._function.many:
-            found = [0 if result is None else len(result) for result in self.results]
+            counts = [0 if result is None else len(result) for result in self.results]
         else:
-            found = [0 if result is None else 1 for result in self.results]
-        return found + [0] * (len(self.rows) - len(found))
+            counts = [0 if result is None else 1 for result in self.results]
+        return counts + [0] * (len(self.rows) - len(counts))
 
 
 def _error_text(error: Exception) -> str:
     try:
-        said = str(error)
+        text = str(error)
     except Exception:  # somebody's exception, whose own words fail
-        said = ""
-    return printable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+        text = ""
+    return printable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def printable(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:

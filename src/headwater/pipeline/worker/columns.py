@@ -37,17 +37,17 @@ class ResultLayout:
 
     def misfits(self, results: Sequence[Any]) -> dict[int, str]:
         """Which of the results do not fit, and why."""
-        found: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         rows: list[tuple[int, tuple[Any, ...]]] = []
         for place, result in enumerate(results):
             try:
                 rows.append((place, self._shape.values(result)))
             except Misfit as misfit:
-                found[place] = str(misfit)
+                reasons[place] = str(misfit)
         for number, (name, build) in enumerate(zip(self.names, self._builders, strict=True)):
             for place, error in _misfits_in(build, [(place, values[number]) for place, values in rows]):
-                found.setdefault(place, f"column '{name}': {error}")
-        return found
+                reasons.setdefault(place, f"column '{name}': {error}")
+        return reasons
 
 
 def _misfits_in(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
@@ -113,13 +113,13 @@ class RowShape:
             raise Misfit(f"{len(result)} values for {self._count} columns ({', '.join(self._names)})")
         return tuple(result)
 
-    def _difference(self, given: Iterable[Any]) -> str:
-        names = list(map(str, given))
-        lacking = [name for name in self._names if name not in names]
-        strange = [name for name in names if name not in self._names]
-        told = [f"without {', '.join(lacking)}"] if lacking else []
-        told += [f"with {', '.join(strange)}, which the schema has not"] if strange else []
-        return f"a row {' and '.join(told) or 'that names a column twice'}"
+    def _difference(self, fields: Iterable[Any]) -> str:
+        names = list(map(str, fields))
+        missing = [name for name in self._names if name not in names]
+        extra = [name for name in names if name not in self._names]
+        differences = [f"without {', '.join(missing)}"] if missing else []
+        differences += [f"with {', '.join(extra)}, which the schema has not"] if extra else []
+        return f"a row {' and '.join(differences) or 'that names a column twice'}"
 
 
 def _column_builder(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
@@ -153,10 +153,10 @@ def _array_builder(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
 
         def times(values: Sequence[Any]) -> pa.Array:
             naive = [_as_local_time(value, zone) for value in values]
-            at = pc.assume_timezone(
+            zoned = pc.assume_timezone(
                 pa.array(naive, local), arrow_zone(kind.tz), ambiguous="earliest", nonexistent="latest"
             )
-            return at.cast(kind)
+            return zoned.cast(kind)
 
         return times
     if pa.types.is_nested(kind):
@@ -196,14 +196,16 @@ def _value_writer(kind: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
         key, item = _value_writer(kind.key_type), _value_writer(kind.item_type)
-        return lambda value: None if value is None else [(key(k), item(v)) for k, v in dict(value).items()]
+        return lambda value: (
+            None if value is None else [(key(map_key), item(map_value)) for map_key, map_value in dict(value).items()]
+        )
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _value_writer(kind.value_type)
+        write_item = _value_writer(kind.value_type)
 
         def items(value: Any) -> Any:
             if isinstance(value, str | bytes | dict):
                 raise Misfit(f"{type(value).__name__} is no list")
-            return [each(item) for item in value]
+            return [write_item(item) for item in value]
 
         return lambda value: None if value is None else items(value)
     if pa.types.is_timestamp(kind) and kind.tz is not None:

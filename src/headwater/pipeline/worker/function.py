@@ -87,11 +87,11 @@ class RowFunction:
             attempts = Attempts(self, BatchRows(theirs, kind, batch.num_rows))
             if not stopped:
                 attempts.run()
-            given = attempts.columns(layout)
+            results = attempts.columns(layout)
             if self.on_error == "dead_letter":
                 tracking[INPUT_ROW] = failed_row_structs(theirs, self.columns, batch.num_rows, attempts.errors)
             stopped = stopped or attempts.has_failed
-            yield outcome_batch(self, tracking, attempts, given)
+            yield outcome_batch(self, tracking, attempts, results)
 
     def _split_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -27,7 +27,7 @@ _FAILURE_FLAGS = {"fail": ERROR, "skip": FILTERED_OUT, "dead_letter": DEAD_LETTE
 
 
 def outcome_batch(
-    function: RowFunction, tracking: dict[str, pa.Array], attempts: Attempts, given: list[pa.Array]
+    function: RowFunction, tracking: dict[str, pa.Array], attempts: Attempts, results: list[pa.Array]
 ) -> pa.RecordBatch:
     """A line for each row that the function gave, and one for each row in for which it gave none."""
     import pyarrow as pa
@@ -49,13 +49,15 @@ def outcome_batch(
         "__hw_emissions": emitted,
     }
     if emissions is not None:
-        given = _take_all(given, _result_positions(emissions))
+        results = _take_all(results, _result_positions(emissions))
         if function.many and max(emissions, default=0) > 1:
-            owners = [item for item, lines in enumerate(emissions) for _ in range(lines or 1)]
+            owners = [item for item, line_count in enumerate(emissions) for _ in range(line_count or 1)]
             items = dict(zip(items, _take_all(list(items.values()), pa.array(owners, pa.int64())), strict=True))
-            items["__hw_place"] = pa.array([place for lines in emissions for place in range(lines or 1)], number)
+            items["__hw_place"] = pa.array(
+                [place for line_count in emissions for place in range(line_count or 1)], number
+            )
     names = [*items, *function.schema.names]
-    return pa.RecordBatch.from_arrays([*items.values(), *given], names=names)
+    return pa.RecordBatch.from_arrays([*items.values(), *results], names=names)
 
 
 def _flags(function: RowFunction, attempts: Attempts, emissions: list[int] | None) -> dict[int, int]:

@@ -49,11 +49,11 @@ def row_class(columns: Sequence[str]) -> type[Row]:
     from pyspark.sql import Row
 
     places = {name: columns.index(name) for name in columns}  # of two with one name a Row answers with the first
-    known: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
+    indexes: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
 
-    def get_item(row: Any, item: Any, known: Any = known, get: Any = tuple.__getitem__) -> Any:
+    def get_item(row: Any, item: Any, indexes: Any = indexes, get: Any = tuple.__getitem__) -> Any:
         try:
-            return get(row, known[item])
+            return get(row, indexes[item])
         except (KeyError, TypeError):  # a slice, a place counted from the end, or a mistake: a Row knows what to do
             return Row.__getitem__(row, item)
 
@@ -86,10 +86,10 @@ def values_of(column: pa.Array) -> list[Any]:
     present = column.drop_null()
     if not len(present):
         return [None] * len(column)
-    found: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
+    values: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
     for place in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
-        found[place] = None
-    return found
+        values[place] = None
+    return values
 
 
 def _is_numpy_safe(column: pa.Array) -> bool:
@@ -110,8 +110,8 @@ def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
     """For a time that Python has no date for, numpy would give the number itself."""
     import pyarrow.compute as pc
 
-    found = pc.min_max(numbers).as_py()
-    return found["min"] is None or (bounds[0] <= found["min"] and found["max"] <= bounds[1])
+    extremes = pc.min_max(numbers).as_py()
+    return extremes["min"] is None or (bounds[0] <= extremes["min"] and extremes["max"] <= bounds[1])
 
 
 def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
@@ -129,10 +129,10 @@ def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
         key, item = _value_reader(kind.key_type), _value_reader(kind.item_type)
-        return lambda value: None if value is None else {key(k): item(v) for k, v in value}
+        return lambda value: None if value is None else {key(map_key): item(map_value) for map_key, map_value in value}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _value_reader(kind.value_type)
-        return lambda value: None if value is None else [each(item) for item in value]
+        read_item = _value_reader(kind.value_type)
+        return lambda value: None if value is None else [read_item(item) for item in value]
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         zone = zone_of(kind.tz)
         return lambda value: None if value is None else value.astimezone(zone).replace(tzinfo=None)

@@ -53,31 +53,31 @@ class QueryCapture:
     def keep(self, execution: Any, written: Written, asked: RowsAsked, started: datetime) -> dict[str, Any] | None:
         if asked.mode == "off" or written.kind in _KINDS_WITHOUT_ROWS:
             return None
-        kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
+        facet: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
         if written.kind in _IN_PLACE_KINDS:
             needs = [f"a {written.kind.upper()} changes rows in place; only a query's result can be made again"]
         else:
-            needs = self._capture_plan(kept, execution, written)
+            needs = self._capture_plan(facet, execution, written)
         place = {"uri": written.target.uri, "format": written.target.format}
-        kept["written"] = {**place, **self._written_files(written, started)}
-        return {**kept, "replayable": not needs, "needs": needs}
+        facet["written"] = {**place, **self._written_files(written, started)}
+        return {**facet, "replayable": not needs, "needs": needs}
 
-    def _capture_plan(self, kept: dict[str, Any], execution: Any, written: Written) -> list[str]:
+    def _capture_plan(self, facet: dict[str, Any], execution: Any, written: Written) -> list[str]:
         """Adds the plan and its sources; answers with what stands in the way of running it again."""
         plan = self._classes.new("KeptPlan", execution.analyzed(), _MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
-        said = json.loads(plan.describe())
-        if "problem" in said:
-            return [said["problem"]]
-        kept["plan"] = {"format": FORMAT, **{key: said[key] for key in ("digest", "bytes", "text", "python")}}
-        if said["python"]:
-            kept["plan"]["pythonVersion"] = self._python_version
+        description = json.loads(plan.describe())
+        if "problem" in description:
+            return [description["problem"]]
+        facet["plan"] = {"format": FORMAT, **{key: description[key] for key in ("digest", "bytes", "text", "python")}}
+        if description["python"]:
+            facet["plan"]["pythonVersion"] = self._python_version
         names = [column.name for column in written.columns]
-        kept["columns"] = names if len(names) == len(said["columns"]) else said["columns"]
+        facet["columns"] = names if len(names) == len(description["columns"]) else description["columns"]
         pins = self._classes.new("SourcePins", execution.executedPlan(), MAX_FILES)
         facts = json.loads(pins.describe(plan.leaves()))
-        pinned = [pin_source(leaf, inside, written) for leaf, inside in zip(facts, said["inside"], strict=True)]
-        kept["sources"] = [source for source, _trouble in pinned]
-        return list(dict.fromkeys(trouble for _source, trouble in pinned if trouble))
+        pinned = [pin_source(leaf, inside, written) for leaf, inside in zip(facts, description["inside"], strict=True)]
+        facet["sources"] = [source for source, _trouble in pinned]
+        return list(dict.fromkeys(problem for _source, problem in pinned if problem))
 
     def _written_files(self, written: Written, started: datetime) -> dict[str, Any]:
         """Which files of the output this write has made, as far as that is certain."""
@@ -92,7 +92,7 @@ class QueryCapture:
         if listing is None or listing.count() > MAX_FILES:
             return {"unknown": "the folder is gone, or holds too many files to find those that were written"}
         files = {"count": listing.count(), "list": listing.text()}
-        jobs = {found[1] if (found := _JOB_ID.search(file.path)) else "" for file in read_file_list(files)}
+        jobs = {match[1] if (match := _JOB_ID.search(file.path)) else "" for file in read_file_list(files)}
         if len(jobs) > 1:
             return {"unknown": "other writes to the folder ended at the same time"}
         return {"files": files}

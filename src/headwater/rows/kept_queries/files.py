@@ -26,18 +26,18 @@ class PinnedFile:
     """When it was last changed, in milliseconds since 1970."""
 
 
-def read_file_list(kept: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
+def read_file_list(listing: Mapping[str, Any]) -> tuple[PinnedFile, ...]:
     """The files of a list `{count, list}`, by path."""
     inflating = zlib.decompressobj()
     try:
-        text = inflating.decompress(base64.b64decode(kept["list"], validate=True), _MAX_LIST_BYTES)
+        text = inflating.decompress(base64.b64decode(listing["list"], validate=True), _MAX_LIST_BYTES)
         lines = text.decode().split("\0")[:-1] if inflating.eof else None  # NUL is in no path
-        found = None if lines is None else tuple(_parse_line(line) for line in lines)
-    except (KeyError, TypeError, ValueError, zlib.error) as wrong:
-        raise KeptPlanRefused(f"a list of files cannot be read: {wrong}") from wrong
-    if found is None or len(found) != kept.get("count"):
+        files = None if lines is None else tuple(_parse_line(line) for line in lines)
+    except (KeyError, TypeError, ValueError, zlib.error) as error:
+        raise KeptPlanRefused(f"a list of files cannot be read: {error}") from error
+    if files is None or len(files) != listing.get("count"):
         raise KeptPlanRefused("a list of files is not as long as it says")
-    return found
+    return files
 
 
 def _parse_line(line: str) -> PinnedFile:
@@ -50,17 +50,17 @@ def _parse_line(line: str) -> PinnedFile:
 
 def describe_changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
     """What is no longer as it was. ``now`` has a text for each file: "size<TAB>time", empty for one that is gone."""
-    found = []
+    texts = []
     for file, text in zip(files, now, strict=True):
         if not text:
-            found.append(f"{file.path} is gone")
+            texts.append(f"{file.path} is gone")
             continue
         size, time = map(int, text.split("\t"))
         if size != file.size:
-            found.append(f"{file.path} has {size:,} bytes, not {file.size:,}")
+            texts.append(f"{file.path} has {size:,} bytes, not {file.size:,}")
         elif time != file.time:
-            found.append(f"{file.path} was changed at {_format_time(time)}, not {_format_time(file.time)}")
-    return found
+            texts.append(f"{file.path} was changed at {_format_time(time)}, not {_format_time(file.time)}")
+    return texts
 
 
 def _format_time(milliseconds: int) -> str:

@@ -41,23 +41,23 @@ def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = 
     facet = trusted.content
     _check_replayable(spark, facet, allow_python)
     classes = plan_classes(spark.sparkContext._gateway)
-    returned = _read_plan(spark, classes, facet["plan"], allow_python)
-    kept = facet["sources"]
-    sources = tuple(map(read_source, kept))
-    leaves = returned.leaves()
+    plan_reader = _read_plan(spark, classes, facet["plan"], allow_python)
+    source_facets = facet["sources"]
+    sources = tuple(map(read_source, source_facets))
+    leaves = plan_reader.leaves()
     if len(leaves) != len(sources):
         raise KeptPlanRefused(f"it has {len(leaves)} leaves, and {len(sources)} sources are recorded")
     _check_files(spark, sources)
     gateway: Any = spark.sparkContext._gateway
-    put = gateway.jvm.java.util.ArrayList()
+    scans = gateway.jvm.java.util.ArrayList()
     try:
-        for source, facts in zip(sources, kept, strict=True):
-            put.add(_scan(spark, classes, source, facts))
-        plan = returned.withLeaves(put)
+        for source, facts in zip(sources, source_facets, strict=True):
+            scans.add(_scan(spark, classes, source, facts))
+        plan = plan_reader.withLeaves(scans)
     except RowsError:
         raise
-    except Exception as misfit:
-        raise NotReplayable([f"the inputs cannot be read as they were: {_first_line(misfit)}"]) from misfit
+    except Exception as error:
+        raise NotReplayable([f"the inputs cannot be read as they were: {_first_line(error)}"]) from error
     return RestoredQuery(plan, sources, tuple(facet["columns"]))
 
 
@@ -73,20 +73,20 @@ def _check_replayable(spark: SparkSession, facet: Mapping[str, Any], allow_pytho
         return
     if not allow_python:
         raise PythonNotAllowed(plan["python"])
-    ran, here = plan.get("pythonVersion"), spark.sparkContext.pythonVer
-    if ran != here:
-        raise NotReplayable([f"its functions are of Python {ran}, and this is Python {here}"])
+    recorded, current = plan.get("pythonVersion"), spark.sparkContext.pythonVer
+    if recorded != current:
+        raise NotReplayable([f"its functions are of Python {recorded}, and this is Python {current}"])
 
 
 def _read_plan(spark: SparkSession, classes: JavaClasses, plan: Mapping[str, Any], allow_python: bool) -> Any:
-    returned = classes.new("RestoredPlan", plan["bytes"], _session_function(spark) if allow_python else None)
-    digest = returned.digest()
+    reader = classes.new("RestoredPlan", plan["bytes"], _session_function(spark) if allow_python else None)
+    digest = reader.digest()
     if digest != plan["digest"]:
         raise KeptPlanRefused(f"its digest is {digest}, and {plan['digest']} is recorded")
-    trouble = returned.deserialize()
-    if trouble is not None:
-        raise KeptPlanRefused(str(trouble))
-    return returned
+    problem = reader.deserialize()
+    if problem is not None:
+        raise KeptPlanRefused(str(problem))
+    return reader
 
 
 def _session_function(spark: SparkSession) -> Any:
@@ -97,9 +97,9 @@ def _session_function(spark: SparkSession) -> Any:
 
 
 def _check_files(spark: SparkSession, sources: Sequence[KeptSource]) -> None:
-    found = changed_files(spark, list(dict.fromkeys(file for source in sources for file in source.files)))
-    if found:
-        raise InputsChanged(found[:_MAX_NAMED], len(found))
+    problems = changed_files(spark, list(dict.fromkeys(file for source in sources for file in source.files)))
+    if problems:
+        raise InputsChanged(problems[:_MAX_NAMED], len(problems))
 
 
 def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]:
@@ -111,45 +111,45 @@ def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]
     return describe_changes(files, str(files_now.statuses("\0".join(file.path for file in files))).split("\0"))
 
 
-def pinned_scan(spark: SparkSession, source: KeptSource, kept: Mapping[str, Any]) -> Any:
-    """A plan of the JVM that reads one kept source as it was. ``kept`` is what the facet has of it."""
-    return _scan(spark, plan_classes(spark.sparkContext._gateway), source, kept)
+def pinned_scan(spark: SparkSession, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
+    """A plan of the JVM that reads one kept source as it was. ``source_facet`` is what the facet has of it."""
+    return _scan(spark, plan_classes(spark.sparkContext._gateway), source, source_facet)
 
 
-def _scan(spark: SparkSession, classes: JavaClasses, source: KeptSource, kept: Mapping[str, Any]) -> Any:
+def _scan(spark: SparkSession, classes: JavaClasses, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
     """A plan that reads the source as it was; None for one that is in the kept plan already, as an empty one is."""
     if source.kind == "files" and source.files:
-        return _scan_files(spark, classes, source, kept)
+        return _scan_files(spark, classes, source, source_facet)
     if source.kind in ("delta", "iceberg"):
         try:
-            return cast(Any, _read_version(spark, source, kept))._jdf.queryExecution().analyzed()
-        except Exception as gone:
+            return cast(Any, _read_version(spark, source, source_facet))._jdf.queryExecution().analyzed()
+        except Exception as error:
             raise InputsChanged(
-                [f"{_source_name(source)} at version {source.version}: {_first_line(gone)}"], 1
-            ) from gone
+                [f"{_source_name(source)} at version {source.version}: {_first_line(error)}"], 1
+            ) from error
     return None
 
 
-def _scan_files(spark: SparkSession, classes: JavaClasses, source: KeptSource, kept: Mapping[str, Any]) -> Any:
+def _scan_files(spark: SparkSession, classes: JavaClasses, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
     scan = classes.new("PinnedScan", spark._jsparkSession)
     scan.add("".join(f"{file.size}\t{file.time}\t{file.path}\0" for file in source.files))
     options: Any = cast(Any, spark._jvm).java.util.HashMap()
-    for key, value in kept["options"].items():
+    for key, value in source_facet["options"].items():
         options.put(key, value)
-    columns = [field["name"] for field in json.loads(kept["partitions"])["fields"]]
+    columns = [field["name"] for field in json.loads(source_facet["partitions"])["fields"]]
     base = partition_base(source.files, columns) if columns else None
-    return scan.relation(source.format, kept["schema"], kept["partitions"], options, base)
+    return scan.relation(source.format, source_facet["schema"], source_facet["partitions"], options, base)
 
 
-def _read_version(spark: SparkSession, source: KeptSource, kept: Mapping[str, Any]) -> DataFrame:
+def _read_version(spark: SparkSession, source: KeptSource, source_facet: Mapping[str, Any]) -> DataFrame:
     """Delta counts its versions, Iceberg names its snapshots; Spark has one word for both.
 
     A named table is read by SQL: Spark 3.5 passes over the reader's `versionAsOf` for it, and would read the newest.
     """
-    if source.kind == "iceberg" and "table" in kept:
-        name = ".".join(f"`{part.replace('`', '``')}`" for part in kept["table"])
+    if source.kind == "iceberg" and "table" in source_facet:
+        name = ".".join(f"`{part.replace('`', '``')}`" for part in source_facet["table"])
         return spark.sql(f"SELECT * FROM {name} VERSION AS OF {int(str(source.version))}")
-    return spark.read.format(source.kind).option("versionAsOf", str(source.version)).load(kept["path"])
+    return spark.read.format(source.kind).option("versionAsOf", str(source.version)).load(source_facet["path"])
 
 
 def _source_name(source: KeptSource) -> str:

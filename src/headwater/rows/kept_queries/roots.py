@@ -78,8 +78,8 @@ def _files_of(holder: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _scheme(path: str) -> str:
-    found = _SCHEME.match(path)
-    return found[1].lower() if found else "file"
+    match = _SCHEME.match(path)
+    return match[1].lower() if match else "file"
 
 
 def _has_host(path: str) -> bool:

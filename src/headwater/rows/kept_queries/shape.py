@@ -94,8 +94,8 @@ def _check_options(source: Mapping[str, Any], place: str, replayable: bool) -> N
     for name, value in options.items():
         if not isinstance(value, str):
             raise _refusal(f"{place}.options.{name}", "a text")
-    if replayable and (strange := unlisted_options(options)):
-        raise _refusal(f"{place}.options.{strange[0]}", "an option of a kept plan")
+    if replayable and (refused := unlisted_options(options)):
+        raise _refusal(f"{place}.options.{refused[0]}", "an option of a kept plan")
 
 
 def _check_files(holder: Mapping[str, Any], place: str) -> None:
@@ -155,9 +155,9 @@ def _is_schema(value: Any) -> bool:
         return False
     fields = read.get("fields") if isinstance(read, dict) else None
     return isinstance(fields, list) and all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) for one in fields
+        isinstance(member, dict) and isinstance(member.get("name"), str) for member in fields
     )
 
 
-def _list_of(is_right: Check, most: int = _MAX_SOURCES) -> Check:
-    return lambda value: isinstance(value, list) and len(value) <= most and all(map(is_right, value))
+def _list_of(is_right: Check, max_length: int = _MAX_SOURCES) -> Check:
+    return lambda value: isinstance(value, list) and len(value) <= max_length and all(map(is_right, value))

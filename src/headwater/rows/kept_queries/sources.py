@@ -50,14 +50,14 @@ class KeptSource:
         return self.datasets[0] if self.datasets else None
 
 
-def read_source(kept: Facts) -> KeptSource:
+def read_source(document: Facts) -> KeptSource:
     return KeptSource(
-        str(kept["kind"]),
-        tuple((dataset["namespace"], dataset["name"]) for dataset in kept.get("datasets") or ()),
-        tuple(kept["ids"]),
-        kept.get("format"),
-        kept.get("version"),
-        read_file_list(kept["files"]) if "files" in kept else (),
+        str(document["kind"]),
+        tuple((dataset["namespace"], dataset["name"]) for dataset in document.get("datasets") or ()),
+        tuple(document["ids"]),
+        document.get("format"),
+        document.get("version"),
+        read_file_list(document["files"]) if "files" in document else (),
     )
 
 
@@ -91,15 +91,17 @@ def _pin_files(source: dict[str, Any], facts: Facts, name: str, written: Written
     }
     if source["format"].lower() not in FORMATS:
         return f"{name} is read as {source['format']}, which is not kept: {', '.join(sorted(FORMATS))} are"
-    if strange := unlisted_options(source["options"]):
-        return f"{name} is read with {', '.join(strange)}, which no kept plan has among its options"
+    if refused := unlisted_options(source["options"]):
+        return f"{name} is read with {', '.join(refused)}, which no kept plan has among its options"
     if "files" not in facts:
         return f"{name} has {facts['count']:,} files; up to {MAX_FILES:,} are kept"
     source["files"] = facts["files"]
     columns = [field["name"] for field in json.loads(facts["partitions"])["fields"]]
     if columns and facts["count"] and partition_base(read_file_list(facts["files"]), columns) is None:
         return f"the partitions of {name} do not lie in folders of one folder that are named after them"
-    if not facts["scanned"] and written.target.key in {(d["namespace"], d["name"]) for d in source["datasets"]}:
+    if not facts["scanned"] and written.target.key in {
+        (dataset["namespace"], dataset["name"]) for dataset in source["datasets"]
+    }:
         return f"{name} is read and written at once, and which of its files were read is not certain"
     return None
 
@@ -119,17 +121,17 @@ def _folder_above(folder: str, columns: Sequence[str]) -> str | None:
 
 def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
     """The datasets that the event names for a leaf: known by the ids of its columns, also below a view."""
-    wanted = set(ids)
-    found = [item.place.key for item in written.inputs if wanted & item.ids and item.place.kind != "VIEW"]
+    column_ids = set(ids)
+    keys = [item.place.key for item in written.inputs if column_ids & item.ids and item.place.kind != "VIEW"]
     for view in written.views:
-        found += _datasets(wanted, view.written)
-    return list(dict.fromkeys(found))
+        keys += _datasets(column_ids, view.written)
+    return list(dict.fromkeys(keys))
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, str]:
     """Options as they were given, without what may be a secret: the session that reads again has its own."""
-    kept = {key: str(value) for key, value in options.items() if value is not None}
-    return {key: value for key, value in kept.items() if not _is_omitted(key)}
+    texts = {key: str(value) for key, value in options.items() if value is not None}
+    return {key: value for key, value in texts.items() if not _is_omitted(key)}
 
 
 def _is_omitted(option: str) -> bool:

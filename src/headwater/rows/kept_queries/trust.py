@@ -52,18 +52,18 @@ class PlanTrust:
             if self.allow_unsigned:
                 return
             raise SignatureRefused(
-                f"{_run_label(place)} is not signed, so nothing shows who wrote it. If you trust all who can send events, "
-                "read it with --trust-unsigned or trust_unsigned=True"
+                f"{_run_label(place)} is not signed, so nothing shows who wrote it. If you trust all who can send "
+                "events, read it with --trust-unsigned or trust_unsigned=True"
             )
         if not is_valid(signature, facet, place):
             raise SignatureRefused(
-                f"{_run_label(place)} carries a signature that does not fit: the facet was changed or moved after it was "
-                "signed"
+                f"{_run_label(place)} carries a signature that does not fit: the facet was changed or moved after it "
+                "was signed"
             )
         if signature.key not in self.keys:
             raise SignatureRefused(
-                f"{_run_label(place)} is signed by {signature.key}, a key that this store does not trust. If you trust who "
-                f"ran that job: headwater keys trust {signature.key}",
+                f"{_run_label(place)} is signed by {signature.key}, a key that this store does not trust. If you trust "
+                f"who ran that job: headwater keys trust {signature.key}",
                 signature.key,
             )
 

@@ -24,21 +24,25 @@ class Agreement:
         return {"checked": self.checked, **({"reason": self.reason} if self.reason else {})}
 
 
-def compare(kept: DataFrame, kept_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
-    here, there = _row_sums(kept, *kept_id), _row_sums(output, *id)
-    if here == there:
+def compare(
+    stored: DataFrame, stored_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]
+) -> Agreement:
+    stored_sums, output_sums = _row_sums(stored, *stored_id), _row_sums(output, *id)
+    if stored_sums == output_sums:
         return Agreement("compared")
-    if here[0] != there[0]:
-        reason = f"the plan gave {here[0]:,} rows when it was run again, and {there[0]:,} were written"
+    if stored_sums[0] != output_sums[0]:
+        reason = f"the plan gave {stored_sums[0]:,} rows when it was run again, and {output_sums[0]:,} were written"
     else:
         reason = "the plan gave other rows when it was run again than were written"
     return Agreement("compared", reason, differs=True)
 
 
-def compare_sets(kept: DataFrame, kept_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
+def compare_sets(
+    stored: DataFrame, stored_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]
+) -> Agreement:
     """Where the output's rows were asked for, nothing else can have been kept; it remains that all were found."""
-    missing = output.select(*(half.alias(name) for half, name in zip(id, kept_id, strict=True)))
-    count = missing.distinct().join(kept, list(kept_id), "left_anti").count()
+    missing = output.select(*(half.alias(name) for half, name in zip(id, stored_id, strict=True)))
+    count = missing.distinct().join(stored, list(stored_id), "left_anti").count()
     if count == 0:
         return Agreement("compared")
     return Agreement("compared", f"the plan did not give {count:,} of the rows again that were written", differs=True)

@@ -55,40 +55,40 @@ class BlockRows:
     def _link_hash(self, frame: DataFrame, link: BlockLink) -> Column:
         from pyspark.sql import functions as F
 
-        there = frame[link.present]
+        is_present = frame[link.present]
         for name, safe in zip(link.columns, link.null_safe, strict=True):
             if not safe:
-                there = there & frame[name].isNotNull()
-        return F.when(there, hash_columns(frame, self._link_columns(link)))
+                is_present = is_present & frame[name].isNotNull()
+        return F.when(is_present, hash_columns(frame, self._link_columns(link)))
 
     def _link_columns(self, link: BlockLink) -> Sequence[str]:
         return (*link.columns, *link.condition_columns) if link.to in self._with_conditions else link.columns
 
     def rows(self, block: Block, above: dict[int, WrittenBlock]) -> DataFrame:
         """Of a block that is not the first, with their owner."""
-        leading = self._links_to(block, above)
-        first = leading[0][1]
-        few = sum(each.count for each, _ in leading) <= MAX_PUSHED_ROWS
-        if block.number in self._with_conditions or (few and first.columns):
-            wanted = self._link_values(leading)
-            found = self.with_numeric_ids(self._provenance.follow(first, wanted, MAX_PUSHED_ROWS))
+        links = self._links_to(block, above)
+        first = links[0][1]
+        is_small = sum(parent.count for parent, _ in links) <= MAX_PUSHED_ROWS
+        if block.number in self._with_conditions or (is_small and first.columns):
+            link_values = self._link_values(links)
+            rows = self.with_numeric_ids(self._provenance.follow(first, link_values, MAX_PUSHED_ROWS))
             names = self._link_columns(first) if block.number in self._with_conditions else block.keys
-            return found.select("*", hash_columns(found, names).alias(OWNER))
-        found = self.with_numeric_ids(self._provenance.frame(block.number))
-        found = found.select("*", hash_columns(found, block.keys).alias(OWNER))
-        return self._only_linked(found, leading) if first.columns else found
+            return rows.select("*", hash_columns(rows, names).alias(OWNER))
+        rows = self.with_numeric_ids(self._provenance.frame(block.number))
+        rows = rows.select("*", hash_columns(rows, block.keys).alias(OWNER))
+        return self._only_linked(rows, links) if first.columns else rows
 
     def has_many_owners(self, block: Block, above: dict[int, WrittenBlock]) -> bool:
         """Whether it pays to have the rows of one owner together: with few of them, to read all of the table is to read
         a few times the answer."""
-        count = sum(each.count for each, _ in self._links_to(block, above))
+        count = sum(parent.count for parent, _ in self._links_to(block, above))
         return bool(block.keys) and count > MAX_UNSORTED_OWNERS
 
     def _links_to(self, block: Block, above: dict[int, WrittenBlock]) -> list[tuple[WrittenBlock, BlockLink]]:
         return [
-            (above[each.number], link)
-            for each in self._provenance.blocks
-            for link in each.links
+            (above[parent.number], link)
+            for parent in self._provenance.blocks
+            for link in parent.links
             if link.to == block.number
         ]
 
@@ -98,21 +98,21 @@ class BlockRows:
         return DataFrame(self._numeric_ids.apply(frame._jdf), frame.sparkSession)
 
     @staticmethod
-    def _link_values(leading: Sequence[tuple[WrittenBlock, BlockLink]]) -> DataFrame:
-        first = leading[0][1]
+    def _link_values(links: Sequence[tuple[WrittenBlock, BlockLink]]) -> DataFrame:
+        first = links[0][1]
         names = (*first.columns, *first.condition_columns)
-        each = [
+        frames = [
             above.rows.where(above.rows[link.present]).select(*link.columns, *link.condition_columns).toDF(*names)
-            for above, link in leading
+            for above, link in links
         ]
-        return reduce(lambda one, other: one.union(other), each).distinct()
+        return reduce(lambda left, right: left.union(right), frames).distinct()
 
     @staticmethod
-    def _only_linked(found: DataFrame, leading: Sequence[tuple[WrittenBlock, BlockLink]]) -> DataFrame:
+    def _only_linked(rows: DataFrame, links: Sequence[tuple[WrittenBlock, BlockLink]]) -> DataFrame:
         from pyspark.sql import functions as F
 
-        if sum(above.count for above, _ in leading) > MAX_BROADCAST_ROWS:
-            return found
-        each = [above.table.select(F.col(link_hash(link.number)).alias("wanted")) for above, link in leading]
-        wanted = reduce(lambda one, other: one.union(other), each).where("wanted is not null").distinct()
-        return found.join(F.broadcast(wanted), found[OWNER] == wanted["wanted"], "left_semi")
+        if sum(above.count for above, _ in links) > MAX_BROADCAST_ROWS:
+            return rows
+        hashes = [above.table.select(F.col(link_hash(link.number)).alias("wanted")) for above, link in links]
+        wanted = reduce(lambda left, right: left.union(right), hashes).where("wanted is not null").distinct()
+        return rows.join(F.broadcast(wanted), rows[OWNER] == wanted["wanted"], "left_semi")

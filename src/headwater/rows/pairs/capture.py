@@ -43,40 +43,40 @@ class RowTableCapture:
     def keep(
         self, execution: Any, written: Written, asked: RowsAsked, started: datetime, run_id: str
     ) -> dict[str, Any] | None:
-        kept = self._queries.keep(execution, written, asked, started)
-        if kept is None or not asked.writes_tables:
-            return kept
+        facet = self._queries.keep(execution, written, asked, started)
+        if facet is None or not asked.writes_tables:
+            return facet
         sample = asked.sample if asked.mode == "sampled" else None
         location = asked.location or Path(DEFAULT_LOCATION).absolute().as_uri()
         number = self._outputs[run_id]
         self._outputs[run_id] += 1
         try:
-            entry = self._write(execution, kept, location, run_id, number, sample)
+            entry = self._write(execution, facet, location, run_id, number, sample)
         except Exception as fault:  # the write itself is told all the same, and that this is missing
             self._report(fault)
             entry = invalid_entry(f"{location.rstrip('/')}/{run_id}/{number}", sample, _first_line(fault))
         namespace, name = written.target.key  # a run may have several outputs, and tables of some of them only
-        return {**kept, "pairs": {**entry, "dataset": {"namespace": namespace, "name": name}}}
+        return {**facet, "pairs": {**entry, "dataset": {"namespace": namespace, "name": name}}}
 
     def is_over(self) -> bool:
         return self._spark.sparkContext._jsc is None
 
     def _write(
-        self, execution: Any, kept: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
+        self, execution: Any, facet: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
     ) -> dict[str, Any]:
         query = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", execution.analyzed())
         plan = query.plan()
         if plan is None:
             raise RowsError("the command does not show the query that it writes")
-        names, output = written_rows(self._spark, query, kept)
-        unchanged = InputCheck(self._spark, kept)
-        done = write_pairs(
+        names, output = written_rows(self._spark, query, facet)
+        unchanged = InputCheck(self._spark, facet)
+        result = write_pairs(
             *(self._spark, plan, location, run_id, number, sample, output),
             names=names,
             still_holds=unchanged,
             redactor=self._redactor,
         )
-        return done.facet
+        return result.facet
 
     def _report(self, fault: Exception) -> None:
         """Once a kind, as the capture does."""
@@ -90,16 +90,16 @@ class RowTableCapture:
 
 
 def written_rows(
-    spark: SparkSession, query: Any, kept: Mapping[str, Any]
+    spark: SparkSession, query: Any, facet: Mapping[str, Any]
 ) -> tuple[Sequence[str] | None, DataFrame | None]:
     """The names under which the columns were written, and the rows that this run has written and no others."""
     from pyspark.sql.types import StructField, StructType
 
     schema = StructType.fromJson(json.loads(query.schema()))
-    names = kept.get("columns")
+    names = facet.get("columns")
     if names is None or len(names) != len(schema.fields):
         return None, None
-    written = kept["written"]
+    written = facet["written"]
     if written.get("format") not in _LOSSLESS_FORMATS or "files" not in written:
         return names, None
     files = read_file_list(written["files"])
@@ -116,15 +116,15 @@ def written_rows(
 class InputCheck:
     """Whether the inputs are still what the run has read: its query was run once more for the tables."""
 
-    def __init__(self, spark: SparkSession, kept: Mapping[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, facet: Mapping[str, Any]) -> None:
         self._spark = spark
         self._files = [
-            file for source in kept.get("sources", ()) if "files" in source for file in read_file_list(source["files"])
+            file for source in facet.get("sources", ()) if "files" in source for file in read_file_list(source["files"])
         ]
 
     def __call__(self) -> str | None:
-        found = changed_files(self._spark, self._files)
-        return f"an input was changed before its rows were looked up: {found[0]}" if found else None
+        changes = changed_files(self._spark, self._files)
+        return f"an input was changed before its rows were looked up: {changes[0]}" if changes else None
 
 
 def _first_line(fault: Exception) -> str:

@@ -25,7 +25,7 @@ class PairTable:
     @staticmethod
     def of(facts: Mapping[str, Any]) -> PairTable:
         """``facts`` are those of jvm/ParquetFolder.java."""
-        files = [(each["name"], each["size"], each["sha256"]) for each in facts["files"]]
+        files = [(file["name"], file["size"], file["sha256"]) for file in facts["files"]]
         columns = facts["columns"]
         return PairTable(
             facts["rows"],
@@ -102,9 +102,9 @@ def _block_entry(block: Block) -> dict[str, Any]:
 
 def _source_amounts(source: int, blocks: Sequence[Block], tables: Mapping[str, PairTable]) -> dict[str, Any]:
     """Rows of tables with an id of the source, and what these ids take up; the owners are not counted in."""
-    among = [tables[block_folder(block.number)] for block in blocks if source in block.sources]
+    source_tables = [tables[block_folder(block.number)] for block in blocks if source in block.sources]
     columns = (source_file(source), source_row(source))
     return {
-        "pairs": sum(table.values.get(columns[0], 0) for table in among),
-        "bytes": sum(table.column_bytes.get(column, 0) for table in among for column in columns),
+        "pairs": sum(table.values.get(columns[0], 0) for table in source_tables),
+        "bytes": sum(table.column_bytes.get(column, 0) for table in source_tables for column in columns),
     }

@@ -34,16 +34,16 @@ def list_pair_tables(location: str) -> list[StoredPairTables]:
     root = local_path(location)
     if not root.is_dir():
         raise RowsError(f"there is no folder {location}")
-    return sorted(_find_tables(root), key=lambda each: (each.written, each.run_id, each.output))
+    return sorted(_find_tables(root), key=lambda tables: (tables.written, tables.run_id, tables.output))
 
 
 def _find_tables(root: Path) -> Iterator[StoredPairTables]:
     top = resolved(root)
-    for mark in root.glob(f"*/*/{MARKER_FILE}"):
-        folder = mark.parent
+    for marker in root.glob(f"*/*/{MARKER_FILE}"):
+        folder = marker.parent
         if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
             continue  # behind a symbolic link is somebody else's folder
-        entry = read_json(mark)
+        entry = read_json(marker)
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             continue
         mode, rows, pairs, size = read_amounts(entry)
@@ -52,7 +52,7 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
             int(folder.name),
             str(folder),
             mode,
-            datetime.fromtimestamp(mark.stat().st_mtime, UTC),
+            datetime.fromtimestamp(marker.stat().st_mtime, UTC),
             rows,
             pairs,
             size,
@@ -62,10 +62,10 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
 def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[StoredPairTables]:
     """Removes the tables that were written before, and says which these are."""
     until = datetime.now(UTC) - older_than
-    old = [each for each in list_pair_tables(location) if each.written < until]
+    old = [tables for tables in list_pair_tables(location) if tables.written < until]
     if not dry_run:
-        for each in old:
-            folder = Path(each.location)
+        for tables in old:
+            folder = Path(tables.location)
             (folder / MARKER_FILE).unlink()  # first: what is half gone is not to be read
             shutil.rmtree(folder)
             if not any(folder.parent.iterdir()):

@@ -81,9 +81,9 @@ class SourceRows:
     def rows(self, limit: int | None = None) -> list[RowPosition]:
         """In the order of file and row."""
         query = sql("SELECT file, row FROM {table} ORDER BY ALL", table=self._table.name)
-        found = self._tables.query(_with_limit(query, limit))
-        name = self._tables.path_lookup(self.source)
-        return sorted((name(file), row) for file, row in found)
+        rows = self._tables.query(_with_limit(query, limit))
+        path_of = self._tables.path_lookup(self.source)
+        return sorted((path_of(file), row) for file, row in rows)
 
 
 class PairTables:
@@ -94,7 +94,7 @@ class PairTables:
 
     def __init__(
         self,
-        what: str | Path | Mapping[str, Any],
+        location: str | Path | Mapping[str, Any],
         *,
         output: int = 0,
         run_id: str | None = None,
@@ -102,9 +102,9 @@ class PairTables:
     ) -> None:
         self._roots = roots or LookupRoots()
         opened = (
-            open_facet(what, output, self._roots, run_id)
-            if isinstance(what, Mapping) or run_id is not None
-            else open_folder(what, self._roots)
+            open_facet(location, output, self._roots, run_id)
+            if isinstance(location, Mapping) or run_id is not None
+            else open_folder(location, self._roots)
         )
         self.layout = opened.layout
         self._root = opened.folder
@@ -130,14 +130,14 @@ class PairTables:
     @cached_property
     def _named_files(self) -> set[Path]:
         """Files of sources that the connection may read. Where the list is long: none."""
-        found: set[Path] = set()
+        allowed: set[Path] = set()
         if not self._list_is_short:
-            return found
+            return allowed
         for paths in self._files.values():
             for path in paths.values():
                 with suppress(EngineError):  # it is refused when its rows are asked for
-                    found.add(self._roots.source_file(path))
-        return found
+                    allowed.add(self._roots.source_file(path))
+        return allowed
 
     @cached_property
     def _list_is_short(self) -> bool:
@@ -183,15 +183,15 @@ class PairTables:
 
     def sources(self, out_ids: Iterable[str]) -> dict[int, SourceRows]:
         """By occurrence: the rows that rows of the output were made of."""
-        asked = [_parse_id(each) for each in out_ids]
-        hi = self._is_in(OUT_HI, {hi for hi, _ in asked})
-        lo = self._is_in(OUT_LO, {lo for _, lo in asked})
+        id_halves = [_parse_id(out_id) for out_id in out_ids]
+        hi = self._is_in(OUT_HI, {hi for hi, _ in id_halves})
+        lo = self._is_in(OUT_LO, {lo for _, lo in id_halves})
         parts: dict[int, list[Sql]] = {source.number: [] for source in self.layout.sources}
-        leading: dict[int, list[Sql]] = {}
+        link_values: dict[int, list[Sql]] = {}
         for block in self.layout.blocks:  # parents first
             # Halves of two different ids do not meet but by a chance of 1 in 2^64.
             where = (
-                self._value_condition(OWNER, leading.get(block.number, []))
+                self._value_condition(OWNER, link_values.get(block.number, []))
                 if block.number
                 else sql("{hi} AND {lo}", hi=hi, lo=lo)
             )
@@ -200,7 +200,7 @@ class PairTables:
             for number in block.sources:
                 parts[number].append(self._position_query(block, number, where))
             for link in block.links:
-                leading.setdefault(link.to, []).append(
+                link_values.setdefault(link.to, []).append(
                     sql(
                         "SELECT {name} AS value FROM {table} WHERE ({where}) AND {name} IS NOT NULL",
                         name=identifier(link_hash(link.number)),
@@ -220,8 +220,10 @@ class PairTables:
         )
 
     def _source_rows(self, source: TableSource, parts: Sequence[Sql]) -> SourceRows:
-        every = joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
-        return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=every))
+        all_parts = (
+            joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
+        )
+        return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=all_parts))
 
     def keep(self, query: Sql) -> Kept:
         """The rows of the query as a table, for as long as these tables are open."""
@@ -232,19 +234,21 @@ class PairTables:
     def rows_reached(self, occurrence: int, places: Iterable[RowPosition]) -> list[OutputRow]:
         """The rows of the output that rows of a source went into."""
         by_file = self._position_conditions(occurrence, places)
-        arrived: dict[int, list[Sql]] = {}
+        owners_by_block: dict[int, list[Sql]] = {}
         for block in reversed(self.layout.blocks):  # children first
-            met = list(by_file) if occurrence in block.sources else []
+            conditions = list(by_file) if occurrence in block.sources else []
             for link in block.links:
-                there = self._value_condition(link_hash(link.number), arrived.get(link.to, []))
-                met += [there] if there is not None else []
-            if met and block.number == 0:
+                condition = self._value_condition(link_hash(link.number), owners_by_block.get(link.to, []))
+                conditions += [condition] if condition is not None else []
+            if conditions and block.number == 0:
                 template = "SELECT DISTINCT * FROM ({known} WHERE {met}) ORDER BY ALL"
-                return self._read_output_rows(sql(template, known=self._identity_query, met=joined(" OR ", met)))
-            if met:
+                return self._read_output_rows(sql(template, known=self._identity_query, met=joined(" OR ", conditions)))
+            if conditions:
                 template = "SELECT {owner} AS value FROM {table} WHERE {met}"
                 table = self._block_table(block.number)
-                arrived[block.number] = [sql(template, owner=identifier(OWNER), table=table, met=joined(" OR ", met))]
+                owners_by_block[block.number] = [
+                    sql(template, owner=identifier(OWNER), table=table, met=joined(" OR ", conditions))
+                ]
         return []
 
     @property
@@ -334,12 +338,12 @@ class PairTables:
         if not parts:
             return None
         template = "SELECT DISTINCT value FROM ({parts})"
-        kept = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
-        if not kept.count:
+        values_table = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
+        if not values_table.count:
             return None
-        if kept.count > _MAX_LITERALS:
-            return sql("{column} IN (SELECT value FROM {table})", column=identifier(column), table=kept.name)
-        values = self.query(sql("SELECT value FROM {table}", table=kept.name))
+        if values_table.count > _MAX_LITERALS:
+            return sql("{column} IN (SELECT value FROM {table})", column=identifier(column), table=values_table.name)
+        values = self.query(sql("SELECT value FROM {table}", table=values_table.name))
         return self._is_in(column, {value for (value,) in values})
 
     def _is_in(self, column: str, values: set[int]) -> Sql:

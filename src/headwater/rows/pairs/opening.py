@@ -102,11 +102,11 @@ def _entry(facet: object, output: int) -> Any:
 def with_resolved(paths: Iterable[Path]) -> list[str]:
     """The paths, and what they are once links are followed: DuckDB compares one or the other, by its version."""
     folders: dict[str, str] = {}
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for path in paths:
         folder, name = os.path.split(path)
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
         real = os.path.join(folders[folder], name)
-        found |= {str(path): None, os.path.realpath(real) if os.path.islink(real) else real: None}
-    return list(found)
+        result |= {str(path): None, os.path.realpath(real) if os.path.islink(real) else real: None}
+    return list(result)

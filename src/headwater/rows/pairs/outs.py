@@ -94,8 +94,8 @@ class OutputRows:
             return self._output.toDF(*self._column_names).select("*", *self._link_columns())
         if self._selects_rows and self._output is not None:
             columns = [self._column_names[place] for place in self._provenance.identity]
-            wanted = self._output.toDF(*self._column_names).select(*columns).distinct()
-            return below.with_numeric_ids(self._provenance.join_result(wanted, columns, MAX_PUSHED_ROWS)).select(
+            identities = self._output.toDF(*self._column_names).select(*columns).distinct()
+            return below.with_numeric_ids(self._provenance.join_result(identities, columns, MAX_PUSHED_ROWS)).select(
                 *columns, *carried
             )
         return below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
@@ -152,10 +152,10 @@ def _storable(type: str) -> bool:
 
 
 def _unique_names(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
-        tried, number = name, 2
-        while tried.lower() in (other.lower() for other in found):
-            tried, number = f"{name}_{number}", number + 1
-        found.append(tried)
-    return found
+        candidate, number = name, 2
+        while candidate.lower() in (other.lower() for other in unique):
+            candidate, number = f"{name}_{number}", number + 1
+        unique.append(candidate)
+    return unique

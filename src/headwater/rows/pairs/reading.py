@@ -46,32 +46,32 @@ _FILE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 def read_layout(entry: object) -> TableLayout:
     """From an entry of the facet, or from the mark in a folder of tables."""
-    whole = _mapping(entry, "")
-    if whole.get("format") != FORMAT:
+    document = _mapping(entry, "")
+    if document.get("format") != FORMAT:
         _refuse("format", f"it is not {FORMAT}")
-    location = _location(whole.get("location"))
-    if "invalid" in whole:
-        reason = _text(whole["invalid"], "invalid", _MAX_NOTE_LENGTH)
+    location = _location(document.get("location"))
+    if "invalid" in document:
+        reason = _text(document["invalid"], "invalid", _MAX_NOTE_LENGTH)
         raise RowsError(f"the tables at {shorten(location)} were not kept: {shorten(reason)}")
-    mode = _choice(whole.get("mode"), "mode", _MODES)
-    blocks = tuple(_blocks(_list(whole.get("composition"), "composition", _MAX_NUMBER)))
-    sources = tuple(_sources(_list(whole.get("sources"), "sources", _MAX_NUMBER)))
+    mode = _choice(document.get("mode"), "mode", _MODES)
+    blocks = tuple(_blocks(_list(document.get("composition"), "composition", _MAX_NUMBER)))
+    sources = tuple(_sources(_list(document.get("sources"), "sources", _MAX_NUMBER)))
     _check_references(blocks, len(sources))
     for name in ("rows", "pairs", "bytes"):
-        if name in whole:
-            _number(whole[name], name, _MAX_LONG)
-    _check_locations(whole, location, blocks)
+        if name in document:
+            _number(document[name], name, _MAX_LONG)
+    _check_locations(document, location, blocks)
     return TableLayout(
         location,
         mode,
-        _sample(whole.get("sample"), mode),
-        _identity(whole.get("identity")),
+        _sample(document.get("sample"), mode),
+        _identity(document.get("identity")),
         sources,
         blocks,
-        _digests(whole.get("digests"), blocks),
+        _digests(document.get("digests"), blocks),
         tuple(
             _text(note, f"notes[{place}]", _MAX_NOTE_LENGTH, empty=True)
-            for place, note in enumerate(_list(whole.get("notes", []), "notes", _MAX_NOTES))
+            for place, note in enumerate(_list(document.get("notes", []), "notes", _MAX_NOTES))
         ),
     )
 
@@ -96,9 +96,9 @@ def read_json(file: Path) -> Any:
 
 def read_files(folder: Path, layout: TableLayout) -> dict[int, dict[int, str]]:
     """`files.json`: by source, which file a number stands for."""
-    whole = _mapping(read_json(folder / FILES), FILES)
+    document = _mapping(read_json(folder / FILES), FILES)
     return {
-        source.number: dict(_file_numbers(whole.get(str(source.number)), f"{FILES}: {source.number}"))
+        source.number: dict(_file_numbers(document.get(str(source.number)), f"{FILES}: {source.number}"))
         for source in layout.sources
         if source.has_positions
     }
@@ -131,45 +131,45 @@ def _blocks(values: list[Any]) -> Iterator[TableBlock]:
         _refuse("composition", "there is no block")
     for number, value in enumerate(values):
         field = f"composition[{number}]"
-        each = _mapping(value, field)
-        _equal(each.get("block"), number, f"{field}.block")
+        block = _mapping(value, field)
+        _equal(block.get("block"), number, f"{field}.block")
         yield TableBlock(
             number,
-            _kind(each.get("kind"), f"{field}.kind"),
+            _kind(block.get("kind"), f"{field}.kind"),
             tuple(
                 _number(source, f"{field}.sources[{place}]", _MAX_NUMBER)
-                for place, source in enumerate(_list(each.get("sources"), f"{field}.sources", _MAX_NUMBER))
+                for place, source in enumerate(_list(block.get("sources"), f"{field}.sources", _MAX_NUMBER))
             ),
-            tuple(_links(_list(each.get("links"), f"{field}.links", _MAX_NUMBER), field)),
+            tuple(_links(_list(block.get("links"), f"{field}.links", _MAX_NUMBER), field)),
         )
 
 
 def _links(values: list[Any], above: str) -> Iterator[TableLink]:
     for place, value in enumerate(values):
         field = f"{above}.links[{place}]"
-        each = _mapping(value, field)
+        link = _mapping(value, field)
         yield TableLink(
-            _number(each.get("link"), f"{field}.link", _MAX_NUMBER),
-            _number(each.get("to"), f"{field}.to", _MAX_NUMBER),
-            _kind(each.get("kind"), f"{field}.kind"),
+            _number(link.get("link"), f"{field}.link", _MAX_NUMBER),
+            _number(link.get("to"), f"{field}.to", _MAX_NUMBER),
+            _kind(link.get("kind"), f"{field}.kind"),
         )
 
 
 def _sources(values: list[Any]) -> Iterator[TableSource]:
     for number, value in enumerate(values):
         field = f"sources[{number}]"
-        each = _mapping(value, field)
-        _equal(each.get("occurrence"), number, f"{field}.occurrence")
-        dataset = _mapping(each.get("dataset"), f"{field}.dataset")
+        source = _mapping(value, field)
+        _equal(source.get("occurrence"), number, f"{field}.occurrence")
+        dataset = _mapping(source.get("dataset"), f"{field}.dataset")
         for name in ("pairs", "bytes"):
-            if name in each:
-                _number(each[name], f"{field}.{name}", _MAX_LONG)
+            if name in source:
+                _number(source[name], f"{field}.{name}", _MAX_LONG)
         yield TableSource(
             number,
             _text(dataset.get("namespace"), f"{field}.dataset.namespace", _MAX_NAME_LENGTH),
             _text(dataset.get("name"), f"{field}.dataset.name", _MAX_NAME_LENGTH),
-            _choice(each.get("id"), f"{field}.id", _IDS),
-            _choice(each.get("grain"), f"{field}.grain", GRAINS),
+            _choice(source.get("id"), f"{field}.id", _IDS),
+            _choice(source.get("grain"), f"{field}.grain", GRAINS),
         )
 
 
@@ -206,8 +206,8 @@ def _digests(value: object, blocks: tuple[TableBlock, ...]) -> dict[str, str]:
     digests = _mapping(value, "digests")
     expected = {FILES, *(block_folder(block.number) for block in blocks)}
     if digests.keys() != expected:
-        strange = min(map(str, digests.keys() ^ expected))
-        _refuse("digests", f"'{shorten(strange)}' is missing, or is no part of the tables")
+        unexpected = min(map(str, digests.keys() ^ expected))
+        _refuse("digests", f"'{shorten(unexpected)}' is missing, or is no part of the tables")
     for name, digest in digests.items():
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
             _refuse(f"digests.{name}", "it is not a SHA-256 in hexadecimal digits")
@@ -240,11 +240,11 @@ def _mapping(value: object, field: str) -> Mapping[str, Any]:
     return value
 
 
-def _list(value: object, field: str, most: int) -> list[Any]:
+def _list(value: object, field: str, max_length: int) -> list[Any]:
     if not isinstance(value, list | tuple):
         _refuse(field, "it is not a list")
-    if len(value) > most:
-        _refuse(field, f"it has more than {most:,} members")
+    if len(value) > max_length:
+        _refuse(field, f"it has more than {max_length:,} members")
     return list(value)
 
 

@@ -11,8 +11,8 @@ from headwater.engines.sql import Sql
 from headwater.rows.pairs.lookup import PairTables, SourceRows
 
 
-def tables_document(tables: PairTables, where: str | Sql | None, most: int) -> dict[str, Any]:
-    """``most`` rows of each dataset; a count says how many there are."""
+def tables_document(tables: PairTables, where: str | Sql | None, max_rows: int) -> dict[str, Any]:
+    """``max_rows`` rows of each dataset; a count says how many there are."""
     outs = tables.output_rows(where)
     layout = tables.layout
     notes = list(layout.notes)
@@ -22,21 +22,23 @@ def tables_document(tables: PairTables, where: str | Sql | None, most: int) -> d
         "dataset": None,
         "runs": [],
         "count": len(outs),
-        "rows": [{**_json_value(out.values), "out_id": out.id} for out in outs[:most]],
+        "rows": [{**_json_value(out.values), "out_id": out.id} for out in outs[:max_rows]],
         "notes": notes,
-        "sources": [_source_document(tables, found, most) for found in tables.sources(out.id for out in outs).values()],
+        "sources": [
+            _source_document(tables, rows, max_rows) for rows in tables.sources(out.id for out in outs).values()
+        ],
     }
 
 
-def _source_document(tables: PairTables, found: SourceRows, most: int) -> dict[str, Any]:
-    told = {
-        "dataset": f"{found.source.namespace}/{found.source.name}",
-        "grain": found.source.grain,
-        "count": found.count,
+def _source_document(tables: PairTables, rows: SourceRows, max_rows: int) -> dict[str, Any]:
+    document = {
+        "dataset": f"{rows.source.namespace}/{rows.source.name}",
+        "grain": rows.source.grain,
+        "count": rows.count,
     }
-    if found.source.has_positions:
-        return {**told, "rows": [_json_value(row) for row in tables.source_rows(found, most)]}
-    return {**told, "rows": [{"content": file} for file, _ in found.rows(most)]}
+    if rows.source.has_positions:
+        return {**document, "rows": [_json_value(row) for row in tables.source_rows(rows, max_rows)]}
+    return {**document, "rows": [{"content": file} for file, _ in rows.rows(max_rows)]}
 
 
 def _json_value(row: Any) -> Any:

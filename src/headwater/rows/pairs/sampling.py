@@ -18,8 +18,9 @@ _BITS = 53
 
 def sampling_marks(provenance: RowProvenance, names: Sequence[NamedSource], rate: float) -> dict[int, str]:
     """For each source the condition that its sampled rows meet."""
+    limit = int(rate * 2**_BITS)
     return {
-        source.number: f"shiftrightunsigned(xxhash64({_stable_columns(source, named)}), {64 - _BITS}) < {int(rate * 2**_BITS)}L"
+        source.number: f"shiftrightunsigned(xxhash64({_stable_columns(source, named)}), {64 - _BITS}) < {limit}L"
         for source, named in zip(provenance.sources, names, strict=True)
     }
 

@@ -50,12 +50,12 @@ class PairTableWriter:
     def write_files(self, provenance: RowProvenance) -> str:
         """By source: which number stands for which file. Answers with the digest of what is written."""
         paths = self._classes.new("PathNumbers")
-        found = {
+        numbers = {
             str(source.number): json.loads(paths.numbered(_paths(provenance, source)))
             for source in provenance.sources
             if source.id in ("position", "table position")
         }
-        text = json.dumps(self._redactor.document(found))
+        text = json.dumps(self._redactor.document(numbers))
         self._root.write(FILES, text)
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -73,8 +73,10 @@ class PairTableWriter:
 
 def _paths(provenance: RowProvenance, source: PlanSource) -> list[str]:
     """In both spellings that the rows may have them in: one Spark writes `file:///`, another `file:/`."""
-    every = provenance.source_frame(source.number)
-    listed = every.inputFiles() if source.id == "position" else []
+    frame = provenance.source_frame(source.number)
+    listed = frame.inputFiles() if source.id == "position" else []
     if listed:
-        return list(dict.fromkeys(each for path in listed for each in (path, path.replace("file:///", "file:/", 1))))
-    return [row[0] for row in every.select(source.file).distinct().collect()]
+        return list(
+            dict.fromkeys(spelling for path in listed for spelling in (path, path.replace("file:///", "file:/", 1)))
+        )
+    return [row[0] for row in frame.select(source.file).distinct().collect()]

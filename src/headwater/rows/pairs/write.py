@@ -115,19 +115,19 @@ def _write_blocks(
             if sampling:
                 rows = sample_block(rows, block, provenance.sources)
             owner = outs.owner_columns(rows) if first else [rows[OWNER]]
-            kept = rows.select(
+            stored = rows.select(
                 *owner, *_id_columns(block), *below.link_hashes(rows, block), *_link_value_columns(block)
             )
             if any(link.columns for link in block.links) and not (first and outs.reads_output):
-                cached.append(kept.persist())  # it is asked for its links once it is written
-            table = kept.drop(*_link_value_columns(block))
+                cached.append(stored.persist())  # it is asked for its links once it is written
+            table = stored.drop(*_link_value_columns(block))
             if sampling and not first:
                 table = table.distinct()  # of many rows nothing but the link is left
             if provenance.has_key if first else below.has_many_owners(block, above):
                 table = table.sortWithinPartitions(OUT_HI if first else OWNER)
             name = block_folder(block.number)
             written = tables.write(name, table, _dictionary_columns(block))
-            above[block.number] = WrittenBlock(kept, written, tables.tables[name].rows)
+            above[block.number] = WrittenBlock(stored, written, tables.tables[name].rows)
         return outs.agreement(above[0].table)
     finally:
         for frame in cached:
@@ -158,5 +158,5 @@ def _link_value_columns(block: Block) -> list[str]:
 
 def _dictionary_columns(block: Block) -> list[str]:
     """Columns in which few values follow each other."""
-    own = [] if block.number == 0 else [OWNER]
-    return [*own, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]
+    owner = [] if block.number == 0 else [OWNER]
+    return [*owner, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]

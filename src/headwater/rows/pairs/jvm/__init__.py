@@ -1,4 +1,8 @@
-"""The Java classes that pair tables are made with (headwater/jvm.py)."""
+"""Java classes that write pair tables (headwater/jvm.py).
+
+They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
+have none.
+"""
 
 from __future__ import annotations
 
