@@ -1,7 +1,7 @@
-"""Dead letters tried again: through the node that gave them up, as it is now, and the nodes after it, into the sinks.
+"""Replays dead letters through the current version of the node that gave them up, and the nodes after it.
 
-A replay is a run of its own. Its items are those that the letters were made of, under the ids they have always had;
-what else the nodes after it need (the other side of a join) is read again, and is no item of this run.
+A replay is a run of its own. Its items are those of the letters, under their original ids; other inputs of the nodes
+after it (the other side of a join) are read again and are not items of this run.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReplayResult:
-    """What became of the letters of one node. ``runs``: those that had left them."""
+    """The outcome of the letters of one node. ``runs``: the runs that wrote them."""
 
     node: str
     runs: tuple[str, ...]
     succeeded: int
     failed: int
-    """Letters of the new run again."""
+    """Letters that the new run wrote as dead letters again."""
     superseded: int
-    """Not tried: a later run has left letters of the same items."""
+    """Letters that were not replayed, because a later run wrote letters of the same items."""
     result: Result
 
     @property
@@ -42,7 +42,8 @@ class ReplayResult:
 
 
 class ReplayRun(PipelineRun):
-    """A run of letters. It is no run of the pipeline's own job: that one's lineage is not what a few rows read."""
+    """A replay run. It belongs to a job of its own, because it reads only a part of the inputs of the pipeline's
+    job."""
 
     def __init__(
         self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **run_options: Any
@@ -57,7 +58,7 @@ class ReplayRun(PipelineRun):
 
     @property
     def expectations(self) -> Sequence[Expectation]:
-        """What is promised of all rows is not promised of a few."""
+        """None: expectations are about all rows of a run, and a replay has only some."""
         return ()
 
     def replay(self) -> ReplayResult:
@@ -67,7 +68,7 @@ class ReplayRun(PipelineRun):
         return ReplayResult(self._letters.target.name, self._letters.runs, *letter_counts, result)
 
     def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
-        # Nothing is gained by counting rows first: one item may have several letters, and other sources are not its.
+        # Counting rows first would be wrong: one item may have several letters, and other sources are not replayed.
         options = self._options.with_(ensure_terminal=False)
         self._replay_execution = ReplayExecution(
             self._spark, self.nodes, options, workspace, watcher, letters=self._letters

@@ -1,4 +1,4 @@
-"""The nodes of a replay, one after the other, with the letters in place of what the first of them was given."""
+"""Executes the nodes of a replay, with the letters as the input of the first node."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 REPLAYED, AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
-"""What may become of a letter."""
+"""Outcomes of a letter."""
 _MAX_CARRIED_ITEMS = 2
-"""So many items of one source stand beside a letter's row itself; where there are more, in a table of their own."""
+"""Up to this many items of one source are columns of a letter's row; more items go into a table of their own."""
 
 
 @dataclass
 class ReplayExecution(PipelineExecution):
-    """``marked``: how many letters had which outcome, once the sinks are written."""
+    """``outcome_counts``: the number of letters by outcome, once the sinks are written."""
 
     letters: WaitingLetters = field(kw_only=True)
     outcome_counts: Mapping[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class ReplayExecution(PipelineExecution):
             self.outcome_counts = self.letters.table.record_outcomes(self._letter_outcomes())
 
     def account(self) -> ItemAccount | None:
-        """Of the letters' items alone. One item may have several letters."""
+        """The account of the letters' items alone. One item may have several letters."""
         if self.following is None:
             return None
         node_names = {node.name for node in node_and_successors(self.nodes, self.letters.target.name)}
@@ -90,7 +90,7 @@ class ReplayExecution(PipelineExecution):
 
     @cached_property
     def _letter_rows(self) -> DataFrame:
-        """The letters, kept: with what their items are known by, and their columns."""
+        """The stored letters: the ids of their items, and the columns of their rows."""
         from pyspark.sql import functions as F
 
         key = F.to_json(F.struct(F.col("letter_id").alias("letter"), F.col("run_id").alias("run")))
@@ -105,7 +105,7 @@ class ReplayExecution(PipelineExecution):
 
     @cached_property
     def _carried_ids(self) -> dict[str, list[tuple[str, str]]]:
-        """By source, the columns with the items that stand beside a letter's row."""
+        """By source, the columns with the items of a letter's row."""
         names = iter(range(2**30))
         return {
             source: [(f"__hw_i{next(names)}", f"__hw_i{next(names)}") for _ in range(max_items)]
@@ -130,7 +130,7 @@ class ReplayExecution(PipelineExecution):
 
     @cached_property
     def _pairs(self) -> dict[str, DataFrame]:
-        """By source, the items behind letters that more of them have made."""
+        """By source, the items of letters that have more items than there are columns."""
         from pyspark.sql import functions as F
 
         pairs_by_source = {}

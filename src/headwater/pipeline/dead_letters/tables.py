@@ -1,7 +1,7 @@
-"""Rows that a row function gave up: a dataset of their own for each node, from which they can be tried again.
+"""Rows that a row function gave up: a dataset for each node, from which they can be replayed.
 
-The row is a struct of the columns that it had, because JSON would not bring all of them back. A letter is never
-rewritten: what became of it later is a record in a dataset beside it.
+The row is a struct of its columns, because JSON would lose some types. A letter is never rewritten: the outcome of its
+replay is a record in a second dataset.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 LETTER = "__hw_letter"
-"""In what is kept of a replay: the letter that a row was read from."""
+"""In stored results of a replay: the letter that a row was read from."""
 
 SUPERSEDED = "superseded"
 _COMPLETED_PREFIX = "_completed-"
-"""Before the id of a run; Spark passes over files of such names."""
+"""Precedes the id of a run; Spark ignores files with such names."""
 _ITEMS = "array<struct<source:string,correlation_id:string>>"
 
 
 def write_dead_letters(output: FunctionOutput, workspace: Workspace) -> None:
-    """Nothing is written where there are none."""
+    """Writes the dead letters of a node, if there are any."""
     from pyspark.sql import functions as F
 
     dead = output.table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0)
@@ -59,8 +59,8 @@ def write_dead_letters(output: FunctionOutput, workspace: Workspace) -> None:
 
 
 def complete_dead_letters(node: str, workspace: Workspace) -> None:
-    """All sinks have been written: from now on the run's letters, if it has left any, are waiting to be replayed. Those
-    of a run that failed are not, because it is to run again."""
+    """Marks the run's letters, if it wrote any, as ready for a replay, once all sinks are written. Letters of a failed
+    run are not, because the run itself is to be repeated."""
     table = _dead_letter_table(node, workspace)
     if _exists(workspace.spark, f"{table.folder}/run_id={workspace.run_id}"):
         path, system = _hadoop_path(workspace.spark, f"{table.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
@@ -72,7 +72,7 @@ def _dead_letter_table(node: str, workspace: Workspace) -> DeadLetterTable:
 
 
 def _with_items(output: FunctionOutput, dead: DataFrame) -> DataFrame:
-    """The items that each row was made of: all that it carries, and some of those behind a row that many have made."""
+    """Adds the items of each row: all that it carries, and some of those of a row that many items made."""
     from pyspark.sql import functions as F
 
     ids = [
@@ -103,7 +103,7 @@ def _item_of(source: str) -> Callable[[Column], Column]:
 
 @dataclass(frozen=True)
 class DeadLetterTable:
-    """The dead letters of a node, of every run of the pipeline, and what became of them since."""
+    """The dead letters of a node from every run of the pipeline, and the outcomes of their replays."""
 
     spark: SparkSession
     location: str
@@ -116,11 +116,11 @@ class DeadLetterTable:
 
     @property
     def outcome_folder(self) -> str:
-        """A record for each letter that was tried again."""
+        """The dataset with a record for each replayed letter."""
         return f"{_folder_of(self.location, 'replayed', self.pipeline_id)}/{quote(self.node, safe='')}"
 
     def runs(self) -> list[str]:
-        """Those that have left letters and completed, the oldest first."""
+        """The completed runs that wrote letters, oldest first."""
         return sorted(_list_folder(self.spark, self.folder, _COMPLETED_PREFIX))
 
     def read(self, run_id: str) -> DataFrame:
@@ -130,8 +130,8 @@ class DeadLetterTable:
         return letters.select("*", F.lit(run_id).alias("run_id"))
 
     def waiting_letters(self, run_id: str | None = None) -> DataFrame | None:
-        """The letters of a run, or of all, that were not tried again yet. Of an item with letters of several runs the
-        newest count; the others are ``superseded``."""
+        """The letters of a run, or of all runs, that were not replayed yet. Where an item has letters of several runs,
+        the older ones are ``superseded``."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F
 
@@ -166,7 +166,8 @@ class DeadLetterTable:
         )
 
     def record_outcomes(self, marks: DataFrame) -> Mapping[str, int]:
-        """Write down what became of letters, (letter_id, run_id, outcome, replayed_by); how many of each outcome."""
+        """Stores the outcomes of letters, (letter_id, run_id, outcome, replayed_by), and returns the number of each
+        outcome."""
         from pyspark.sql import functions as F
 
         now = F.lit(datetime.now(UTC)).cast("timestamp").alias("at")
@@ -183,7 +184,7 @@ def _folder_of(location: str, kind: str, pipeline_id: str) -> str:
 
 
 def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
-    """What is in a folder, without what its name begins with."""
+    """The names in a folder that begin with the prefix, without it."""
     path, system = _hadoop_path(spark, folder)
     if not system.exists(path):
         return []

@@ -1,4 +1,4 @@
-"""Dead letters that are waiting to be tried again, and the nodes that they would go through."""
+"""Dead letters that wait for a replay, and the nodes that they would go through."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 READ_AGAIN = "read again/"
-"""Before the name of a source that is read for others' sake, where letters have items of that source."""
+"""Precedes the name of a source that is read again as another input, where letters have items of that source too."""
 UNKNOWN = "dead letters"
-"""The source of letters whose run followed no items."""
+"""The source name for letters of a run that followed no items."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReplaySource(Source):
-    """In place of a source: the letters' items that come from it."""
+    """Replaces a source by the letters' items that come from it."""
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -32,13 +32,13 @@ class ReplaySource(Source):
 
 @dataclass(frozen=True)
 class WaitingLetters:
-    """Those of one node that are waiting, and the nodes that they will go through."""
+    """The waiting letters of one node, and the nodes that they will go through."""
 
     table: DeadLetterTable
     waiting: DataFrame
     runs: tuple[str, ...]
     sources: Mapping[str, int]
-    """Whose items they are, and how many of each one letter has at most."""
+    """The sources of their items, and the maximum number of items of each in one letter."""
     target: RowMap
     nodes: tuple[Node, ...]
 
@@ -51,14 +51,14 @@ def find_waiting_letters(
     node: str | None,
     mode: str | None,
 ) -> list[WaitingLetters]:
-    """All that is to be tried, node by node; whether it can be is known before any of it runs."""
+    """All letters to replay, node by node. Raises before anything runs if a replay is not possible."""
     nodes = pipeline.check()
     if mode is not None and mode not in MODES:
         raise PipelineError(f"mode '{mode}' is not known. There are: {', '.join(MODES)}.")
     calling = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMap)}
     if node is not None and node not in calling:
         listed = f"There are: {', '.join(calling)}." if calling else "There are none."
-        raise PipelineInvalid(pipeline.name, node, f"it is no row function of this pipeline. {listed}")
+        raise PipelineInvalid(pipeline.name, node, f"it is not a row function of this pipeline. {listed}")
     tables = {name: DeadLetterTable(spark, location, pipeline.id, name) for name in calling if node in (None, name)}
     if run_id is not None and not any(run_id in table.runs() for table in tables.values()):
         runs = sorted({run for table in tables.values() for run in table.runs()})
@@ -69,7 +69,7 @@ def find_waiting_letters(
     unknown_nodes = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
     if node is None and unknown_nodes:
         raise PipelineError(
-            f"There are dead letters of '{unknown_nodes[0]}', which is no row function of {pipeline.name!r} any more. "
+            f"There are dead letters of '{unknown_nodes[0]}', which is not a row function of {pipeline.name!r} any more. "
             "Name the node to replay."
         )
     replays = []
@@ -128,7 +128,7 @@ def _item_sources(letters: DataFrame) -> dict[str, int]:
 
 
 def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
-    """The node and all that take from it, in their order."""
+    """The node and all nodes that depend on it, in their order."""
     names = {entry}
     for node in nodes:
         if names.intersection(node.inputs):
@@ -137,7 +137,7 @@ def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
 
 
 def _nodes_needed_by(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
-    """The nodes that these need and are not among them."""
+    """The nodes that these depend on, without these."""
     names = {node.name for node in after}
     needed = {name for node in after if node.name != entry for name in node.inputs} - names
     for node in reversed(nodes):

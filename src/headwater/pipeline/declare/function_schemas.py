@@ -1,4 +1,4 @@
-"""The schema that a row function was declared with, as its worker needs it."""
+"""The declared schema of a row function as an Arrow schema for the worker."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def arrow_schema(schema: StructType, timezone: str) -> pa.Schema:
-    """``timezone`` is the session's: times that a function gives without one are meant in it."""
+    """``timezone`` is the session's: naive times that a function returns are in it."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    # A newer Spark wants to know the zone, an older one always says UTC.
+    # Newer Sparks take the zone as an argument, older ones always use UTC.
     options: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
     return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **options)])
 

@@ -1,4 +1,4 @@
-"""The kinds of nodes that a pipeline is declared of. A node is also the handle that others name as their input."""
+"""The kinds of nodes of a pipeline. A node is also the handle by which other nodes name their input."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ JOIN_TYPES = {
     "semi": ("semi", "leftsemi"),
     "anti": ("anti", "leftanti"),
 }
-"""Joins, each with the names that Spark has for it; underscores do not count."""
+"""Join types, each with Spark's names for it, without underscores."""
 
 _FILE_FORMATS = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
 
 Mapper = Callable[..., Any]
 """From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
-of the input: `lambda given, made: given["id"] == made["first_id"]`. It is asked once for each input."""
+of the input: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each input."""
 Backoff = float | Callable[[int], float]
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """``name`` is its own in the pipeline that runs: a node of a nested one is `nested/name`."""
+    """``name`` is unique in the pipeline that runs: a node of a nested pipeline is `nested/name`."""
 
     name: str
     pipeline: PipelineDeclaration = field(repr=False)
-    """The one that declares it."""
+    """The pipeline that declares it."""
     inputs: tuple[str, ...] = ()
-    """By their names."""
+    """The names of its input nodes."""
     kind: ClassVar[str] = "node"
 
     @property
     def segment(self) -> str:
-        """What a step through it is called in an item's path: by the pipeline that declares it, and its name there."""
+        """Its name in an item's path: the id of the pipeline that declares it, and its name there."""
         return segment(self.pipeline.id, self.name.rpartition("/")[2])
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What the report tells of it, in plain values."""
+        """Its configuration in the report, as plain values."""
         return {}
 
     def invalid(self, reason: str) -> PipelineInvalid:
@@ -73,7 +73,7 @@ class Node:
             self.refuse_reserved_name(name)
 
     def refuse_reserved_name(self, name: str) -> None:
-        """Refuses names that are ours."""
+        """Raises for names that are reserved for Headwater's own columns."""
         if name.lower().startswith("__hw_"):
             raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
 
@@ -86,7 +86,7 @@ class Node:
 class Source(Node):
     reader: Callable[[SparkSession], DataFrame] = field(kw_only=True)
     key: tuple[str, ...] = ()
-    """The columns that tell its rows apart; without them, where a row lies does."""
+    """The columns that identify its rows; without them, the position of a row in its file does."""
     kind: ClassVar[str] = "source"
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class Transform(Node):
 
 @dataclass(frozen=True, eq=False)
 class RowMap(Node):
-    """A Python function, row by row; ``many``: it gives any number of rows for each."""
+    """A Python function, row by row; ``many``: it returns any number of rows for each."""
 
     fn: Callable[[Row], Any] = field(kw_only=True)
     schema: str | StructType = field(kw_only=True)
@@ -218,14 +218,14 @@ class Sink(Node):
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Of the options only their names: a value may be a password."""
+        """Contains only the names of options: a value may be a password."""
         target = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
         return target | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
 class PassThrough(Node):
-    """Where rows go into a nested pipeline, in place of its source, or come out of it, in place of its sink."""
+    """Passes rows into a nested pipeline, in place of its source, or out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
 
@@ -236,13 +236,13 @@ class PassThrough(Node):
 
 @dataclass(frozen=True, eq=False)
 class NestedPipeline(Node):
-    """A pipeline as a node. What comes out of its nodes is taken by their names: `nested["daily"]`."""
+    """A pipeline as a node. The outputs of its nodes are available by name: `nested["daily"]`."""
 
     other: PipelineDeclaration = field(kw_only=True)
     fed_sources: Mapping[str, str] = field(kw_only=True)
-    """Its sources that are not read but fed, each with the node that feeds it."""
+    """Its sources that are fed by a node instead of being read, each with that node."""
     outputs: tuple[str, ...] = ()
-    """Its sinks that do not write but hand over."""
+    """Its sinks that pass rows on instead of writing them."""
     kind: ClassVar[str] = "pipeline"
 
     def __post_init__(self) -> None:
@@ -261,7 +261,7 @@ class NestedPipeline(Node):
 
 
 def canonical_join_type(how: str) -> str:
-    """A join by the name we have for it, or as it is if there is none."""
+    """The canonical name of a join type; an unknown name is returned as it is."""
     normalized = str(how).lower().replace("_", "")
     return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
 

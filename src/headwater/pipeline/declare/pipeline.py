@@ -1,4 +1,4 @@
-"""A pipeline as it is declared: its nodes, and who takes from whom. Nothing here needs Spark."""
+"""A declared pipeline: its nodes and the edges between them. Nothing here needs Spark."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class PipelineDeclaration:
 
     @property
     def id(self) -> str:
-        """The same wherever the pipeline is declared: 32 hexadecimal digits, made of its namespace and its name."""
+        """32 hexadecimal digits that depend only on its namespace and its name."""
         return uuid5(_ID_NAMESPACE, json.dumps([self.namespace, self.name])).hex
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """As declared."""
+        """The nodes in the order of their declaration."""
         return tuple(self._nodes.values())
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """From a node to one that takes from it, both by name, as declared."""
+        """(input node, node), by name, in the order of declaration."""
         return edges_of(self.nodes)
 
     def expect(
@@ -71,7 +71,7 @@ class PipelineDeclaration:
         materiality: str = "MATERIAL",
         name: str | None = None,
     ) -> Self:
-        """Promise something of every run, as `hw.expect` does; whether it held is in the run's certificate."""
+        """Declare an expectation of every run, as `hw.expect` does; the run's certificate says whether it held."""
         self.expectations.append(
             expect(measure, at_least=at_least, at_most=at_most, materiality=materiality, name=name)
         )
@@ -85,7 +85,8 @@ class PipelineDeclaration:
         retention_period: str | None = None,
         sensitivity: str | None = None,
     ) -> Self:
-        """Say what every run is for, as `hw.run` does: it is told with the provenance of what it reads and writes."""
+        """Declare the purpose of every run, as `hw.run` does: it is part of the provenance of its inputs and
+        outputs."""
         from headwater.formats.provenance import context_of
 
         self.context = context_of(purpose, legal_basis, retention_period, sensitivity)
@@ -94,16 +95,16 @@ class PipelineDeclaration:
     def source(
         self, name: str, reader: Callable[[SparkSession], DataFrame], key: str | Sequence[str] | None = None
     ) -> Node:
-        """``reader`` is called with the session. ``key``: the columns that tell its rows apart, in every run."""
+        """``reader`` is called with the session. ``key``: the columns that identify its rows in every run."""
         return self._add(Source(name, self, reader=reader, key=_name_tuple(key)))
 
     def transform(
         self, name: str, inputs: Input | Sequence[Input], fn: Callable[..., DataFrame], *, mapper: Mapper | None = None
     ) -> Node:
-        """``fn`` is called with a frame for each input. Which rows it made of which is told by row lineage. ``mapper``
-        says it instead: a function of a frame of an input and one of the output that gives the condition, a Column, by
-        which a row of the output belongs to a row of the input; it is asked once for each input. Other nodes that take
-        a mapper take the same."""
+        """``fn`` is called with a frame for each input. Row lineage finds which output rows come from which input rows,
+        or ``mapper`` declares it: a function of an input frame and the output frame that returns the condition, a
+        Column, by which an output row belongs to an input row; it is called once for each input. Other nodes take the
+        same ``mapper``."""
         several = [inputs] if isinstance(inputs, Node | str) else list(inputs)
         return self._add(Transform(name, self, self._inputs(name, *several), mapper, fn=fn))
 
@@ -119,10 +120,11 @@ class PipelineDeclaration:
         on_error: str = "fail",
         mapper: Mapper | None = None,
     ) -> Node:
-        """``fn`` is called with a row and gives a dict, a Row or a tuple of ``schema``, or None for no row.
+        """``fn`` is called with a row and returns a dict, a Row or a tuple of ``schema``, or None for no row.
 
-        A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or as many as a
-        function of the retry says. Then the run fails, the row is skipped, or it becomes a dead letter.
+        A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or after the
+        seconds that a function of the retry returns. Then ``on_error`` decides: the run fails, the row is skipped, or
+        it becomes a dead letter.
         """
         return self._row_map(name, input, fn, False, schema, retries, backoff, on_error, mapper)
 
@@ -138,7 +140,7 @@ class PipelineDeclaration:
         on_error: str = "fail",
         mapper: Mapper | None = None,
     ) -> Node:
-        """As :meth:`map`, but ``fn`` gives an iterable of rows."""
+        """As :meth:`map`, but ``fn`` returns an iterable of rows."""
         return self._row_map(name, input, fn, True, schema, retries, backoff, on_error, mapper)
 
     def join(
@@ -179,7 +181,7 @@ class PipelineDeclaration:
         partition_by: str | Sequence[str] = (),
         options: Mapping[str, Any] | None = None,
     ) -> Node:
-        """Written by Spark's ``DataFrameWriter``, whose words these are."""
+        """Written by Spark's ``DataFrameWriter``, whose parameters these are."""
         inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
         return self._add(Sink(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
 
@@ -190,8 +192,8 @@ class PipelineDeclaration:
         inputs: Mapping[str, Input] | None = None,
         outputs: Sequence[str] = (),
     ) -> NestedPipeline:
-        """``other`` as a node. Its sources in ``inputs`` are not read but fed; its sinks in ``outputs`` do not write
-        but hand over, as does any other node of it: `nested["its name"]`."""
+        """``other`` as a node. Its sources in ``inputs`` are fed instead of read; its sinks in ``outputs`` pass rows on
+        instead of writing them. Any other node of it is available as `nested["its name"]`."""
         fed = {source: self._inputs(name, input)[0] for source, input in (inputs or {}).items()}
         nested = NestedPipeline(
             name, self, tuple(fed.values()), other=other, fed_sources=fed, outputs=_name_tuple(outputs)
@@ -200,7 +202,7 @@ class PipelineDeclaration:
         return nested
 
     def check(self) -> tuple[Node, ...]:
-        """The nodes in an order in which they can run, those of nested pipelines in their place."""
+        """The nodes in an order in which they can run, with nested pipelines replaced by their nodes."""
         nodes = {node.name: node for node in _expand_nested(self, ())}
         if not any(isinstance(node, Sink) for node in nodes.values()):
             raise PipelineInvalid(self.name, None, "it has no sink.")
@@ -276,7 +278,7 @@ def _name_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDeclaration, ...]) -> Iterator[Node]:
-    """The nodes of a pipeline with those of nested ones in their place, named and fed as they are there."""
+    """The nodes of a pipeline, with nested pipelines replaced by their nodes."""
     outputs = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
     for declared in pipeline.nodes:
         node = replace(declared, inputs=tuple(_resolve_output(declared, name, outputs) for name in declared.inputs))
@@ -300,7 +302,7 @@ def _place_inner_node(nested: NestedPipeline, inner: Node, outputs: Mapping[str,
 
 
 def _resolve_output(node: Node, name: str, outputs: Mapping[str, tuple[str, ...]]) -> str:
-    """A nested pipeline with one output may stand for it."""
+    """Resolves the name of a nested pipeline to its output, if it has just one."""
     if name not in outputs:
         return name
     if len(outputs[name]) != 1:

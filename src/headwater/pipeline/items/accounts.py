@@ -1,4 +1,4 @@
-"""The account of a run's items: for each source, every item's way through the nodes that ran, and where it ended."""
+"""The account of a run's items: for each source, the path of every item through the nodes that ran, and its end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourceStages:
-    """A source, and the stations that its items may come to."""
+    """A source, and the stages that its items may reach."""
 
     source: Source
     stages: list[Stage]
@@ -47,7 +47,7 @@ class SourceStages:
 
 @dataclass(frozen=True)
 class ItemAccount:
-    """``ran``: the nodes that have run, in their order, and when each was done."""
+    """``finish_times``: the nodes that ran, in their order, and when each finished."""
 
     following: ItemTracker
     function_outputs: Mapping[str, FunctionOutput]
@@ -57,16 +57,17 @@ class ItemAccount:
     keyed: bool = True
     """Whether an item is one row of its source."""
     expected_rows: Mapping[str, int] = field(default_factory=dict)
-    """By source, how many rows of it items were expected of when the run began."""
+    """By source, the number of rows that were counted when the run began."""
 
     def source_stages(self) -> Iterator[SourceStages]:
-        """For every source that was read, where its items may come to."""
+        """Every source that was read, with the stages that its items may reach."""
         for node in self.nodes:
             if isinstance(node, Source) and node.name in self.finish_times:
                 yield SourceStages(node, self._stages_of(node))
 
     def fast_path_rows(self, route: SourceStages) -> DataFrame | None:
-        """The journeys of its items if each of them stays one row: to be counted, for that is taken for granted."""
+        """One row for each of its items, by the fast path. The caller has to count them, because the fast path assumes
+        that every item stays one row. None if the fast path cannot be used."""
         if (
             not self.keyed
             or self._shows_data
@@ -77,7 +78,7 @@ class ItemAccount:
         return FastPath(self.following, self.nodes, self.options).item_rows(route.source, route.stages)
 
     def item_rows(self, route: SourceStages) -> DataFrame:
-        """The journeys of its items, whatever becomes of them."""
+        """One row for each of its items, by the general path."""
         source = route.source
         visits = [stop for stage in route.stages if stage.same_as is None for stop in self._visits(source, stage)]
         repeats = not self.keyed or self.following.may_share_keys(source)
@@ -86,8 +87,8 @@ class ItemAccount:
     def contributor_tables(
         self, routes: Sequence[SourceStages], fast_path_rows: Mapping[str, DataFrame]
     ) -> dict[int, DataFrame]:
-        """By the place of a node, who has made its rows together. ``fast_path_rows``: item rows of the fast path, which
-        know it already."""
+        """By the position of a node, the table of the items that made its rows together. ``fast_path_rows`` contain it
+        already for their sources."""
         tables = {}
         places = {stage.contributor_table for route in routes for stage in route.stages}
         for place in sorted(place for place in places if place is not None):
@@ -106,7 +107,7 @@ class ItemAccount:
         return tables
 
     def entered_ids(self) -> DataFrame | None:
-        """The ids of the items that came in, from the sources as they are read: not from what was told of them."""
+        """The ids of the items that entered, read from the sources and not from the item log."""
         from pyspark.sql import functions as F
 
         frames = []
@@ -158,7 +159,7 @@ class ItemAccount:
         return self.nodes.index(node) if has_table else None
 
     def _items_behind(self, node: Node, known_rows: Mapping[str, DataFrame]) -> DataFrame:
-        """(row, item), each once: who has made the node's rows."""
+        """(row, item), each once: the items that made the node's rows."""
         from pyspark.sql import functions as F
 
         if isinstance(node, RowMap):
@@ -184,7 +185,7 @@ class ItemAccount:
         return locations.merge_depth(source.name) if source.name in locations.sources else 0
 
     def _visits(self, source: Source, stage: Stage) -> list[StageVisit]:
-        """Where the source's items are at a station of which something can be told."""
+        """The visits of the source's items at a stage."""
         node = next(node for node in self.nodes if node.name == stage.node)
         if not isinstance(node, RowMap):
             return self._row_visits(source, node, stage)
@@ -217,12 +218,11 @@ class ItemAccount:
 
     @property
     def _counts_all(self) -> bool:
-        """Of the items behind a row only those that are followed can be counted: where these are some, they are not
-        the number of all."""
+        """Whether all items are followed, so that the items of a row can be counted."""
         return self.following.sampling.every == 1
 
     def _function_visits(self, source: str, node: RowMap, stage: Stage) -> list[StageVisit]:
-        """What became of the items at a row function: as it was kept. A row goes in with the company it came in."""
+        """The visits at a row function, from its stored outcomes."""
         from pyspark.sql import functions as F
 
         output = self.function_outputs[node.name]
@@ -248,7 +248,7 @@ def _row_id_columns(row_id: Column) -> list[Column]:
 
 
 def _group_rows(item_rows: DataFrame, stage: int) -> DataFrame:
-    """(row, item), from journeys in which an item goes into one row at most."""
+    """(row, item), from item rows in which an item goes into at most one row."""
     from pyspark.sql import functions as F
 
     names = dict(

@@ -1,7 +1,7 @@
-"""Whether what a pipeline makes of some rows can simply be added to what it has made of the others.
+"""Whether the results of some rows can be appended to the results of the others.
 
-It can where every row that is written comes from one of them and from no other: no node that sees several rows at once
-lies between, and where there are none of them nothing is written. Both are asked of Spark's plans; nothing runs.
+They can if every written row comes from one of these rows and from no other: no node in between sees several rows at
+once, and without these rows nothing is written. Both are checked on Spark's plans; nothing runs.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _ROW_BY_ROW_OPERATORS = (
 
 @dataclass
 class AppendCheck:
-    """``entry`` is the row function whose results are some of those that there will be."""
+    """``entry`` is the row function whose results are only a part of all results."""
 
     spark: SparkSession
     nodes: Sequence[Node]
     entry: str
 
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    """With results of the entry that are known to be none."""
+    """Frames of the nodes, for an entry without results."""
     affected_nodes: set[str] = field(default_factory=set)
 
     def check(self) -> None:
-        """Raises, naming the node, where a sink would be wrong."""
+        """Raises an error that names the node if a sink would be wrong."""
         for node in self.nodes:
             inputs = [self.frames[name] for name in node.inputs if name in self.frames]
             if node.name == self.entry:
@@ -64,12 +64,12 @@ class AppendCheck:
                 self.frames[node.name] = inputs[0]
 
     def _unknown_rows(self, schema: StructType) -> DataFrame:
-        """Rows of which a plan does not say how many there are."""
+        """A frame whose plan does not show that it is empty."""
         return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
 
     def _refuse(self, node: Node, inputs: Sequence[DataFrame]) -> None:
         if isinstance(node, Aggregate):
-            raise _refusal(node, "it makes one row of many, and those that were there before are not among them")
+            raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
         if not isinstance(node, Transform | Join):
             return
         marked_frames = {
@@ -78,9 +78,9 @@ class AppendCheck:
         }
         operator = _operator_across_rows(self._apply(node, inputs, marked_frames)._jdf.queryExecution().analyzed())
         if operator is not None:
-            raise _refusal(node, f"its {operator} may see other rows than those")
+            raise _refusal(node, f"its {operator} may see other rows than the replayed ones")
         if not _is_empty(self._apply(node, inputs, {name: frame.limit(0) for name, frame in marked_frames.items()})):
-            raise _refusal(node, "it gives rows that do not come from those")
+            raise _refusal(node, "it returns rows that do not come from the replayed ones")
 
     def _apply(
         self, node: Transform | Join, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
@@ -90,7 +90,7 @@ class AppendCheck:
 
 
 def _operator_across_rows(plan: Any) -> str | None:
-    """The first operator above what is marked that may see several of its rows at once."""
+    """The first operator above the marked frame that may see several of its rows at once."""
     name = str(plan.getClass().getSimpleName())
     if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
@@ -107,12 +107,12 @@ def _operator_across_rows(plan: Any) -> str | None:
 
 
 def _count_marks(plan: Any) -> int:
-    """How often what is marked is used, also in subqueries."""
+    """How often the marked frame is used, including in subqueries."""
     return str(plan.toString()).count(f"SubqueryAlias {_MARK_ALIAS}")
 
 
 def _only_tests_right_side(join: Any) -> bool:
-    """Whether rows of its right side are looked for and not taken."""
+    """Whether the join only tests for rows on its right side."""
     return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
 
 
@@ -123,6 +123,6 @@ def _is_empty(frame: DataFrame) -> bool:
 
 def _refusal(node: Node, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"what comes after it cannot be added to what is there: {reason}. Say mode= to write all the same, or run the "
+        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
         "pipeline again."
     )

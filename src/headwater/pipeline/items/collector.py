@@ -1,4 +1,4 @@
-"""The records of one run that are at hand, no more of them than the options allow, and what can be asked of them."""
+"""The records of one run in memory, no more of them than the options allow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Spill = Callable[[Sequence[ItemRecord]], None]
 
 
 class Collector:
-    """For any number of threads. ``spill`` takes the records that are not kept at hand, where the options say so."""
+    """Thread-safe. ``spill`` receives the records beyond the cap, if the options say so."""
 
     def __init__(self, options: LineageOptions, spill: Spill | None = None) -> None:
         self._options = options
@@ -26,8 +26,8 @@ class Collector:
         self._mutex = Lock()
 
     def record(self, records: Iterable[ItemRecord], *, as_they_are: bool = False) -> None:
-        """Of two records for one item, which no run should give, the one with the stronger reason stays.
-        ``as_they_are``: they have been shaped."""
+        """Of two records for one item, which no run should write, the one with the stronger reason stays.
+        ``as_they_are``: the records are shaped already."""
         shaped_records = records if as_they_are else (shape_record(record, self._options) for record in records)
         with self._mutex:
             spilled = [overflow for record in shaped_records if (overflow := self._store(record)) is not None]
@@ -35,7 +35,7 @@ class Collector:
             self._spill(spilled)
 
     def _store(self, record: ItemRecord) -> ItemRecord | None:
-        """What is to be passed on."""
+        """Stores the record, or returns it if it is to be spilled."""
         previous = self._records.get(record.correlation_id)
         if previous is not None:
             if record.reason.rank < previous.reason.rank:
@@ -59,13 +59,13 @@ class Collector:
 
     @property
     def records(self) -> tuple[ItemRecord, ...]:
-        """Those at hand, in the order in which they came."""
+        """The records in memory, in the order of their arrival."""
         with self._mutex:
             return tuple(self._records.values())
 
     @property
     def counts(self) -> dict[Reason, int]:
-        """Of all records, also those passed on or dropped."""
+        """Counts of all records, including those passed on or dropped."""
         with self._mutex:
             return {reason: self._counts[reason] for reason in Reason if self._counts[reason]}
 
@@ -78,7 +78,7 @@ class Collector:
         return self._dropped
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The item's hops; none where its record is not at hand."""
+        """The item's hops; none if its record is not in memory."""
         record = self._records.get(correlation_id)
         return () if record is None else record.hops
 

@@ -1,4 +1,4 @@
-"""Which items have made a row together: those it carries itself, or those that pairs tell of."""
+"""The items that made a row together: those that it carries, or those in a table of pairs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 def count_items(ids: Sequence[tuple[str, str]]) -> Column:
-    """How many items stand in the columns: each once, and none where there is none. Said without an array, which would
-    be made for every row."""
+    """The number of distinct items in the columns, without the array that would be made for every row."""
     from pyspark.sql import functions as F
 
     unique_ids = list(dict.fromkeys(ids))
@@ -32,7 +31,7 @@ def count_items(ids: Sequence[tuple[str, str]]) -> Column:
 
 
 def other_items(own: tuple[str, str], ids: Sequence[tuple[str, str]]) -> list[tuple[Column, Column]]:
-    """The items that stand in the columns beside one of them, each with whether there is one there."""
+    """The other items in the columns, each with the condition that there is one."""
     from pyspark.sql import functions as F
 
     return [
@@ -58,7 +57,7 @@ def _is_same_item(left: tuple[str, str], right: tuple[str, str]) -> Column:
 
 
 def contributor_table(rows: DataFrame, *, counted: bool, named: bool) -> DataFrame:
-    """A table of who has made which row. ``rows`` are (row, item), each once."""
+    """A table of the items that made each row. ``rows`` are (row, item), each once."""
     from pyspark.sql import functions as F
 
     no_items = F.lit(None).cast("array<struct<hi:bigint,lo:bigint>>")

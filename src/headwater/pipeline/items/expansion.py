@@ -1,7 +1,4 @@
-"""From the row of an item's journey to its terminal record, in Python: for records that are at hand.
-
-Spark makes the same of the rows where they are many (records.py).
-"""
+"""From item rows to terminal records, in Python. For many records Spark does the same (item_records.py)."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from headwater.pipeline.items.stages import Stage
 
 @dataclass(frozen=True)
 class Contributors:
-    """Of a row that many items have made: how many, and some of them by name; ``cut`` says that there are more."""
+    """The items that made a row: their number, and some of them; ``is_truncated``: there are more."""
 
     count: int | None
     items: Sequence[tuple[int, int]]
@@ -29,7 +26,7 @@ class Contributors:
 
     @cached_property
     def names(self) -> list[str]:
-        """In their order. Many records ask for them."""
+        """The ids, sorted. Cached, because many records share them."""
         return sorted(correlation_id(hi, lo) for hi, lo in self.items)
 
 
@@ -38,12 +35,12 @@ RowId = tuple[int, int]
 
 @dataclass(frozen=True)
 class ContributorsByStage:
-    """Of rows, by station."""
+    """The contributors of rows, by stage."""
 
     by_stage: Mapping[int, Mapping[RowId, Contributors]]
 
     def of(self, row: Mapping[str, Any]) -> dict[int, Contributors]:
-        """Of the rows that an item went into."""
+        """The contributors of the rows that an item went into, by stage."""
         row_ids = {number: _row_id_at(row, number) for number in self.by_stage}
         return {
             number: self.by_stage[number][row_id]
@@ -57,7 +54,7 @@ def load_contributors(
     rows: Sequence[Mapping[str, Any]],
     load: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Contributors]]],
 ) -> ContributorsByStage:
-    """The company of these items, asked for by its table and the rows that they went into."""
+    """The contributors of the rows that these items went into. ``load`` reads them by table and row ids."""
     by_stage = {}
     for stage in stages:
         if stage.contributor_table is not None and stage.same_as is None:
@@ -76,7 +73,7 @@ def correlation_id(hi: int, lo: int) -> str:
 
 
 class RecordBuilder:
-    """Of the rows of one source."""
+    """Builds the records of one source."""
 
     def __init__(self, source: str, stages: Sequence[Stage], options: LineageOptions) -> None:
         self._source = source
@@ -84,7 +81,7 @@ class RecordBuilder:
         self._options = options
 
     def record(self, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> ItemRecord:
-        """``contributors``: of the rows that the item went into, by station."""
+        """``contributors``: those of the rows that the item went into, by stage."""
         outcomes = [_StageOutcome(stage, row, contributors) for stage in self._stages]
         reached = [stage_outcome for stage_outcome in outcomes if stage_outcome.was_reached(outcomes)]
         last = outcomes[row["ended"]]
@@ -112,7 +109,7 @@ class RecordBuilder:
 def _contributor_names(
     row: Mapping[str, Any], contributors: Mapping[int, Contributors]
 ) -> tuple[tuple[str, ...], bool]:
-    """Who was with an item, and whether there are others than those."""
+    """The other items that made the same rows, and whether there are more."""
     parts = [sorted(correlation_id(item["hi"], item["lo"]) for item in row.get("others") or ())]
     cut = bool(row.get("unnamed"))
     for number, stage_contributors in contributors.items():
@@ -130,7 +127,7 @@ def _contributor_names(
 
 
 class _StageOutcome:
-    """One station, as the row of an item tells of it."""
+    """The outcome of an item at one stage, read from its row."""
 
     def __init__(self, stage: Stage, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> None:
         self.stage = stage

@@ -1,11 +1,12 @@
-"""The journeys of items that each stay one row, computed without bringing rows together.
+"""Item rows for items that each stay one row, computed without a shuffle.
 
-Where the nodes that a source's items come to stand in a line, an item is either dropped by one operator or another, or
-it comes to the end: the rows that each operator drops (rows/jvm/Course.java), and those that are left, are all items,
-each of them once. A row function's results are kept with the ids and the key of the item, so that what lies behind them
-need not be looked up. Of a group that the row becomes part of it is enough to know the key.
+Where the stages of a source form a chain, an item is either dropped by one of the operators or reaches the end: the
+rows that each operator drops (rows/jvm/BlockPath.java), and those that are left, are all items, each of them once. The
+results of a row function are stored with the ids and the key of the item, so that these need not be looked up. Of a
+group that the row becomes part of, the key is enough.
 
-That a join meets one row and not several is taken for granted here, and counted afterwards: as many rows as items.
+The fast path assumes that a join matches one row and not several. This is checked afterwards: there must be as many
+rows as items.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _FILTERING_JOINS = ("semi", "anti")
 
 
 def one_row_sources(nodes: Sequence[Node]) -> frozenset[str]:
-    """The sources whose items may well stay one row each: so far as declared keys and joins tell."""
+    """The sources whose items stay one row each, as far as declared keys and joins show."""
     by_name = {node.name: node for node in nodes}
     names = set()
     for source in nodes:
@@ -65,7 +66,7 @@ def _keeps_one_row(node: Node, reached: set[str], nodes: Mapping[str, Node]) -> 
 
 
 def _has_one_row_per_key(node: Node, on: set[str], nodes: Mapping[str, Node]) -> bool:
-    """Whether the node has one row for each value of the columns, as it looks."""
+    """Whether the node appears to have one row for each value of the columns."""
     match node:
         case Source():
             return bool(node.key) and set(node.key) <= on
@@ -83,7 +84,7 @@ class FastPath:
     options: LineageOptions
 
     def item_rows(self, source: Source, stages: Sequence[Stage]) -> DataFrame | None:
-        """None if the items' way is not so simple."""
+        """One row for each item of the source; None if the fast path cannot be used."""
         counted = [stage for stage in stages if stage.same_as is None]
         if source.name not in one_row_sources(self.nodes) or not _is_chain(counted, stages):
             return None
@@ -123,7 +124,7 @@ class FastPath:
 
 
 def _is_chain(counted: Sequence[Stage], stages: Sequence[Stage]) -> bool:
-    """Whether each station leads to the next one and to no other."""
+    """Whether each stage leads only to the next one."""
     for previous, stage in pairwise(counted):
         ports = stage.ports_in_order
         if len(ports) != 1 or stages[ports[0][1]].counted_stages != (previous.number,):
@@ -133,12 +134,12 @@ def _is_chain(counted: Sequence[Stage], stages: Sequence[Stage]) -> bool:
 
 @dataclass(frozen=True)
 class _BlockView:
-    """Where a source's items are in one block of a node's plan, and how they came there."""
+    """The items of a source in one block of a node's plan, and their path to it."""
 
     locations: ItemLocations
     block: int
     number: int
-    """Of the plan's source that carries them."""
+    """The number of the plan's source that carries them."""
     path: BlockPath
 
     @classmethod
@@ -156,7 +157,7 @@ class _BlockView:
 
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
-        """By the names of tables: their numbers are the plan's own."""
+        """The steps with names of tables, because source numbers differ between plans."""
         return [(kind, self._table_name(int(text)) if kind == "meet" else text) for kind, text in self.path.steps]
 
     def _table_name(self, number: int) -> str:
@@ -175,7 +176,7 @@ class _BlockView:
         return self.locations.provenance.sources[self.number].mark
 
     def item_ids(self, joined_count: int) -> list[tuple[str, str]]:
-        """Of the items that stand in a row, once it has met so many others."""
+        """The id columns of the items in a row after the given number of joins."""
         numbers = [self.number, *self.path.joined_sources[:joined_count]]
         columns = []
         for number in numbers:
@@ -192,8 +193,8 @@ class _BlockView:
 
 @dataclass(frozen=True)
 class _StageRun:
-    """Stations that come to their rows from one table. ``before`` are those behind the table, each with the number of
-    items that stand in a row there; from the ``merged``-th on rows are groups."""
+    """Consecutive stages that read one table. ``before`` are the stages that made the table, each with the number of
+    items in a row there; from ``first_merged`` on, rows are groups."""
 
     source: str
     before: Sequence[tuple[Stage, int]]
@@ -209,14 +210,14 @@ class _StageRun:
 
     @property
     def is_complete(self) -> bool:
-        """Whether rows of the table carry all that is told of their items."""
+        """Whether rows of the table carry everything that is recorded of their items."""
         leaf, all_ids = self._top.leaf, len(self._top.item_ids(0))
         has_data = self.options.redact or leaf.data is not None
         return leaf.origin == self.source and has_data and all(ids in (1, all_ids) for _, ids in self.before)
 
     @property
     def finished_stages(self) -> list[tuple[Stage, int]]:
-        """Its stations, for the part after it."""
+        """Its stages, as the ``before`` of the next run."""
         joined_counts = (len(view.path.joined_sources) for view in self.views)
         return [
             (stage, len(self._top.item_ids(joined_count)))
@@ -224,7 +225,7 @@ class _StageRun:
         ]
 
     def dropped_items(self) -> Iterable[DataFrame]:
-        """The items that end here on the way, by the operator that drops them."""
+        """The items that the operators of these stages drop, one frame for each operator."""
         ends = [view.path.drop_count for view in self.views]
         for place in range(self._top.path.drop_count):
             stage_place = next(stage_place for stage_place, end in enumerate(ends) if end > place)
@@ -235,7 +236,7 @@ class _StageRun:
         return self._item_rows(self._top.locations.provenance.frame(self._top.block), len(self.stages))
 
     def _item_rows(self, rows: DataFrame, stage_count: int) -> DataFrame:
-        """What is told of items that came through the stations before ``stage_count``."""
+        """Item rows for items that came through the first ``stage_count`` stages."""
         from pyspark.sql import functions as F
 
         top, leaf = self._top, self._top.leaf
@@ -276,7 +277,7 @@ class _StageRun:
 
 
 def _item_list(others: Sequence[tuple[Column, Column]]) -> Column:
-    """Those that are there, in a list. One that can only be one needs no looking for others like it."""
+    """The present items as an array. A single item needs no search for duplicates."""
     from pyspark.sql import functions as F
 
     if len(others) == 1:

@@ -1,4 +1,4 @@
-"""The items of a run, written down, counted and handed on."""
+"""Writes the items of a run, counts them and passes them to the sinks."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("headwater")
 _BATCH_SIZE = 1_000
-"""Records handed to a sink at a time."""
+"""Records that a sink receives at a time."""
 _MAX_NAMED = 100
-"""So many are named where items are missing."""
+"""Maximum number of missing items in a message."""
 
 
 class ItemFinalizer:
-    """``journal`` is what was written, None where no items are followed; ``fault`` why it could not be."""
+    """``item_log`` is None if no items are followed, or if it could not be written: then ``fault`` says why."""
 
     def __init__(
         self, account: ItemAccount | None, workspace: Workspace, options: LineageOptions, outlets: SinkGroup
@@ -46,11 +46,11 @@ class ItemFinalizer:
         self.fault: str | None = None
         self.counts: dict[Reason, int] = {}
         self.end_counts: dict[str, dict[Outcome, int]] = {}
-        """By source, how its rows ended."""
+        """By source, the number of rows by outcome."""
         self._counts_by_node: dict[tuple[str, str], int] = {}
 
     def finalize(self) -> None:
-        """What goes wrong here is ours: the sinks are written, and the run has done what it was for."""
+        """An error here does not fail the run: its sinks are written already."""
         try:
             if self._account is not None:
                 with self._workspace.tag_own_jobs():
@@ -107,7 +107,7 @@ class ItemFinalizer:
         self._deliver(item_log)
 
     def _write_fast_path(self, account: ItemAccount, route: SourceStages, path: str) -> DataFrame | None:
-        """Every item has at least one row in a lane. As many rows as items prove that it has no more."""
+        """The fast path gives every item at least one row. As many rows as items prove that none has more."""
         rows = account.fast_path_rows(route)
         if rows is None:
             return None
@@ -125,7 +125,7 @@ class ItemFinalizer:
         )
 
     def _mark_dropped(self, rows: dict[str, DataFrame]) -> dict[str, DataFrame]:
-        """The rows that there is room for, by their ids; the others are marked."""
+        """Marks the rows beyond the cap, in the order of their ids."""
         from pyspark.sql import functions as F
 
         id = correlation_uuid(F.col("hi"), F.col("lo"))
@@ -141,7 +141,7 @@ class ItemFinalizer:
         }
 
     def _shorten_dropped(self, rows: DataFrame) -> DataFrame:
-        """Of those without room nothing that takes any."""
+        """Removes dropped rows, or their large columns."""
         from pyspark.sql import functions as F
 
         is_kept = F.col("dropped").isNull()
@@ -178,7 +178,9 @@ class ItemFinalizer:
         cap = self._options.materialization_cap
         has_room = self._options.overflow == "materialize" or record_count <= cap
         local = list(
-            islice(item_log.local_records(None if has_room else cap, whole=not has_room), None if has_room else cap)
+            islice(
+                item_log.local_records(None if has_room else cap, only_complete=not has_room), None if has_room else cap
+            )
         )
         self.collector.record(local, as_they_are=True)
         if self._outlets.wants_records:
@@ -187,7 +189,7 @@ class ItemFinalizer:
                 self._outlets.write(batch)
 
     def check(self) -> None:
-        """A key that two rows have names neither of them; and a row that was read and is in no record is lost."""
+        """Reports keys that several rows share, and rows that were read and are in no record."""
         if self._account is None or self.item_log is None:
             return
         for (node, word), rows in self._counts_by_node.items():
@@ -201,8 +203,7 @@ class ItemFinalizer:
                 self._options.report_mismatch(Mismatch(node, expected, rows, *self.find_strays()))
 
     def find_strays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(missing, surplus): items that can still be found in the sources and in no record, and the other way about;
-        some of them, by their ids."""
+        """(missing, surplus): ids of some items that are in the sources and in no record, and the reverse."""
         if self.entered_ids is None or self.item_log is None:
             return (), ()
         recorded = self.item_log.records.select("correlation_id")
@@ -212,8 +213,8 @@ class ItemFinalizer:
                     left.join(right, "correlation_id", "left_anti").limit(_MAX_NAMED).collect()
                     for left, right in ((self.entered_ids, recorded), (recorded, self.entered_ids))
                 ]
-        except Exception as error:  # as a source that has changed; the numbers are told all the same
-            _log.warning("Which items are missing cannot be told: %s", f"{error}".splitlines()[0][:500])
+        except Exception as error:  # for example a source that has changed; the counts are reported all the same
+            _log.warning("The missing items are not known: %s", f"{error}".splitlines()[0][:500])
             return (), ()
         missing, extra = (tuple(sorted(row["correlation_id"] for row in rows)) for rows in stray_rows)
         return missing, extra

@@ -1,7 +1,7 @@
-"""Following items through a run: sources that tell their rows apart, row functions whose results are kept.
+"""Follows items through a run: gives ids to source rows, and stores the results of row functions.
 
-User code sees plain frames. What is ours stands beside them, in tables of the run's own: a row function runs once, and
-all that comes after it is computed from what it gave.
+User code sees plain frames. Item ids are in tables of the run's own: a row function runs once, and everything after it
+is computed from its stored results.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class ItemTracker:
     sampling: Sampling
     frames: dict[str, DataFrame] = field(default_factory=dict)
     sources_behind: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By node, the sources it takes from, through others."""
+    """By node, the sources that it depends on."""
     fast_path_sources: frozenset[str] = frozenset()
-    """Sources whose items may stay one row each, so that it pays to keep what is told of them beside that row."""
+    """Sources whose items may stay one row each, so that their key and data are stored with that row."""
     records_data: bool = False
-    """Whether it is told how items looked."""
+    """Whether records contain the data of items."""
 
     def __post_init__(self) -> None:
         self._leaves = ItemLeaves(self.spark)
@@ -74,21 +74,21 @@ class ItemTracker:
         self._pairing = OutputPairing(self.workspace, self.sampling)
         self._shared_keys: dict[str, bool] = {}
         self.continuity: dict[str, Continuity] = {}
-        """Of nodes whose rows do not go on by row lineage."""
+        """By node, for nodes whose rows are not followed by row lineage."""
 
     def add_leaf(self, leaf: ItemLeaf) -> None:
-        """A table that says itself which items its rows are made of."""
+        """Adds a table whose rows carry the ids of their items."""
         self._leaves.add(leaf)
 
     def locations(self, node: str) -> ItemLocations:
-        """Where items are at a node whose frame is there."""
+        """The locations of items at a node that has a frame."""
         if node not in self._locations:
             self._locations[node] = ItemLocations(*self._leaves.provenance_of(self.frames[node]))
         return self._locations[node]
 
     def follow_source(self, node: Source, frame: DataFrame) -> DataFrame:
-        """The frame to go on with. Files are read again when items are looked for; anything else may be other data the
-        next time, and is kept."""
+        """The frame to continue with. Files are read again when items are located; other sources may change between two
+        reads, so their rows are stored."""
         salt = source_salt(node.pipeline.id, node.segment)
         scan = self._scan_of(node, frame, salt)
         if scan is not None:
@@ -106,7 +106,7 @@ class ItemTracker:
         return table.select(*map(steps.quote_name, frame.columns))
 
     def count_items(self, node: Source) -> int:
-        """How many rows of a source are items that are followed; and whether two of them share a key."""
+        """Counts the followed items of a source, and notes whether two of them share a key."""
         from pyspark.sql import functions as F
 
         with self.workspace.tag_own_jobs():
@@ -128,7 +128,7 @@ class ItemTracker:
     def _source_leaf(
         self, node: Source, paths: frozenset[str], ids: ItemIdSql, columns: Mapping[str, str] | None
     ) -> ItemLeaf:
-        """``columns``: the source's, by the name in the table; None if they are not simply columns of it."""
+        """``columns``: the source's columns with their names in the table; None if some are computed."""
         has_data = self.records_data and columns is not None
         row = ", ".join(
             f"{steps.quote_name(table_column)} as {steps.quote_name(name)}"
@@ -141,8 +141,7 @@ class ItemTracker:
     def _scan_of(
         self, node: Source, frame: DataFrame, salt: str
     ) -> tuple[frozenset[str], ItemIdSql, Mapping[str, str] | None] | None:
-        """Where the frame's rows lie, what tells them apart there and what its columns are called there, if they are
-        simply rows of files."""
+        """The paths, ids and column names of the frame's rows, if the frame is a plain scan of files."""
         analyzed: Any = frame._jdf.queryExecution().analyzed()
         try:
             provenance = RowProvenance(self.spark, analyzed)
@@ -153,7 +152,7 @@ class ItemTracker:
             return None
         paths = frozenset(name_leaves(self.spark, [provenance.leaf(0)])[0].paths)
         if any(leaf.paths == paths for leaf in self._leaves.leaves):
-            return None  # read by another source as well: whose rows they are could not be told
+            return None  # read by another source as well: the rows could not be assigned to one of them
         at_leaf = {column.expr_id: column for column in sources[0].columns}
         leaf_columns = {column.name: at_leaf.get(column.expr_id) for column in provenance.columns}
         names = {name: column.name for name, column in leaf_columns.items() if column is not None}
@@ -163,7 +162,7 @@ class ItemTracker:
         key_columns = [leaf_columns[name] for name in node.key]
         columns = [column for column in key_columns if column is not None]
         if len(columns) < len(key_columns):
-            return None  # a column that the reader made
+            return None  # a column that the reader computed
         return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), plain_names
 
     def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemIdSql:
@@ -171,8 +170,8 @@ class ItemTracker:
         return ids if self.records_data else without_key_values(ids, names)
 
     def follow_output(self, node: Transform | Join | Aggregate | RowMap, frame: DataFrame) -> DataFrame:
-        """The frame to go on with. A declared mapper decides first. Where row lineage then refuses to tell, as of
-        chance or of code that it cannot look into, the output is kept, and goes on by position if it can."""
+        """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
+        randomness or opaque code, the output is stored and followed by position, if possible."""
         inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]
         if node.mapper is not None:
             return self._use_pairs(node, self._pairing.by_mapper(node, frame, inputs, node.mapper))
@@ -190,7 +189,7 @@ class ItemTracker:
         if isinstance(node, Transform) and len(inputs) == 1:
             paired = self._pairing.by_position(node, inputs[0], lambda rows: steps.transform(node, [rows]))
         if paired is None and locations is not None and locations.sources - locations.hidden_sources:
-            return self._remember(node, frame, locations)  # of some sources it can be told
+            return self._remember(node, frame, locations)  # some sources can be followed
         return self._use_pairs(node, paired or self._pairing.without_pairs(node, frame, self.sources_behind[node.name]))
 
     def _remember(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
@@ -198,8 +197,8 @@ class ItemTracker:
         return frame
 
     def _store_rows(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
-        """Of rows that another execution may not repeat, as those that a limit takes: kept with the items they carry.
-        Who else is behind them would be found by another execution."""
+        """Stores rows that another execution may not repeat, such as those of a limit, with the items they carry. Items
+        that only another execution could find are lost."""
         from pyspark.sql import functions as F
 
         carried, tracking = _tracking_columns(locations)
@@ -218,7 +217,7 @@ class ItemTracker:
         return paired.frame
 
     def follow_row_map(self, node: RowMap, input: str) -> FunctionOutput:
-        """The function's results, and what became of each row, kept."""
+        """Runs the function and stores its results with the outcome of each row."""
         from pyspark.sql import functions as F
 
         locations = self.locations(input)
@@ -234,8 +233,8 @@ class ItemTracker:
         los = [tracking[lo] for columns in carried.values() for _, lo in columns]
         chosen = [column for lo in los if (column := self.sampling.condition(F.col(lo))) is not None]
         if chosen and not linked and node.on_error != "dead_letter":
-            # Of a row without an item that is followed nothing need be kept; of one with such an item, all beside it.
-            # A dead letter names its items in any case.
+            # Ids are stored only for rows with a followed item, then for all their items. A dead letter names its
+            # items in any case.
             has_item = reduce(or_, (F.coalesce(column, F.lit(False)) for column in chosen))
             tracking_columns = {name: F.when(has_item, column) for name, column in tracking_columns.items()}
         input_rows = followed.select(*(column.alias(name) for name, column in tracking_columns.items()), *plain)
@@ -257,7 +256,7 @@ class ItemTracker:
     def _origin_columns(
         self, locations: ItemLocations, carried: Mapping[str, list[tuple[str, str]]]
     ) -> tuple[str, dict[str, Column]]:
-        """What is told of one of the sources' items, if they may stay one row each."""
+        """The source whose key and data are stored with the row, if its items may stay one row each."""
         from pyspark.sql import functions as F
 
         for number in locations.provenance.blocks[0].sources:
@@ -270,14 +269,14 @@ class ItemTracker:
         return "", {}
 
     def _store_pairs(self, node: RowMap, locations: ItemLocations, source: str) -> DataFrame:
-        """The items behind each row that the function was given, where many have made it."""
+        """Stores the items of each input row of the function, where many items made it."""
         pairs = locations.pairs(source, self.sampling)
         assert pairs is not None
         return self.workspace.keep(f"{node.name}<{source}", pairs.withColumnRenamed(OUT_ID, OUT))
 
 
 def _tracking_columns(locations: ItemLocations) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
-    """By source the columns that will carry its items, and what goes into each."""
+    """By source the columns for its items; and for each column the value."""
     carried: dict[str, list[tuple[str, str]]] = {}
     columns: dict[str, str] = {}
     for source, (hi, lo) in locations.carried_ids():
@@ -288,7 +287,8 @@ def _tracking_columns(locations: ItemLocations) -> tuple[dict[str, list[tuple[st
 
 
 def _may_change(locations: ItemLocations) -> bool:
-    """Whether another execution may give other rows, and not only other values in rows that their group tells apart."""
+    """Whether another execution may return other rows, and not only other values in rows that their group
+    identifies."""
     notes = locations.provenance.notes
     return bool(notes) and (not locations.linked_sources() or any("limit" in note for note in notes))
 

@@ -1,11 +1,9 @@
-"""From where the items of a source have been to one row an item: numbers, for the most part.
+"""Item rows for any pipeline: the visits of a source's items at all stages, aggregated to one row for each item.
 
-A row says how often its item was emitted at each station (`e0`, `e1`, …), how many items made what it became there
-(`c…`), what a row function had to say of it (`f…` flags, `r…` retries, `x…` the error), which row of many items it went
-into (`g…`, `h…`; `m…` if there was more than one), how it looked (`s…`), who was beside it, and where it ended. Records
-are made of that when they are read (records.py, expansion.py): most of their words are the same for all items.
+A row has columns for each stage (stage_columns.py), the items beside it, and where it ended. Records are made from it
+when they are read (item_records.py, expansion.py), because most of their content is the same for all items.
 
-All of it by Spark, and the larger part without a text in it: where Spark has to find the least of texts, it sorts.
+Numbers and texts are aggregated apart: for the minimum of a text Spark falls back to a sort-based aggregate.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ _NUMERIC_TYPES = {
 
 @dataclass(frozen=True)
 class StageVisit:
-    """Rows beside the items that came to a station, and what is told of each in columns of them."""
+    """Rows with the items that reached a stage, and the values that are recorded of each."""
 
     stage: int
     rows: DataFrame
     values: Mapping[str, Column]
     neighbours: Sequence[tuple[Column, Column]] = ()
-    """The items that stand beside it in the row, each with whether there is one."""
+    """The other items in the row, each with the condition that there is one."""
 
     def select_values(self, types: Mapping[str, str]) -> DataFrame:
         from pyspark.sql import functions as F
@@ -62,7 +60,7 @@ def row_id_columns(row_id: Column) -> dict[str, Column]:
 
 
 def item_rows(entered: StageVisit, later: Sequence[StageVisit], stages: Sequence[Stage], *, repeats: bool) -> DataFrame:
-    """``repeats``: rows of the source may share a key, and are one item then."""
+    """``repeats``: rows of the source may share a key, which makes them one item."""
     rows = _entry_rows(entered, repeats)
     counted = [stage for stage in stages if stage.number and stage.same_as is None]
     for part in (
@@ -76,13 +74,13 @@ def item_rows(entered: StageVisit, later: Sequence[StageVisit], stages: Sequence
 
 
 def _column_types(stages: Sequence[Stage]) -> dict[str, str]:
-    """All that may be told of an item, with their types."""
+    """All columns that item rows may have, with their types."""
     types = stage_columns.types(stages)
     return types | {"others": "array<struct<hi:bigint,lo:bigint>>", "unnamed": "boolean", "dropped": "boolean"}
 
 
 def complete_rows(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
-    """With where each item ended. What nothing is told of has no column, unless the end is found by it."""
+    """Adds where each item ended. A column without values is left out, unless the end depends on it."""
     from pyspark.sql import functions as F
 
     ids = {HI: "hi", LO: "lo", KEY: "key"}
@@ -99,7 +97,7 @@ def complete_rows(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
 
 
 def add_missing_columns(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
-    """With a column for whatever could have been told."""
+    """Adds the columns that were left out, with nulls."""
     from pyspark.sql import functions as F
 
     missing = {name: type for name, type in _column_types(stages).items() if name not in rows.columns}
@@ -165,7 +163,7 @@ def _numeric_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> Da
 
 
 def _text_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataFrame | None:
-    """Errors, which are few, and what was asked to be shown."""
+    """Errors, which are rare, and data, if it is recorded."""
     from pyspark.sql import functions as F
 
     texts = {stage_columns.error: (ERROR, F.max), stage_columns.data: (SHOWN, F.min)}
@@ -183,7 +181,7 @@ def _text_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataF
 
 
 def _neighbour_columns(later: Sequence[StageVisit]) -> DataFrame | None:
-    """Who was beside an item: some of them, where they are many."""
+    """The other items in rows of an item; a sample of them if there are many."""
     from pyspark.sql import functions as F
 
     neighbour_rows = [
@@ -202,7 +200,7 @@ def _union(frames: Iterable[DataFrame]) -> DataFrame:
 
 
 class StageColumns:
-    """One station, as the row of an item tells of it."""
+    """Columns that describe an item at one stage."""
 
     def __init__(self, stage: Stage, stages: Sequence[Stage]) -> None:
         from pyspark.sql import functions as F
@@ -223,7 +221,8 @@ class StageColumns:
 
 
 def emitted_count(stage: Stage) -> Column:
-    """Where nothing of its own can be told of a station, as often as at those before it."""
+    """How often an item was emitted at a stage; a stage without counts of its own uses those of the stages before
+    it."""
     from pyspark.sql import functions as F
 
     return reduce(
@@ -232,7 +231,7 @@ def emitted_count(stage: Stage) -> Column:
 
 
 def add_end(rows: DataFrame, stages: Sequence[Stage]) -> DataFrame:
-    """Where the item ended: where it failed, else at the last sink it came to, else where it was dropped last."""
+    """Adds where the item ended: where it failed, else at the last sink it reached, else where it was dropped last."""
     from pyspark.sql import functions as F
 
     views = [StageColumns(stage, stages) for stage in reversed(stages)]

@@ -1,7 +1,7 @@
-"""Correlation ids: 128 bits of what tells a row of a source apart, the same in every run.
+"""Correlation ids: 128 bits that identify a row of a source, the same in every run.
 
-Within Spark an id is two numbers. They come from the declared key, else from the row's place in its file, else from its
-content and a number among equal rows.
+Within Spark an id is two numbers. They are hashes of the declared key, else of the row's position in its file, else of
+its content and a number among equal rows.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ HI, LO = "__hw_hi", "__hw_lo"
 KEY = "__hw_key"
 ID = (HI, LO)
 MAX_NAMED = 100
-"""So many of the items that were merged with one are named in its record, at most."""
+"""Maximum number of contributors that a record names."""
 
 _NESTED = ("struct<", "array<", "map<", "variant")
 
 
 @dataclass(frozen=True)
 class ItemIdSql:
-    """The id of a table's rows and what they are known by, as SQL over its columns."""
+    """SQL expressions for the id and the key of a table's rows."""
 
     hi: str
     lo: str
@@ -36,12 +36,12 @@ class ItemIdSql:
 
 
 def source_salt(pipeline_id: str, source: str) -> str:
-    """Rows of two sources with equal keys are two items."""
+    """A salt, so that rows of two sources with equal keys are two items."""
     return uuid5(UUID(pipeline_id), source).hex
 
 
 def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
-    """``fields``: the key's columns, each with its type."""
+    """Ids from key columns. ``fields``: each column with its type."""
     expressions: list[str] = []
     for name, type in fields:
         quoted = f"`{name.replace('`', '``')}`"
@@ -55,24 +55,24 @@ def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
 
 
 def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
-    """The same ids; what the rows are known by names the columns of the key, and not the values in them."""
+    """The same ids with a key that names its columns and hides their values."""
     columns = ", ".join(f"'{MARK}' as `{name.replace('`', '``')}`" for name in names)
     return replace(ids, key=f"to_json(struct({columns}))")
 
 
 def position_ids(salt: str) -> ItemIdSql:
-    """Of Parquet files."""
+    """Ids from positions in Parquet files."""
     expressions = ["_metadata.file_path", "_metadata.row_index"]
     return _hashed_ids(salt, expressions, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
 
 
 def stored_ids() -> ItemIdSql:
-    """Of a table that was kept with its ids."""
+    """Ids of a table that was stored with them."""
     return ItemIdSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
 
 
 def add_content_ids(rows: DataFrame, salt: str) -> DataFrame:
-    """The rows with their ids; equal rows are numbered, and which of them has which number does not matter."""
+    """Adds ids from the content of rows. Equal rows are numbered, in any order."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
@@ -91,7 +91,7 @@ def _hashed_ids(salt: str, expressions: Sequence[str], key: str) -> ItemIdSql:
 
 
 def correlation_uuid(hi: Column, lo: Column) -> Column:
-    """The id as people see it: a UUID."""
+    """The id as a UUID."""
     from pyspark.sql import functions as F
 
     first, last = (F.lower(F.lpad(F.hex(half), 16, "0")) for half in (hi, lo))
@@ -106,13 +106,13 @@ def correlation_uuid(hi: Column, lo: Column) -> Column:
 
 
 def sample_items(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
-    """How many items each group of rows has, some of them by their ids, and whether these are not all: always the same
-    ones, and never all of a large group in one place. ``rows`` have an item once for each group, or few times."""
+    """The number of items in each group, a deterministic sample of them, and whether it is incomplete. A large group is
+    never collected in one task. ``rows`` have an item at most a few times in each group."""
     from pyspark.sql import functions as F
 
     hi, lo = item
     share = F.pmod(lo, F.lit(MAX_NAMED // 2)).alias("__hw_share")
-    # Of each share the least and the greatest, number by number: of pairs or texts, Spark would sort for them.
+    # The least and the greatest of each share, as numbers: for structs or texts, Spark would sort.
     ends = [F.min_by(hi, lo).alias("hi"), F.min(lo).alias("lo"), F.max_by(hi, lo).alias("hi2"), F.max(lo).alias("lo2")]
     shares = rows.groupBy(*by, share).agg(F.count("*").alias("count"), *ends)
     first, last = F.struct("hi", "lo"), F.struct(F.col("hi2").alias("hi"), F.col("lo2").alias("lo"))
@@ -133,14 +133,14 @@ def id_numbers(correlation_id: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which items are followed: all of them, or one in ``every``. The same ones in every run, unless ``salt`` says
-    that this run has its own."""
+    """Which items are followed: all of them, or one in ``every``. They are the same in every run, except with a
+    ``salt`` for this run."""
 
     every: int = 1
     salt: str | None = None
 
     def condition(self, lo: Column) -> Column | None:
-        """None: all of them."""
+        """The condition for followed items; None if all are followed."""
         from pyspark.sql import functions as F
 
         if self.every <= 1:

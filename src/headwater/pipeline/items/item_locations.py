@@ -1,7 +1,7 @@
-"""Where the items of a source are at a node: which rows there are made of them.
+"""The rows at a node that the items of a source are part of.
 
-An item goes on in the rows that it is part of. What only had a say in other rows (a window beside it, a value over all
-rows) counts where nothing else leads up.
+An item continues in the rows that contain it. Rows that it only influenced (by a window, or by a value over all rows)
+count if no row contains it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 COPIES = "__hw_times"
-"""How many rows there are that look alike and are made of the same items."""
+"""The number of equal rows that are made of the same items."""
 
 ROW_ID = ("__hw_row_hi", "__hw_row_lo")
-"""A row that many items have made, by a number of 128 bits."""
+"""The id of a row that many items made: 128 bits."""
 
 _OWNING_LINKS = ("aggregate", "chosen", "matched")
 _HIDING_LINKS = ("all", "grouped")
@@ -41,19 +41,18 @@ class ItemLocations:
 
     @property
     def lost_sources(self) -> set[str]:
-        """The sources whose items are here and cannot be told."""
+        """The sources whose items are here but cannot be located."""
         return {source for leaf in self.leaves.values() for source in leaf.lost_sources} | self.hidden_sources
 
     @property
     def hidden_sources(self) -> set[str]:
-        """The sources with rows behind code that cannot be looked into: which of its rows are made of which of them is
-        anybody's guess."""
+        """The sources whose rows go through opaque code, so that its output rows cannot be assigned to them."""
         below: dict[int, set[int]] = {}
         numbers: set[int] = set()
         for block in reversed(self.provenance.blocks):
             below[block.number] = set(block.sources).union(*(below[link.to] for link in block.links))
             for link in block.links:
-                if link.kind in _HIDING_LINKS:  # a row that was skipped over is held here as well
+                if link.kind in _HIDING_LINKS:  # a skipped row is in this block as well
                     numbers |= below[link.to] - set(block.sources)
         return {source for number in numbers for source in self._leaf_sources(number)}
 
@@ -62,7 +61,7 @@ class ItemLocations:
         return {source for leaf in self.leaves.values() for source in leaf.sources}
 
     def carried_ids(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """The items that each row carries itself: by source, the columns of their ids."""
+        """The items that each row carries: by source, the columns of their ids."""
         for number in self.provenance.blocks[0].sources:
             leaf = self.leaves.get(number)
             if leaf is not None:
@@ -73,12 +72,12 @@ class ItemLocations:
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
     def linked_sources(self) -> set[str]:
-        """The sources whose items made rows together with others, so that the rows do not carry them all."""
+        """The sources whose items are found by links or pairs, because rows of many items do not carry them."""
         paired = {source for number in self.provenance.blocks[0].sources for source in self._paired_sources(number)}
         return paired | {source for source in self.sources if self._links_for(source)}
 
     def merge_depth(self, source: str) -> int:
-        """Through how many places where many rows become one the source's items come, at most."""
+        """The maximum number of aggregates on a path of the source's items."""
         depth_of_block: dict[int, int] = {0: 0}
         depth = 0
         for block in self.provenance.blocks:  # parents first
@@ -93,8 +92,8 @@ class ItemLocations:
         return depth
 
     def with_out_ids(self, top: DataFrame) -> DataFrame:
-        """Rows of the uppermost block under names of our own, with an `out_id`. Rows that share it look alike and are
-        made of the same items."""
+        """Rows of the top block under internal names, with an `out_id`. Rows that share it are equal and made of the
+        same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
         names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
@@ -112,7 +111,7 @@ class ItemLocations:
         return top.select("*", out_id([*identity_columns, *self._mark_columns(top)]))
 
     def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
-        """The ids that the rows carry."""
+        """The item ids that the rows carry."""
         for number in self.provenance.blocks[0].sources:
             mark = self.provenance.sources[number].mark
             if number in self.leaves:
@@ -121,8 +120,8 @@ class ItemLocations:
                 yield from ((top[mark][field.name], field.dataType) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """The node's rows that items have reached, each beside the item: the row's columns under names of our own, its
-        `out_id`, how many there are of it, and the item's id. None if the source is not behind the node."""
+        """The node's rows that items reached, each with the item: the columns under internal names, the `out_id`, the
+        number of equal rows, and the item's id. None if the node does not depend on the source."""
         from pyspark.sql import functions as F
 
         links = self._links_for(source)
@@ -141,19 +140,19 @@ class ItemLocations:
         return unique.join(copies, OUT_ID)
 
     def pairs(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """(out_id, hi, lo): which of the source's items have made which row, each pair once."""
+        """(out_id, hi, lo): each row with the source's items that made it, each pair once."""
         rows = self.rows(source, sampling)
         return None if rows is None else rows.select(OUT_ID, *ID).distinct()
 
     def items_behind(self, sampling: Sampling) -> DataFrame:
-        """(`out_id`, item), each once: the items of all sources that have made a row."""
+        """(`out_id`, item), each once: the items of all sources that made a row."""
         pairs_by_source = [self.pairs(source, sampling) for source in sorted(self.sources)]
         return union_by_name([pairs for pairs in pairs_by_source if pairs is not None])
 
     @cached_property
     def group_link(self) -> BlockLink | None:
-        """To the rows that the node's are groups of, if it has one row for each group, and what a row is made of is in
-        its group: then items are found without making the groups again."""
+        """The link to the rows that are grouped, if the node has one row for each group and nothing else leads to it.
+        Items are then found by the group's key, without computing the groups again."""
         top, *below = self.provenance.blocks
         if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
             return None
@@ -174,7 +173,7 @@ class ItemLocations:
         return self.provenance.frame(1)
 
     def group_row_id(self) -> list[Column]:
-        """The group that a row below belongs to, by two numbers."""
+        """The id of the group that a row below belongs to."""
         from pyspark.sql.functions import col
 
         types = {field.name: field.dataType for field in self._grouped_rows.schema.fields}
@@ -182,14 +181,14 @@ class ItemLocations:
         return [half.alias(name) for half, name in zip(halves, ROW_ID, strict=True)]
 
     def items_by_group(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """(row, item), each once: which of the source's items are in which group."""
+        """(row, item), each once: the source's items in each group."""
         parts = list(self._item_rows(self.provenance.blocks[1], source, sampling))
         if not parts:
             return None
         return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
     def _has_one_path(self, source: str, links: set[BlockLink], number: int) -> bool:
-        """Whether an item can come to a row on one way alone, so that it comes there but once."""
+        """Whether only one path leads from an item to a row, so that the item is there once."""
         block = self.provenance.blocks[number]
         item_columns = sum(
             len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
@@ -202,7 +201,7 @@ class ItemLocations:
         return not up or (up[0].kind in _MERGING_LINKS and self._has_one_path(source, links, up[0].to))
 
     def _links_for(self, source: str) -> set[BlockLink]:
-        """The links that lead to the source's items; those that make them part of a row, if there are any."""
+        """The links that lead to the source's items: if there are any that make them part of a row, only those."""
         owning = self._links_leading_to(source, _OWNING_LINKS)
         holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
         return owning if owning or holds else self._links_leading_to(source, None)

@@ -1,10 +1,10 @@
-"""What a run has written of its items: where it lies and how it is read by Spark.
+"""What a run writes of its items, and how Spark reads it.
 
-    items/_journal.json      the stations that each source's items may come to, and how records are to be shaped
-    items/0, items/1, …      one row an item, a folder for each source (journeys.py)
-    items/company/0, …       who has made rows together, where the rows themselves do not say
+    items/_journal.json      the stages that each source's items may reach, and the options for records
+    items/0, items/1, …      one row for each item, a folder for each source (general_path.py, fast_path.py)
+    items/company/0, …       the items that made rows together, where the rows themselves do not carry them
 
-Without Spark it is read by stored.py.
+stored_records.py reads it without Spark.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SHAPING_OPTIONS = (
 
 @dataclass(frozen=True)
 class SourceLog:
-    """The items of one source: its stations, and the folder of their rows."""
+    """The items of one source: its stages, and the folder of the item rows."""
 
     source: str
     stages: Sequence[Stage]
@@ -87,7 +87,7 @@ class Manifest:
 class ItemLog:
     manifest: Manifest
     rows: Mapping[str, DataFrame] = field(default_factory=dict)
-    """By source."""
+    """Item rows by source."""
     contributor_tables: Mapping[int, DataFrame] = field(default_factory=dict)
 
     @property
@@ -118,7 +118,7 @@ class ItemLog:
         return None
 
     def local_records(self, limit: int | None, *, only_complete: bool = False) -> Iterator[ItemRecord]:
-        """So many records at most; ``only_complete``: none of those that were dropped."""
+        """Up to ``limit`` records; ``only_complete``: without dropped ones."""
         remaining = limit
         for source_log in self.manifest.sources:
             rows = (
@@ -129,7 +129,7 @@ class ItemLog:
             yield from self._build_records(source_log, batch)
 
     def iterate_records(self) -> Iterator[ItemRecord]:
-        """All of them, and never many in memory."""
+        """All records, without loading all of them into memory."""
         for source_log in self.manifest.sources:
             rows = iter(self.rows[source_log.source].toLocalIterator())
             while batch := list(islice(rows, _BATCH_SIZE)):

@@ -1,5 +1,5 @@
-"""From the rows of items' journeys to their terminal records, as a frame: columns that Spark computes when they are
-read. Python makes the same of rows that are at hand (expansion.py)."""
+"""From item rows to terminal records, as columns that Spark computes when they are read. expansion.py does the same in
+Python."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ COUNTED_OUTCOMES = {
     "dead_letters": Outcome.DEAD_LETTERED,
 }
 REPEATED = "repeated"
-"""Items whose key more than one row has."""
+"""The number of items whose key several rows share."""
 ROWS = "rows"
-"""Of a source, those that items were found in."""
+"""The number of rows of a source."""
 INTERNAL_COUNTS = (REPEATED, ROWS)
-"""Counted for our own sake."""
+"""Counts that are not reported."""
 
 
 def outcome_counts(stages: Sequence[Stage]) -> dict[tuple[str, str], Column]:
-    """By node and word, how many items."""
+    """Aggregates that count items, by node and name of the count."""
     from pyspark.sql import functions as F
 
     counts: dict[tuple[str, str], Column] = {}
@@ -48,7 +48,7 @@ def outcome_counts(stages: Sequence[Stage]) -> dict[tuple[str, str], Column]:
 
 
 def without_error_texts(rows: DataFrame) -> DataFrame:
-    """Of each error its kind alone: what it says may quote the row."""
+    """Reduces each error to its type, because its text may quote the row."""
     from pyspark.sql import functions as F
 
     errors = [name for name in rows.columns if stage_columns.is_error(name)]
@@ -79,7 +79,7 @@ def with_contributors(
 
 
 def terminal_records(rows: DataFrame, source: str, stages: Sequence[Stage], options: LineageOptions) -> DataFrame:
-    """The terminal records of rows that have their company beside them."""
+    """The terminal records of item rows that have their contributors."""
     from pyspark.sql import functions as F
 
     views = [_HopColumns(stage, stages, options) for stage in stages]
@@ -117,7 +117,7 @@ def terminal_records(rows: DataFrame, source: str, stages: Sequence[Stage], opti
 
 
 def _shorten_dropped(records: DataFrame) -> DataFrame:
-    """What is left of records for which there was no room: whose they were, and that they were dropped."""
+    """Reduces dropped records to their id and the fact that they were dropped."""
     from pyspark.sql import functions as F
 
     stronger = [str(reason) for reason in Reason if reason.rank < Reason.DROPPED_BY_BACKPRESSURE.rank]
@@ -130,7 +130,7 @@ def _shorten_dropped(records: DataFrame) -> DataFrame:
 
 
 def _contributor_names(rows: DataFrame, stages: Sequence[Stage]) -> tuple[Column, Column]:
-    """Who was with an item, and whether there are others than those."""
+    """The other items that made the same rows, and whether there are more."""
     from pyspark.sql import functions as F
 
     own_id = F.struct("hi", "lo")
@@ -221,7 +221,7 @@ class _HopColumns(StageColumns):
 
 
 def _reason_column(outcome: Column) -> Column:
-    """In a word, by what weighs most."""
+    """The strongest reason of an outcome."""
     from pyspark.sql import functions as F
 
     flags = {reason_of(flag): flag for flag in Outcome if flag is not Outcome.RETRIED}

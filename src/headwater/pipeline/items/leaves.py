@@ -1,4 +1,4 @@
-"""Tables whose rows say which items they are made of: a source as it is read, or what was kept of a node that ran."""
+"""Tables whose rows carry the ids of their items: a source that is read, or the stored output of a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OUT = "__hw_out"
-"""In a kept table: the id of the row that the node was given, where many items made that row."""
+"""In a stored table: the id of the node's input row, where many items made that row."""
 
 KEY_FIELD, DATA_FIELD, OUT_FIELD = "key", "data", "out"
 FLAGS_FIELD, RETRIES_FIELD, ERROR_FIELD = "flags", "retries", "error"
@@ -22,23 +22,23 @@ FLAGS_FIELD, RETRIES_FIELD, ERROR_FIELD = "flags", "retries", "error"
 
 @dataclass(frozen=True)
 class ItemLeaf:
-    """``carried``: by source, the ids of its items as SQL for their two halves; a table that was joined with itself
-    carries two. ``pairs``: by source, a table of (`__hw_out`, hi, lo): the items behind rows that many have made."""
+    """``carried_ids``: by source, the ids of its items as SQL for their two halves; a table that was joined with itself
+    carries two. ``pairs``: by source, a table of (`__hw_out`, hi, lo): the items of rows that many items made."""
 
     node: str
     paths: frozenset[str]
     carried_ids: Mapping[str, Sequence[tuple[str, str]]]
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)
     key: str | None = None
-    """What the items are known by, as SQL, where they begin here."""
+    """SQL for the key of the items of ``origin``."""
     data: str | None = None
-    """And how they look there, as JSON, if that is to be told."""
+    """SQL for their data as JSON, if it is recorded."""
     origin: str | None = None
-    """The source whose items these two are of."""
+    """The source whose keys and data the table has."""
     extra: Mapping[str, str] = field(default_factory=dict)
-    """What else its rows shall carry, as SQL by a name."""
+    """Further values that its rows carry, as SQL by name."""
     lost_sources: frozenset[str] = frozenset()
-    """Sources whose items are in it and cannot be told."""
+    """Sources whose items are in it but cannot be located."""
 
     @property
     def sources(self) -> set[str]:
@@ -46,7 +46,8 @@ class ItemLeaf:
 
     @property
     def mark_sql(self) -> str:
-        """What each row of it shall carry up, as SQL: the ids one after the other, and what pairs know it by."""
+        """SQL for the struct that each row carries up the plan: item ids, the id that pairs refer to, and further
+        values."""
         parts = []
         for source in self.carried_ids:
             for number, (hi, lo) in enumerate(self.carried_ids[source]):
@@ -71,7 +72,7 @@ class ItemLeaves:
         self.leaves.append(leaf)
 
     def provenance_of(self, frame: DataFrame) -> tuple[RowProvenance, dict[int, ItemLeaf]]:
-        """The frame's plan, its blocks carrying the ids of items; and which of its sources is which table."""
+        """The provenance of a frame whose blocks carry item ids; and by source number the table that it is."""
         plan: Any = frame._jdf.queryExecution().analyzed()
         unmarked = RowProvenance(self.spark, plan)
         names = name_leaves(self.spark, [unmarked.leaf(source.number) for source in unmarked.sources])

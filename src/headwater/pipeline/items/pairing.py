@@ -1,8 +1,7 @@
-"""Where row lineage does not decide: which rows of a node go on from which rows of its inputs, by what a declared
-mapper says, or by where they stand.
+"""Follows items where row lineage cannot: by a declared mapper, or by the position of rows.
 
-The node's output is kept, numbered, with a table of (number, item) for each source beside it. From there on it is a
-table like any other whose rows say which items they are made of.
+The node's output is stored with row numbers, and a table of (number, item) for each source. From there on it is a table
+like any other whose rows carry the ids of their items.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
-"""Steps that take rows as they stand, and give theirs in that order."""
+"""Operators that return rows in the order of their input."""
 
 
 @dataclass(frozen=True)
 class PairedOutput:
-    """A node's output as it is kept; ``frame`` is what others see of it."""
+    """A node's stored output; ``frame`` has the columns that other nodes see."""
 
     frame: DataFrame
     leaf: ItemLeaf
@@ -39,7 +38,7 @@ class PairedOutput:
 
 @dataclass(frozen=True)
 class PairingInput:
-    """``frame`` as others see it, and where items are in it."""
+    """An input's ``frame`` as other nodes see it, and the locations of items in it."""
 
     frame: DataFrame
     locations: ItemLocations
@@ -69,8 +68,8 @@ class OutputPairing:
     def by_position(
         self, node: Node, input: PairingInput, make: Callable[[DataFrame], DataFrame]
     ) -> PairedOutput | None:
-        """``make`` gives the node's output anew, for an input that is kept, so that its rows stand still. None if the
-        output may have another order than the input; where the two have not as many rows, nothing is told of items."""
+        """``make`` computes the node's output again for a stored input, whose order is fixed. None if the output may
+        have another order than the input. If the two differ in their number of rows, items are not followed."""
         from pyspark.sql import functions as F
 
         locations = input.locations
@@ -101,7 +100,7 @@ class OutputPairing:
         )
 
     def without_pairs(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
-        """Whose items are in it cannot be said."""
+        """Stores an output whose rows cannot be assigned to items."""
         table = self._store_numbered(node, frame)
         return self._store_pairs(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
 
@@ -131,7 +130,7 @@ class OutputPairing:
 
 
 def _original_columns(columns: Sequence[str]) -> list[Any]:
-    """A row's columns by the names that others see."""
+    """A row's columns under their original names."""
     from pyspark.sql import functions as F
 
     return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]

@@ -1,4 +1,4 @@
-"""A record as the options want it: less of it, never other than it was."""
+"""Reduces a record to what the options ask for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.redaction.literals import message_without_values
 
 
 def shape_record(record: ItemRecord, options: LineageOptions) -> ItemRecord:
-    """Shaping twice changes nothing more."""
+    """Idempotent."""
     hops = record.hops if options.intermediate_records else record.hops[-1:]
     cut = len(hops) > options.max_hops
     if cut:
@@ -27,18 +27,18 @@ def shape_record(record: ItemRecord, options: LineageOptions) -> ItemRecord:
 
 
 def drop_record(record: ItemRecord) -> ItemRecord:
-    """What is left of a record for which there was no room: whose it was, and that it was dropped."""
+    """Reduces a dropped record to its id and the fact that it was dropped."""
     stub = replace(record, path=(), hops=(), contributors=(), data=None, truncated=True)
     return replace(stub, reason=min(record.reason, Reason.DROPPED_BY_BACKPRESSURE, key=lambda reason: reason.rank))
 
 
 def redact_error(error: str | None) -> str | None:
-    """Of an error its kind: what it says may quote the row."""
+    """The type of an error, because its text may quote the row."""
     return None if error is None else error.partition(":")[0]
 
 
 def describe_without_values(failure: BaseException) -> str:
-    """Which node failed, and with what kind of error. Our own errors name nodes, files and counts alone."""
+    """The node that failed and the type of its error. Headwater's own errors contain only nodes, files and counts."""
     if isinstance(failure, PipelineFailed):
         return str(PipelineFailed(failure.pipeline, failure.node, redact_error(failure.reason) or "")).splitlines()[0][
             :500

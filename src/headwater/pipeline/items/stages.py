@@ -1,4 +1,4 @@
-"""The nodes that items of a source may come to, in the order of their way."""
+"""The stages of a source: the nodes that its items may reach, in order."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ class Stage:
     merges: bool = False
     """Whether many rows become one here."""
     same_as: tuple[int, ...] | None = None
-    """The numbers of the stations whose items are those that come here, where nothing else can be told of them. These
-    have something told of themselves."""
+    """The numbers of earlier stages with the same items, for a stage that records nothing of its own."""
     at: datetime | None = None
     contributor_table: int | None = None
-    """The table that says which items have made each row here, where rows do not carry them."""
+    """The table with the items that made each row here, where rows do not carry them."""
 
     @property
     def is_row_function(self) -> bool:
-        """Whether a row function runs here, so that the item's own flags were kept."""
+        """Whether a row function runs here, so that the item's own flags were stored."""
         return self.kind in ("map", "flat_map") and self.same_as is None
 
     @property
     def outcome(self) -> Outcome:
-        """Of an item that goes on from here, where no function decides."""
+        """The outcome of an item that continues from here, where no function decides."""
         if self.kind == "join":
             return Outcome.EMITTED | Outcome.JOINED
         return Outcome.EMITTED | (Outcome.AGGREGATED if self.merges else Outcome(0))
 
     @property
     def counted_stages(self) -> tuple[int, ...]:
-        """The stations that say what became of items here."""
+        """The numbers of the stages whose counts describe the items here."""
         return (self.number,) if self.same_as is None else self.same_as
 
     @property
     def ports_in_order(self) -> list[tuple[int, int]]:
-        """(port, number of the station that leads to it)."""
+        """(port, number of the stage that leads to it)."""
         return sorted((port, number) for number, ports in self.ports.items() for port in ports)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""The terminal records that a run has left, read with DuckDB: no Spark, no JVM.
+"""The stored terminal records of a run, read with DuckDB: no Spark, no JVM.
 
-with Items("…/<run id>/items") as items:
+with StoredItems("…/<run id>/items") as items:
     items.counts()
     items.records(reason="DeadLettered", limit=10)
     items.history("10e448b1-297c-bbd5-f4b9-8b25b918ea4a")
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _EndGroup:
-    """Items of one source that ended alike."""
+    """Items of one source with the same end."""
 
     outcome: int
     dropped: bool | None
@@ -78,7 +78,7 @@ class StoredItems:
     def counts(
         self, *, reason: str | None = None, node: str | None = None, source: str | None = None
     ) -> dict[Reason, int]:
-        """How many items ended for which reason."""
+        """The number of items by reason."""
         counts: dict[Reason, int] = {}
         for _, kinds in self._sources(reason, node, source):
             for kind in kinds:
@@ -93,7 +93,7 @@ class StoredItems:
         source: str | None = None,
         limit: int | None = None,
     ) -> list[ItemRecord]:
-        """By source and key; ``limit`` of them at most."""
+        """Records by source and key, up to ``limit``."""
         records: list[ItemRecord] = []
         for source_log, kinds in self._sources(reason, node, source):
             remaining = None if limit is None else limit - len(records)
@@ -106,7 +106,7 @@ class StoredItems:
         return records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
-        """An item's record; None if the run knows no such item, or did not follow it."""
+        """An item's record; None if the run has no such item, or did not follow it."""
         try:
             hi, lo = id_numbers(correlation_id)
         except ValueError:
@@ -117,7 +117,7 @@ class StoredItems:
         return None
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The hops of an item, in the order of its way."""
+        """The hops of an item, in order."""
         record = self.record(correlation_id)
         return () if record is None else record.hops
 
@@ -126,7 +126,7 @@ class StoredItems:
         return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
-        """Items whose record does not say where they ended, or that have more than one: there are none."""
+        """Items without an end or with several records: normally none."""
         ids: list[str] = []
         for source_log in self._manifest.sources:
             query = sql(
@@ -139,7 +139,7 @@ class StoredItems:
     def _sources(
         self, reason: str | None, node: str | None, source: str | None
     ) -> Iterator[tuple[SourceLog, list[_EndGroup]]]:
-        """The sources by their names, and which kinds of ends are asked for."""
+        """The sources by name, each with the groups of ends that match."""
         wanted_reason = _reason(reason)
         for source_log in sorted(self._manifest.sources, key=lambda source_log: source_log.source):
             if source is not None and source != source_log.source:
@@ -178,7 +178,7 @@ class StoredItems:
             yield (hi, lo), Contributors(count, [(item["hi"], item["lo"]) for item in names or ()], cut)
 
     def _table(self, folder: str) -> Sql:
-        """``folder`` is read from a file: it must not lead out of the folder of the records."""
+        """``folder`` comes from a file, so it is checked that it does not leave the folder of the records."""
         try:
             files = parquet_files(below(self._folder / folder, [self._folder]))
         except PathNotAllowed as refused:
