@@ -161,10 +161,10 @@ def test_a_fan_out_of_a_pipeline_is_told_with_its_rows(spark: SparkSession, watc
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (hw.LineageOptions(mode="sampled", sample_every=2), "one item in 2 was followed, as the run was asked to"),
+        (hw.LineageOptions(mode="sampled", sample_every=2), "one item in 2 was followed, as its options say"),
         (
             FULL.with_(ensure_terminal=False),
-            "the rows of the sources were not counted beforehand, as the run was asked to",
+            "the rows of the sources were not counted beforehand, as its options say",
         ),
     ],
 )

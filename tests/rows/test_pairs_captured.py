@@ -87,9 +87,12 @@ def test_looked_up_on_the_command_line_without_spark(
     text = CliRunner().invoke(app, [*asked, "--rows", "2"]).stdout
     assert "… and 9 more" in text
     for condition, message in (
-        ("custmer = 4", r"The condition does not fit: there is no column 'custmer'\. Rows are known by: customer\."),
+        (
+            "custmer = 4",
+            r"The condition does not fit: there is no column 'custmer'\. Rows are identified by: customer\.",
+        ),
         ("customer =", r"The condition is refused .*It cannot be read from here on\."),
-        ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are known by: customer\."),
+        ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are identified by: customer\."),
         ("customer IN (SELECT 4)", r"The condition is refused \(\(SELECT 4\)\)\. It asks a query of its own\."),
     ):
         wrong = CliRunner().invoke(app, ["rows", "lookup", str(run_id), "--where", condition, "--store", address])

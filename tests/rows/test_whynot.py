@@ -377,7 +377,7 @@ def test_code_that_cannot_be_looked_into(query: Any) -> None:
     answer = hw.why_not(frame, source="raw/orders", where="order_id = 4")
     assert answer.reached  # as far as can be told
     assert answer.survivors[-1].rows is None
-    assert any("cannot be followed one by one" in note for note in answer.notes)
+    assert any("single rows cannot be followed" in note for note in answer.notes)
     stopped = hw.why_not(
         frame.sparkSession.table("orders")
         .where("order_id < 4")

@@ -74,7 +74,7 @@ class ForwardTrace:
                 frame.unpersist()
 
     def _propagate(self, along: tuple[str, ...]) -> DataFrame:
-        reached = propagate(self._provenance, lambda block: self._marked_rows(block, along), along, kept=self._cached)
+        reached = propagate(self._provenance, lambda block: self._marked_rows(block, along), along, cached=self._cached)
         return self._no_rows(self._provenance.frame(0), along) if reached is None else reached
 
     def _marked_rows(self, block: Block, along: tuple[str, ...]) -> Iterable[DataFrame]:

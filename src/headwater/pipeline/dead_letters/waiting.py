@@ -69,8 +69,8 @@ def find_waiting_letters(
     unknown_nodes = sorted({*nodes_with_letters(spark, location, pipeline.id)} - {*calling})
     if node is None and unknown_nodes:
         raise PipelineError(
-            f"There are dead letters of '{unknown_nodes[0]}', which is not a row function of {pipeline.name!r} any more. "
-            "Name the node to replay."
+            f"There are dead letters of '{unknown_nodes[0]}', which is not a row function of {pipeline.name!r} any "
+            "more. Name the node to replay."
         )
     replays = []
     for name, table in tables.items():

@@ -20,7 +20,7 @@ class BackgroundRun:
     def _run(self) -> None:
         try:
             self._future.set_result(self._pipeline_run.run())
-        except BaseException as error:  # it is raised where the result is asked for
+        except BaseException as error:  # wait() raises it
             self._future.set_exception(error)
 
     @property
@@ -28,9 +28,9 @@ class BackgroundRun:
         return self._future.done()
 
     def wait(self, timeout: float | None = None) -> Result:
-        """The result, or the error that the run ended with."""
+        """Returns the result, or raises the error that the run ended with."""
         return self._future.result(timeout)
 
     def cancel(self) -> None:
-        """End the run: what Spark is doing for it is stopped, its items are accounted for, its sinks are closed."""
+        """Cancels the run: stops its Spark jobs, accounts for its items, and closes its sinks."""
         self._pipeline_run.cancel()

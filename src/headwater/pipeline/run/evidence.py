@@ -1,4 +1,4 @@
-"""What a run of a declared pipeline says for itself: its design, its code, and the ledger of its sources' rows."""
+"""Evidence of a run of a declared pipeline: its design, its code, and the ledger of its sources' rows."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _MAX_NAMED = 10
 _NOT_FINISHED = "the run ended before all its nodes had run"
 _CERTAIN = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
 _UNRECORDED_OPTIONS = ("location", "on_mismatch")
-"""Options that are a place on a machine, or code."""
+"""Options that are a location or code, and are not recorded."""
 
 
 @dataclass(frozen=True)
 class Balance:
-    """``ledger`` is None where no items were to be followed; ``refusal`` is why the run must not end well, if it must
-    not. Where we could not make the account, that is no reason: the ledger says so, and not whether it balances."""
+    """``ledger`` is None if the options follow no items; ``refusal`` is the error if the run must fail. A run does not
+    fail because its account could not be made: then the ledger says that, and not whether it balances."""
 
     ledger: Ledger | None = None
     refusal: MismatchRefused | None = None
@@ -61,7 +61,7 @@ def _entries(
         for outcome, count in ended.get(source_log.source, {}).items():
             rows[_ledger_column(outcome)] += count
         uncertain = [stage.node for stage in source_log.stages if stage.continuity not in _CERTAIN]
-        note = f"which rows went on at {', '.join(uncertain)} was not told by row lineage" if uncertain else None
+        note = f"which rows went on at {', '.join(uncertain)} is not known from row lineage" if uncertain else None
         entered = expected.get(source_log.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
         yield SourceLedger(source_log.source, entered, *ends, exact=not uncertain, note=note)
@@ -78,9 +78,9 @@ def _ledger_column(outcome: Outcome) -> str:
 
 def _partial_reason(options: LineageOptions, ran: bool) -> str | None:
     if options.mode != "full":
-        return f"one item in {options.sample_every} was followed, as the run was asked to"
+        return f"one item in {options.sample_every} was followed, as its options say"
     if not options.ensure_terminal:
-        return "the rows of the sources were not counted beforehand, as the run was asked to"
+        return "the rows of the sources were not counted beforehand, as its options say"
     return None if ran else _NOT_FINISHED
 
 
@@ -91,7 +91,7 @@ def _missing_account_reason(fault: str | None, ran: bool) -> str:
 
 
 def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
-    """Which items are missing or too many, as far as the sources still tell, and where all records are."""
+    """The missing and surplus items, as far as the sources still have them, and the location of all records."""
     missing, surplus = (list(ids[:_MAX_NAMED]) for ids in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
 
@@ -115,7 +115,7 @@ def declared_evidence(
         if option.name not in _UNRECORDED_OPTIONS
     }
     return Declared(
-        {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
+        {name: value for name, value in configured.items() if value is not None},  # which an event cannot contain
         function_code(dict(_functions(nodes))),
         {
             "pipeline": pipeline.name,
@@ -128,7 +128,7 @@ def declared_evidence(
 
 
 def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
-    """The columns of a source's key, by the ids that plans know them by. Where they cannot be had there are none."""
+    """The ids of a source's key columns in plans; none if they are not available."""
     if frame is None or not source.key:
         return
     try:
@@ -136,7 +136,7 @@ def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozense
         ids = {output.apply(place).name().lower(): output.apply(place).exprId().id() for place in range(output.size())}
         key = frozenset(int(ids[name.lower()]) for name in source.key)
     except Exception as fault:
-        _log.debug("The key of %s is not known to plans: %s", source.name, fault)
+        _log.debug("The key columns of %s have no ids in the plan: %s", source.name, fault)
         return
     yield key
 

@@ -1,4 +1,4 @@
-"""The nodes of a pipeline, one after the other, and then the account of its items."""
+"""Executes the nodes of a pipeline in order, and makes the account of its items."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Watcher = Callable[[Node, str], None]
-"""Told of each node when it begins, and when it is done."""
+"""Called with each node when it begins and when it is done."""
 
 
 @dataclass
 class PipelineExecution:
-    """What a run has done so far."""
+    """The state of a run while its nodes execute."""
 
     spark: SparkSession
     nodes: Sequence[Node]
@@ -42,7 +42,7 @@ class PipelineExecution:
     frames: dict[str, DataFrame] = field(default_factory=dict)
     function_outputs: dict[str, FunctionOutput] = field(default_factory=dict)
     expected_rows: dict[str, int] = field(default_factory=dict)
-    """By source, how many of its rows are items that are followed."""
+    """By source, the number of followed items."""
 
     def __post_init__(self) -> None:
         self.following: ItemTracker | None = None
@@ -68,7 +68,7 @@ class PipelineExecution:
         return Sampling(self.options.sample_every, salt)
 
     def run(self) -> None:
-        """Sources first: what is wrong with a key shows before anything has been written."""
+        """Executes the nodes. Sources come first, so that a wrong key fails before anything is written."""
         sources = [node for node in self.nodes if isinstance(node, Source)]
         read = {node.name: steps.read(node, self.spark) for node in sources}
         for node in self.nodes:
@@ -111,7 +111,7 @@ class PipelineExecution:
         raise AssertionError(f"{node.kind} is no kind of node")
 
     def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
-        """What the function gave is kept where it is needed twice: for the items' sake, or for dead letters."""
+        """Runs a row function. Its results are stored if they are needed again: for items or for dead letters."""
         if self.following is not None:
             output = self.following.follow_row_map(node, node.inputs[0])
         elif node.on_error == "dead_letter":
@@ -124,7 +124,7 @@ class PipelineExecution:
         return output.results
 
     def _check_failures(self, node: RowMap, output: FunctionOutput) -> None:
-        """A failure that nothing was declared for was told and not raised, so that the items' ways are known."""
+        """Raises a stored failure of the function: the worker records it instead, so that all items have an outcome."""
         if node.on_error == "fail":
             with self.workspace.tag_own_jobs():
                 failure = output.failure(ERROR)
@@ -147,7 +147,7 @@ class PipelineExecution:
 
 
 def sources_behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
-    """By node the sources that it takes from. ``nodes`` are in an order in which they can run."""
+    """By node the sources that it depends on. ``nodes`` are in an order in which they can run."""
     by_node: dict[str, frozenset[str]] = {}
     for node in nodes:
         own_source = [node.name] if isinstance(node, Source) else []

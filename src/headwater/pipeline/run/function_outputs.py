@@ -1,4 +1,4 @@
-"""What a row function gave, kept: a row for each that it gave, and one for each row that it gave none for."""
+"""The stored results of a row function: its result rows, and a row for each input row without a result."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FunctionOutput:
-    """``carried``: by source, the columns with the ids of its items. ``pairs``: by source, the items behind rows that
-    many have made. Both are empty where no items are followed."""
+    """``carried_ids``: by source, the columns with the ids of its items. ``pairs``: by source, the items of rows that
+    many items made. Both are empty if no items are followed."""
 
     node: RowMap
     table: DataFrame
     carried_ids: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)
     lost_sources: frozenset[str] = frozenset()
-    """Sources whose items are here and cannot be told."""
+    """Sources whose items are here but cannot be located."""
 
     @property
     def results(self) -> DataFrame:
-        """What the next node sees."""
+        """The frame that the next node sees."""
         return self._with_flag(EMITTED).select(*self._result_columns())
 
     def failure(self, flag: int) -> str | None:
-        """One of the errors with just this outcome."""
+        """An error with exactly this outcome, if there is one."""
         from pyspark.sql import functions as F
 
         errors = self.table.where(F.col("__hw_outcome") == flag).select("__hw_error").limit(1).collect()
         return str(errors[0][0]) if errors else None
 
     def item_rows(self, source: str, sampling: Sampling) -> list[DataFrame]:
-        """The table beside the source's items, a row once beside each of them."""
+        """The table joined with the source's items, each row once with each of its items."""
         from pyspark.sql import functions as F
 
         frames = []
@@ -56,7 +56,7 @@ class FunctionOutput:
         return frames
 
     def items_behind(self) -> DataFrame:
-        """(`__hw_out`, item), each once: the items that have made a row, where it does not carry them all."""
+        """(`__hw_out`, item), each once: the items that made a row, where it does not carry all of them."""
         from pyspark.sql import functions as F
 
         frames = [pairs.select(OUT, *ID) for pairs in self.pairs.values()]
@@ -67,7 +67,7 @@ class FunctionOutput:
         return reduce(lambda left, right: left.union(right), frames).distinct()
 
     def result_json(self) -> Column:
-        """What was given, as JSON."""
+        """The result row as JSON."""
         from pyspark.sql import functions as F
 
         emitted = F.col("__hw_outcome").bitwiseAND(EMITTED) != 0

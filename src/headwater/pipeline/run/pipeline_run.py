@@ -1,4 +1,4 @@
-"""A run of a pipeline from beginning to end: nodes, items, sinks, report, and the events that tell of it."""
+"""A run of a pipeline from beginning to end: nodes, items, sinks, report and events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEFAULT_LOCATION = ".headwater/pipelines"
 
 
 class PipelineRun:
-    """``go`` runs it, in the thread that calls it; ``cancel`` ends it, from any other."""
+    """``run`` executes it in the calling thread; ``cancel`` ends it from any other thread."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class PipelineRun:
         self._progress = progress
         self._checksums = checksums
         self._keys: list[frozenset[int]] = []
-        """What the sources that were read have declared to be their keys."""
+        """The declared keys of the sources that were read."""
         self._cancelled = Event()
         self._tag: str | None = None
 
     @property
     def job(self) -> str:
-        """What its runs are runs of."""
+        """The name of the job."""
         return self._pipeline.name
 
     @property
@@ -134,8 +134,8 @@ class PipelineRun:
                 execution.run()
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
-                    # PySpark means to end its jobs, but cannot while it waits for the answer of one: that would go on,
-                    # and what is asked of Spark below would wait for it.
+                    # PySpark tries to cancel its jobs, but cannot while it waits for one: that job would continue,
+                    # and the jobs below would wait for it.
                     self._end_jobs()
                 failure = self._failure_of(error, execution)
             ran = failure is None
@@ -171,7 +171,7 @@ class PipelineRun:
         return cancelled
 
     def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
-        """What else the events say of the run."""
+        """Further members of the run facet."""
         return {}
 
     def _describe(self, failure: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""What a run is doing, while one waits: a line for each node, in a terminal and in a notebook."""
+"""Progress bars of a run, one for each node, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ITEMS_LINE = "what became of each item"
 
 
 class ProgressBars:
-    """``shown``: None is where somebody looks: a terminal or a notebook."""
+    """``shown``: None shows the bars in a terminal and in a notebook."""
 
     def __init__(self, nodes: Sequence[Node], spark: SparkSession, shown: bool | None) -> None:
         self._nodes = nodes
@@ -54,7 +54,7 @@ class ProgressBars:
             self._bars.stop()
 
     def update(self, node: Node | None, state: str) -> None:
-        """A node has begun or is done; None stands for the items' account."""
+        """Updates the bar of a node that begins or is done; None stands for the account of items."""
         if not self._shown:
             return
         name = _ITEMS_LINE if node is None else node.name

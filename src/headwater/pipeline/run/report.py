@@ -1,4 +1,4 @@
-"""What a run of a pipeline was: its nodes as they were configured, what went through them, and how long it took."""
+"""The report of a run: the configuration, the counts and the duration of its nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NodeReport:
     name: str
     type: str
     pipeline_id: str
-    """Of the pipeline that declares the node."""
+    """The pipeline that declares the node."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None

@@ -1,4 +1,4 @@
-"""What a run of a pipeline leaves: its report, and what can be asked of its items."""
+"""The result of a run: its report, and queries about its items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """``items`` is a frame of the terminal records, as long as the session lives."""
+    """``items`` is a frame of the terminal records. It needs the session."""
 
     def __init__(
         self,
@@ -26,10 +26,10 @@ class Result:
         entered_ids: DataFrame | None = None,
         fault: str | None = None,
     ) -> None:
-        """``entered_ids`` has the ids of all items that came in. ``fault``: why there is no account of them."""
+        """``entered_ids`` are the ids of all items that entered. ``fault``: why there is no account of them."""
         self.report = report
         self.counts = counts
-        """How many items ended for which reason."""
+        """The number of items by reason."""
         self._collector = collector
         self._item_log = item_log
         self._entered_ids = entered_ids
@@ -48,7 +48,7 @@ class Result:
         return self._item_log.records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
-        """An item's record; None if the run knows no such item, or did not follow it."""
+        """An item's record; None if the run has no such item, or did not follow it."""
         record = next(
             (candidate for candidate in self._collector.records if candidate.correlation_id == correlation_id), None
         )
@@ -57,7 +57,7 @@ class Result:
         return self._item_log.record(correlation_id)
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The hops of an item, in the order of its way."""
+        """The hops of an item, in order."""
         record = self.record(correlation_id)
         return () if record is None else record.hops
 
@@ -66,7 +66,7 @@ class Result:
         return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
-        """Items that came in and have no record, looked for in the sources: none, unless records were dropped."""
+        """Items of the sources that have no record: none, unless records were dropped."""
         if self._item_log is None or self._entered_ids is None:
             return ()
         lost = self._entered_ids.join(self.items.select("correlation_id"), "correlation_id", "left_anti")

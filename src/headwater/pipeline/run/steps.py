@@ -1,4 +1,4 @@
-"""What each kind of node is in Spark, with nothing of ours in it."""
+"""What each kind of node does in Spark, without any lineage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read(node: Source, spark: SparkSession) -> DataFrame:
     frame = _check_frame(node, node.reader(spark), "The reader")
     if frame.isStreaming:
-        raise node.invalid("its reader gave a stream; a pipeline reads what is there.")
+        raise node.invalid("its reader returned a stream; a pipeline reads bounded data.")
     _require_columns(node, "The key", node.key, frame)
     return frame
 
@@ -55,7 +55,7 @@ def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
 
 
 def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking_count: int) -> DataFrame:
-    """With what became of each row beside what was given for it. The first so many columns are ours, and are passed
+    """Runs a row function that returns outcomes with its results. The first ``tracking_count`` columns are passed
     on."""
     from pyspark.sql.types import StructField, StructType
 
@@ -65,7 +65,7 @@ def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking_count: int) ->
     outcome_schema = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in OUTCOME_COLUMNS)).schema
     result_fields = [
         StructField(field.name, field.dataType) for field in schema.fields
-    ]  # a row that gave nothing has nulls
+    ]  # a row without a result has nulls
     tracking_fields = rows.schema.fields[:tracking_count]
     if node.on_error == "dead_letter":
         tracking_fields.append(StructField(INPUT_ROW, StructType(rows.schema.fields[tracking_count:])))
@@ -89,7 +89,7 @@ def write(node: Sink, rows: DataFrame) -> None:
 
 
 def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
-    """Shipped whole: the executors have no headwater."""
+    """Pickled by value, because headwater is not installed on executors."""
     from pyspark import cloudpickle
 
     from headwater.pipeline import worker
@@ -129,7 +129,7 @@ def _check_frame(node: Node, result: Any, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
     if not isinstance(result, DataFrame):
-        raise node.invalid(f"{code} gave {type(result).__name__}, and not a DataFrame.")
+        raise node.invalid(f"{code} returned {type(result).__name__} instead of a DataFrame.")
     return result
 
 

@@ -1,4 +1,5 @@
-"""The report as an OpenLineage event of the run, for whoever does not get the run's own events: they carry it as well.
+"""The report as an OpenLineage event of the run, for receivers that do not get the run's own events, which carry it as
+well.
 
 `StoreSink(hw.connect("postgresql://…"))`, `OpenLineageSink("http://marquez:5000")`.
 """
@@ -42,7 +43,8 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
 
 
 class OpenLineageSink:
-    """To an address that takes OpenLineage events: `file:///path/events.jsonl`, `http://host:port`, `console`."""
+    """Sends to an address that accepts OpenLineage events: `file:///path/events.jsonl`, `http://host:port`,
+    `console`."""
 
     def __init__(self, target: str, *, api_key: str | None = None) -> None:
         from headwater.capture.delivery.targets import sink_for
@@ -54,7 +56,7 @@ class OpenLineageSink:
 
 
 class StoreSink:
-    """Into a store of ours: ``store`` is what `hw.connect` gives, and stays open."""
+    """Writes to a Headwater store: ``store`` comes from `hw.connect`, and stays open."""
 
     def __init__(self, store: Ingesting) -> None:
         self._store = store

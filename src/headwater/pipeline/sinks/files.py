@@ -14,12 +14,12 @@ from headwater.pipeline.sinks.sink import RunInfo
 
 
 def as_json(value: Any, indent: int | None = None) -> bytes:
-    """In UTF-8. Half of a surrogate pair, which that cannot hold, is written as JSON's escape for it."""
+    """UTF-8. A lone surrogate, which UTF-8 cannot encode, is written as a JSON escape."""
     return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
 
 
 class JsonFileSink:
-    """The report, replacing that of an earlier run whole or not at all."""
+    """Writes the report and replaces that of an earlier run atomically."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -35,7 +35,7 @@ class JsonFileSink:
 
 
 class JsonlSink:
-    """Records, a line each, after those that the file has already."""
+    """Appends records to a file, one line each."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)

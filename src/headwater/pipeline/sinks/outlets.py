@@ -1,4 +1,4 @@
-"""All sinks of a run, kept apart: one that fails is left out, and neither the run nor the others notice."""
+"""All sinks of a run, isolated from each other: one that fails is left out, without effect on the run or the others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SinkGroup:
         try:
             for sink in list(self._working):
                 if isinstance(sink, ItemSink | FrameSink):
-                    self._open_sinks.append(sink)  # also where opening fails half-way, there is something to close
+                    self._open_sinks.append(sink)  # a sink whose open() fails half-way must be closed too
                     self._try(sink, lambda opened: opened.open(self._run))
         except BaseException:
             self.close()
@@ -55,16 +55,16 @@ class SinkGroup:
 
     @property
     def failures(self) -> dict[str, str]:
-        """What was left out, and why."""
+        """The sinks that were left out, and why."""
         return dict(self._failures)
 
     @property
     def missed_count(self) -> int:
-        """How many records were offered to sinks that could not take them any more."""
+        """The number of records that failed sinks did not receive."""
         return self._missed_count
 
     def write(self, records: Sequence[ItemRecord]) -> None:
-        """To the sinks that take records; those that Spark writes get them by :meth:`write_frame`."""
+        """Writes to the sinks that take records; sinks that Spark writes get them by :meth:`write_frame`."""
         with self._mutex:
             for sink in self._open_sinks:
                 if not self._takes_records(sink):
@@ -85,7 +85,7 @@ class SinkGroup:
                     self._try(sink, lambda target: target.record(report))
 
     def close(self) -> None:
-        """Also those that failed: they may still hold a file."""
+        """Closes all sinks, including failed ones, which may still hold a file."""
         with self._mutex:
             opened, self._open_sinks = self._open_sinks, []
             for sink in opened:
@@ -98,7 +98,7 @@ class SinkGroup:
     def _try(self, sink: Any, action: Callable[[Any], None]) -> bool:
         try:
             action(sink)
-        except Exception as error:  # of somebody's sink: told, and kept from everybody else
+        except Exception as error:  # any error of a sink is logged and affects no other sink
             if sink in self._working:
                 self._working.remove(sink)
                 name = f"{type(sink).__name__} {len(self._failures) + 1}"

@@ -1,8 +1,7 @@
-"""Calling a function on the rows of one batch, and what became of each of them.
+"""Calls a function on the rows of one batch and records the outcome of each.
 
-The function is called once per attempt and for no other reason. What it raises is tried again; what it returned and
-does not fit the schema is not, because it would return that again. Rows are attempted in their order, then the results
-are converted together.
+The function is called exactly once for each attempt. An error is retried; a result that does not fit the schema is not,
+because the function would return it again. Rows are attempted in order, then the results are converted together.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ _MAX_TEXT_LENGTH = 2000
 
 
 class Attempts:
-    """A result of None is nothing; whether that was on purpose, ``errors`` says. Rows from ``reached`` on had no
-    turn."""
+    """A result of None means no row, by intention or because of an entry in ``errors``. Rows from ``attempt_count`` on
+    were not attempted."""
 
     def __init__(self, function: RowFunction, rows: BatchRows) -> None:
         self.rows = rows
@@ -40,7 +39,7 @@ class Attempts:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a row failed for which nothing was declared: the rows after it have no turn."""
+        """Whether a row failed and `on_error` is "fail": the rows after it are not attempted."""
         return self._function.on_error == "fail" and bool(self.errors)
 
     def run(self) -> None:
@@ -51,7 +50,7 @@ class Attempts:
                 for row in waiting:
                     keep(call(row))
                 break
-            except Exception as error:  # whatever the function raises is that row's; the loop goes on after it
+            except Exception as error:  # any error belongs to that row; the loop continues after it
                 keep(self._retry(error))
                 if self.has_failed:
                     break
@@ -85,11 +84,11 @@ class Attempts:
         return list(result)
 
     def columns(self, layout: ResultLayout) -> list[pa.Array]:
-        """Of all that was given. Results that do not fit become errors of their rows."""
+        """All results as columns. Results that do not fit become errors of their rows."""
         results = self._result_rows()
         try:
             return layout.arrays(results)
-        except Exception as error:  # of some value; of which one is asked only now
+        except Exception as error:  # some value does not fit: only now find out which
             misfits = layout.misfits(results)
             if not misfits:
                 raise
@@ -110,7 +109,7 @@ class Attempts:
         return len(self.results) < len(self.rows) or type(None) in map(type, self.results)
 
     def emissions(self) -> list[int]:
-        """How many each row gave."""
+        """The number of result rows of each row."""
         if self._function.many:
             counts = [0 if result is None else len(result) for result in self.results]
         else:
@@ -121,12 +120,12 @@ class Attempts:
 def _error_text(error: Exception) -> str:
     try:
         text = str(error)
-    except Exception:  # somebody's exception, whose own words fail
+    except Exception:  # an exception whose __str__ raises
         text = ""
     return printable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
 def printable(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
-    """Fit for a column of text, which takes no half of a surrogate pair, and not longer than anybody reads."""
+    """A text without lone surrogates, which Arrow refuses, and of limited length."""
     shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return shown.encode("utf-8", "backslashreplace").decode()

@@ -1,7 +1,7 @@
-"""What a function gave, as Arrow columns of the schema that was declared for it.
+"""Converts the results of a function to Arrow columns of its declared schema.
 
-A result is a dict or a Row by its names, or a tuple by its places. A whole batch is converted at once; only where that
-fails is it asked which of the results do not fit, because one item's mistake must not be its neighbours'.
+A result is a dict or a Row, by names, or a tuple, by position. A whole batch is converted at once; only if that fails,
+the results that do not fit are searched, because an error in one row must not affect the others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INTEGER_TYPES = {int, type(None)}
 
 
 class Misfit(Exception):
-    """A result that is no row of the schema."""
+    """A result that does not fit the schema."""
 
 
 class ResultLayout:
@@ -31,12 +31,12 @@ class ResultLayout:
         self._builders = [_column_builder(field) for field in schema]
 
     def arrays(self, results: Sequence[Any]) -> list[pa.Array]:
-        """One array a column. Raises whatever the first value that does not fit causes."""
+        """One array for each column. Raises the error of the first value that does not fit."""
         columns = self._shape.columns(results)
         return [build(values) for build, values in zip(self._builders, columns, strict=True)]
 
     def misfits(self, results: Sequence[Any]) -> dict[int, str]:
-        """Which of the results do not fit, and why."""
+        """The positions of the results that do not fit, with the reasons."""
         reasons: dict[int, str] = {}
         rows: list[tuple[int, tuple[Any, ...]]] = []
         for place, result in enumerate(results):
@@ -51,12 +51,12 @@ class ResultLayout:
 
 
 def _misfits_in(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
-    """By halves: few values are wrong where any are."""
+    """Bisects the values, because usually few of them are wrong."""
     if not values:
         return
     try:
         build([value for _, value in values])
-    except Exception as error:  # whatever a value causes is that value's
+    except Exception as error:  # any error belongs to a value
         if len(values) == 1:
             yield values[0][0], str(error)
             return
@@ -66,7 +66,7 @@ def _misfits_in(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[i
 
 
 class RowShape:
-    """The names of a row, and the ways of giving values for them."""
+    """The names of a row, and the accepted forms of its values."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
@@ -79,7 +79,7 @@ class RowShape:
         kinds = set(map(type, results))
         if len(kinds) == 1 and hasattr(kind := kinds.pop(), "__len__") and set(map(len, results)) == {self._count}:
             if kind is dict:
-                with suppress(KeyError):  # values() says which
+                with suppress(KeyError):  # values() reports which
                     return [list(map(get, results)) for get in self._getters]
             elif kind is tuple:
                 return self._transpose(results)
@@ -88,7 +88,7 @@ class RowShape:
         return self._transpose(list(map(self.values, results)))
 
     def _transpose(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
-        """Not by zip(*rows): thousands of iterators side by side are slower than one pass a column."""
+        """One pass for each column is faster than zip(*rows) with its thousands of iterators."""
         return [list(map(itemgetter(place), rows)) for place in range(self._count)]
 
     def _has_declared_order(self, kind: type, results: Sequence[Any]) -> bool:
@@ -144,7 +144,7 @@ def _array_builder(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
 
         def integers(values: Sequence[Any]) -> pa.Array:
             if not set(map(type, values)) <= _INTEGER_TYPES:
-                values = list(map(_as_integer, values))  # Arrow itself would cut a fraction off, and say nothing
+                values = list(map(_as_integer, values))  # Arrow itself would silently truncate fractions
             return pa.array(values, kind)
 
         return integers
@@ -168,11 +168,13 @@ def _array_builder(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
 def _as_integer(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if value is None or isinstance(value, bool) else index(value)  # Arrow refuses a bool, in better words
+    return (
+        value if value is None or isinstance(value, bool) else index(value)
+    )  # Arrow refuses a bool with a better message
 
 
 def _as_local_time(value: Any, zone: Any) -> Any:
-    """A time that names no zone is one of the session's, as everywhere in PySpark."""
+    """A naive time is in the session's time zone, as everywhere in PySpark."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(zone).replace(tzinfo=None)
     return value
@@ -183,7 +185,7 @@ def _is_naive(value: Any) -> bool:
 
 
 def _value_writer(kind: pa.DataType) -> Callable[[Any], Any]:
-    """From a nested value as Python has it to what Arrow takes without guessing."""
+    """Converts nested Python values to values that Arrow accepts unambiguously."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):

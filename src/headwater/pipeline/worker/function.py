@@ -1,4 +1,4 @@
-"""A Python function as `mapInArrow` runs it: for the rows alone, or with what became of each row."""
+"""A Python function for `mapInArrow`: with its results alone, or with the outcome of each row."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
 
 TRACKING = "__hw_"
-"""What the names of columns begin with that are ours."""
+"""The prefix of Headwater's own columns."""
 
 _MAX_BATCH_ROWS = 1000
-"""How many rows go at once into a function that may give many for each."""
+"""Maximum number of rows in a batch for a function that may return many rows for each."""
 
 
 class RowFailed(Exception):
-    """The function failed on a row, and nothing was declared for that."""
+    """The function failed on a row, and `on_error` is "fail"."""
 
 
 class RowFunction:
     """``schema`` is the declared one, in Arrow's types; naive times are in the time zone that it names.
 
-    ``backoff`` is in seconds, doubled for each further retry, or says for the first, second … retry how many.
+    ``backoff`` is in seconds, doubled for each further retry, or a function of the number of the retry.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class RowFunction:
         self.node = node
 
     def map_rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows in, rows out. The first failure fails the task, unless such rows are skipped."""
+        """The results alone. The first failure fails the task, unless failed rows are skipped."""
         import pyarrow as pa
 
         if self.on_error == "dead_letter":
-            raise ValueError(f"Node '{self.node}' has dead letters, which only followed() can hand over")
+            raise ValueError(f"Node '{self.node}' has dead letters, which only map_rows_with_outcomes() can return")
         layout, kind = ResultLayout(self.schema), row_class(self.columns)
         for batch in self._split_batches(batches):
             attempts = Attempts(self, BatchRows(batch.columns, kind, batch.num_rows))
@@ -71,12 +71,12 @@ class RowFunction:
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def map_rows_with_outcomes(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Every row in comes out: once for each row that the function gave for it, or once with its outcome alone.
+        """Results with outcomes: a row for each result row, or one row with the outcome alone.
 
-        A failure that is to fail the run is not raised here but told, so that what became of the others is known too;
-        the rows after it are not attempted, and their outcome is 0. Rows that the function had been called with before
-        a neighbour's result was found not to fit keep the outcome they had. Where such rows become dead letters, the
-        last of the columns that are passed on is the row itself, for those that were given up.
+        A failure that must fail the run is recorded instead of raised, so that the outcomes of the other rows are
+        known; the rows after it are not attempted, and their outcome is 0. Rows that were called before another result
+        was found not to fit keep their outcome. If failed rows become dead letters, the last tracking column is the
+        input row of those.
         """
         layout, kind = ResultLayout(self.schema), row_class(self.columns)
         stopped = False

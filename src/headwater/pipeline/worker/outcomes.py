@@ -1,4 +1,4 @@
-"""What became of the rows of one batch, as columns beside what was given for them."""
+"""The outcomes of the rows of one batch, as columns beside the results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTCOME_COLUMNS = (
     ("__hw_place", "int"),
     ("__hw_emissions", "int"),
 )
-"""These columns, with their Spark types: they come after the tracking ones and before what was given."""
+"""Outcome columns with their Spark types: they come after the tracking columns and before the result columns."""
 
 # The flags of headwater.model.items.Outcome, which is not there on an executor.
 EMITTED, FILTERED_OUT, RETRIED, ERROR, DEAD_LETTERED = 1, 2, 16, 32, 64
@@ -29,7 +29,7 @@ _FAILURE_FLAGS = {"fail": ERROR, "skip": FILTERED_OUT, "dead_letter": DEAD_LETTE
 def outcome_batch(
     function: RowFunction, tracking: dict[str, pa.Array], attempts: Attempts, results: list[pa.Array]
 ) -> pa.RecordBatch:
-    """A line for each row that the function gave, and one for each row in for which it gave none."""
+    """A row for each result row, and one for each input row without a result."""
     import pyarrow as pa
 
     count, number = len(attempts.rows), pa.int32()
@@ -61,7 +61,7 @@ def outcome_batch(
 
 
 def _flags(function: RowFunction, attempts: Attempts, emissions: list[int] | None) -> dict[int, int]:
-    """The outcome of each row that was not simply emitted."""
+    """The outcome of each row that was not just emitted."""
     flags = {place: FILTERED_OUT for place, number in enumerate(emissions or ()) if not number}
     for place in attempts.retries:
         flags[place] = flags.get(place, EMITTED) | RETRIED
@@ -73,7 +73,7 @@ def _flags(function: RowFunction, attempts: Attempts, emissions: list[int] | Non
 
 
 def _result_positions(emissions: list[int]) -> pa.Array:
-    """For each line which of the given rows it shows; none for a row that gave none."""
+    """For each output row the position of its result row; null for an input row without one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,6 +1,6 @@
 """Arrow columns as the rows that a function is called with: `pyspark.sql.Row`, as everywhere else in PySpark.
 
-Times of day are naive and in the session's time zone, structs are rows and maps are dicts, as Spark gives them too.
+Times of day are naive and in the session's time zone, structs are rows and maps are dicts, as in Spark.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
 
 
 class BatchRows:
-    """The rows of a batch, each made when its turn comes: all at once they would keep the garbage collector busy."""
+    """The rows of a batch, created lazily: all at once they would keep the garbage collector busy."""
 
     def __init__(self, columns: Sequence[pa.Array], kind: type[Row], count: int) -> None:
         self._values = [values_of(column) for column in columns]
@@ -37,7 +37,7 @@ class BatchRows:
 
     def __iter__(self) -> Iterator[Row]:
         values = zip(*self._values, strict=True) if self._values else repeat((), self._count)
-        # Not by calling the class, whose checks and keyword arguments would cost more than many a function does.
+        # Not by calling the class, whose checks and keyword arguments would cost more than many functions.
         return map(tuple.__new__, repeat(self._kind), values)
 
     def __getitem__(self, place: int) -> Row:
@@ -45,19 +45,19 @@ class BatchRows:
 
 
 def row_class(columns: Sequence[str]) -> type[Row]:
-    """A Row whose columns are known beforehand, so that a row is only its values and a column is found at once."""
+    """A Row class for known columns, so that a row holds only its values and finds a column directly."""
     from pyspark.sql import Row
 
-    places = {name: columns.index(name) for name in columns}  # of two with one name a Row answers with the first
+    places = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
     indexes: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
 
     def get_item(row: Any, item: Any, indexes: Any = indexes, get: Any = tuple.__getitem__) -> Any:
         try:
             return get(row, indexes[item])
-        except (KeyError, TypeError):  # a slice, a place counted from the end, or a mistake: a Row knows what to do
+        except (KeyError, TypeError):  # a slice, a negative position or an error: a Row handles it
             return Row.__getitem__(row, item)
 
-    # A named tuple's fields are the quickest way into any tuple, and know it by the place alone.
+    # A named tuple's fields are the fastest access to any tuple, by position alone.
     fields: type = namedtuple("fields", [f"f{place}" for place in range(len(columns))])  # type: ignore[misc]
     named = {
         name: vars(fields)[f"f{place}"]
@@ -68,7 +68,7 @@ def row_class(columns: Sequence[str]) -> type[Row]:
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """As ``to_pylist``, and many times faster for what is most common."""
+    """Like ``to_pylist``, and much faster for common types."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -82,7 +82,7 @@ def values_of(column: pa.Array) -> list[Any]:
         return column.to_pylist()  # type: ignore[no-any-return]
     if column.null_count == 0 or pa.types.is_string(kind):
         return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
-    # With a null among them numpy would make floats of integers: one of the other values takes its place meanwhile.
+    # With nulls numpy would turn integers into floats: another value replaces them meanwhile.
     present = column.drop_null()
     if not len(present):
         return [None] * len(column)
@@ -93,7 +93,7 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 def _is_numpy_safe(column: pa.Array) -> bool:
-    """Whether numpy has the same values for it."""
+    """Whether numpy represents all values of the column."""
     import pyarrow as pa
 
     kind = column.type
@@ -107,7 +107,7 @@ def _is_numpy_safe(column: pa.Array) -> bool:
 
 
 def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
-    """For a time that Python has no date for, numpy would give the number itself."""
+    """For a time beyond Python's dates, numpy would return the number itself."""
     import pyarrow.compute as pc
 
     extremes = pc.min_max(numbers).as_py()
@@ -115,7 +115,7 @@ def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
 
 
 def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
-    """From what Arrow makes of a nested value to what Spark makes of it."""
+    """Converts nested values from Arrow's form to Spark's form."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
@@ -140,7 +140,7 @@ def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
 
 
 def zone_of(name: str) -> tzinfo:
-    """A time zone by the names that Spark takes: of a region, or an offset."""
+    """A time zone by a name that Spark accepts: a region or an offset."""
     offset = _OFFSET.fullmatch(name)
     if offset is None:
         return ZoneInfo(name)
@@ -150,7 +150,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def arrow_zone(name: str) -> str:
-    """The same in the words of Arrow, which knows an offset only by itself."""
+    """The name for Arrow, which accepts an offset only without prefix."""
     offset = _OFFSET.fullmatch(name)
     if offset is None:
         return name

@@ -1,6 +1,6 @@
-"""Keeps of each write what it takes to run its query again: the plan, proven to be readable, and its inputs, pinned.
+"""Captures what is needed to run the query of a write again: the plan, checked to be readable, and its pinned inputs.
 
-It works in the capture's own thread, after the write: the job does not wait for it.
+It runs in the capture's own thread, after the write: the job does not wait for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = "headwater-plan-1"
 _MAX_NODES = 5_000
 _MAX_BYTES = 20 * 2**20
 _MAX_LOCAL_ROWS = 10_000  # of a relation whose rows are in the plan itself
-_MAX_LISTED = 100_000  # files of a folder, to find those that were just written
+_MAX_LISTED = 100_000  # files of a folder, in the search for those that were just written
 _LISTING_TIMEOUT = 2_000  # milliseconds for that
 _IN_PLACE_KINDS = ("merge", "update", "delete")
 _KINDS_WITHOUT_ROWS = ("view", "stream")
@@ -35,11 +35,11 @@ _FILE_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text", "xml")
 
 
 class QueryCapture:
-    """For one Spark application."""
+    """Captures the queries of one Spark application."""
 
     def __init__(self, spark: SparkSession) -> None:
-        """Takes from the session what `spark.stop()` makes PySpark forget: a program often stops Spark right after its
-        last write, and that write is read afterwards, while the JVM still runs."""
+        """Stores what PySpark forgets on `spark.stop()`: a program often stops Spark right after its last write, and
+        that write is captured afterwards, while the JVM still runs."""
         context: Any = spark.sparkContext
         self._spark_version = spark.version
         self._python_version = context.pythonVer
@@ -63,7 +63,7 @@ class QueryCapture:
         return {**facet, "replayable": not needs, "needs": needs}
 
     def _capture_plan(self, facet: dict[str, Any], execution: Any, written: Written) -> list[str]:
-        """Adds the plan and its sources; answers with what stands in the way of running it again."""
+        """Adds the plan and its sources to the facet; returns the reasons why it cannot be run again."""
         plan = self._classes.new("KeptPlan", execution.analyzed(), _MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
         description = json.loads(plan.describe())
         if "problem" in description:
@@ -80,7 +80,7 @@ class QueryCapture:
         return list(dict.fromkeys(problem for _source, problem in pinned if problem))
 
     def _written_files(self, written: Written, started: datetime) -> dict[str, Any]:
-        """Which files of the output this write has made, as far as that is certain."""
+        """The files of the output that this write made, if they are certain."""
         target = written.target
         if target.version is not None:
             return {"version": target.version}

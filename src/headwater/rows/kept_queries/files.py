@@ -1,4 +1,4 @@
-"""Lists of files as they are kept, and whether the files are still what they were."""
+"""Stored lists of files, and the check whether the files have changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_LIST_BYTES = 64 * 2**20  # bytes of a list, before it is compressed
 @dataclass(frozen=True, slots=True)
 class PinnedFile:
     path: str
-    """As Hadoop writes it: `file:/data/a b/part-0.parquet`, with nothing escaped."""
+    """As Hadoop spells it: `file:/data/a b/part-0.parquet`, with nothing escaped."""
     size: int
     time: int
     """When it was last changed, in milliseconds since 1970."""
@@ -49,7 +49,7 @@ def _parse_line(line: str) -> PinnedFile:
 
 
 def describe_changes(files: Sequence[PinnedFile], now: Iterable[str]) -> list[str]:
-    """What is no longer as it was. ``now`` has a text for each file: "size<TAB>time", empty for one that is gone."""
+    """The files that changed. ``now`` has a text for each file: "size<TAB>time", empty for a missing one."""
     texts = []
     for file, text in zip(files, now, strict=True):
         if not text:

@@ -1,4 +1,5 @@
-"""A kept plan in this session: read through the filter, its inputs checked, real scans at its leaves."""
+"""Restores a stored plan in this session: deserialized through the filter, with its inputs checked and scanned
+again."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _MAX_NAMED = 10  # changes that an error names
 
 @dataclass(frozen=True)
 class RestoredQuery:
-    """``plan`` is the JVM's analyzed plan of the query below the write. Each leaf of the kept plan is a scan again,
-    below a projection that gives its columns the ids which the rest of the plan knows them by.
+    """``plan`` is the analyzed plan of the query below the write, in the JVM. Each leaf is a scan again, below a
+    projection that gives its columns the ids that the rest of the plan refers to.
 
     ``sources`` are in the order of the plan's leaves: below an operator from left to right, then those of the
     subqueries in its own expressions. ``columns`` are the names as written.
@@ -90,7 +91,7 @@ def _read_plan(spark: SparkSession, classes: JavaClasses, plan: Mapping[str, Any
 
 
 def _session_function(spark: SparkSession) -> Any:
-    """A function of this session: its interpreter, environment and accumulator are what a kept one gets."""
+    """A function of this session: a restored function gets its interpreter, environment and accumulator."""
     from pyspark.sql.udf import _wrap_function
 
     return _wrap_function(spark.sparkContext, lambda: None)
@@ -103,7 +104,7 @@ def _check_files(spark: SparkSession, sources: Sequence[KeptSource]) -> None:
 
 
 def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]:
-    """What is no longer as it was: nothing, if all is well."""
+    """Descriptions of the files that changed since they were pinned."""
     if not files:
         return []
     context: Any = spark.sparkContext._jsc
@@ -112,12 +113,12 @@ def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]
 
 
 def pinned_scan(spark: SparkSession, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
-    """A plan of the JVM that reads one kept source as it was. ``source_facet`` is what the facet has of it."""
+    """A plan in the JVM that reads one stored source as it was. ``source_facet`` is what the facet has of it."""
     return _scan(spark, plan_classes(spark.sparkContext._gateway), source, source_facet)
 
 
 def _scan(spark: SparkSession, classes: JavaClasses, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
-    """A plan that reads the source as it was; None for one that is in the kept plan already, as an empty one is."""
+    """A plan that reads the source as it was; None if its rows are in the stored plan, or if it has no files."""
     if source.kind == "files" and source.files:
         return _scan_files(spark, classes, source, source_facet)
     if source.kind in ("delta", "iceberg"):
@@ -157,7 +158,7 @@ def _source_name(source: KeptSource) -> str:
 
 
 def _release_line(version: str) -> tuple[str, ...]:
-    """Plans are kept in the classes of one Spark: 4.3.0 reads what 4.3.1 kept."""
+    """The release line: plans use classes of one Spark line, so that 4.3.0 reads plans of 4.3.1."""
     return tuple(version.split(".")[:2])
 
 

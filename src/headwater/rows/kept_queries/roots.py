@@ -1,4 +1,4 @@
-"""Which places a kept plan may read: checked by name before Spark is asked, which would open whatever it is given."""
+"""The locations that a stored plan may read: checked by name before Spark, which would open any of them, sees them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _STORAGE = frozenset(
 
 @dataclass(frozen=True)
 class PlanRoots:
-    """``roots``: folders and addresses that an operator allows; with some, nothing else is read. Without any, every
-    file system that jobs write to is allowed, or with ``local_only`` only this machine's."""
+    """``roots``: folders and addresses that an operator allows; nothing else is read. Without roots, every file system
+    that jobs write to is allowed, or with ``local_only`` only that of this machine."""
 
     roots: tuple[str, ...] = ()
     local_only: bool = False
@@ -55,7 +55,7 @@ class PlanRoots:
         return f"which is below none of the allowed roots: {', '.join(map(shorten, self.roots))}"
 
     def _link_refusal(self, path: str) -> str | None:
-        """A symbolic link leads elsewhere, and so may a file that is one."""
+        """Refuses symbolic links to files outside the roots."""
         if _scheme(path) != "file" or not os.path.islink(_local_path(path)):
             return None
         real = str(Path(_local_path(path)).resolve())

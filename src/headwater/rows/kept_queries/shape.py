@@ -1,6 +1,6 @@
-"""Whether the members of a facet `headwater_rows` have the types that a capture writes.
+"""Checks that the members of a facet `headwater_rows` have the types that a capture writes.
 
-A facet is what somebody sent. Checked once, here, so that whoever reads a verified facet can rely on its members.
+A facet is untrusted input. It is checked once, here, so that readers of a verified facet can rely on its members.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a kept plan reads: each leaf with what is needed to read the very same again, or why that cannot be.
+"""The inputs of a stored plan: each leaf with what is needed to read the same rows again, or why that is impossible.
 
 | kind | pinned by | |
 | --- | --- | --- |
@@ -24,7 +24,7 @@ from headwater.rows.kept_queries.formats import FORMATS, is_connection, unlisted
 
 Facts = Mapping[str, Any]
 
-_LOCATION_OPTIONS = {"path", "paths", "basepath"}  # options that the list of files stands for
+_LOCATION_OPTIONS = {"path", "paths", "basepath"}  # options that the list of files replaces
 _UNPINNED_REASONS = {
     "jdbc": "{name} is a database table, whose rows of that time cannot be asked for",
     "kafka": "{name} is a topic, whose records of that time may be gone",
@@ -35,7 +35,7 @@ _UNPINNED_REASONS = {
 
 @dataclass(frozen=True)
 class KeptSource:
-    """One leaf of the plan. ``ids`` are those of its columns in the plan."""
+    """One leaf of the plan. ``ids`` are the ids of its columns in the plan."""
 
     kind: str
     datasets: tuple[tuple[str, str], ...]
@@ -62,7 +62,7 @@ def read_source(document: Facts) -> KeptSource:
 
 
 def pin_source(facts: Facts, inside: bool, written: Written) -> tuple[dict[str, Any], str | None]:
-    """A leaf as it is kept, and what stands in the way of reading it again, if anything does."""
+    """The facet member of a leaf, and the reason why it cannot be read again, if there is one."""
     kind = facts.get("kind", "other")
     datasets = _datasets(facts["ids"], written)
     source: dict[str, Any] = {
@@ -107,7 +107,7 @@ def _pin_files(source: dict[str, Any], facts: Facts, name: str, written: Written
 
 
 def partition_base(files: Iterable[PinnedFile], columns: Sequence[str]) -> str | None:
-    """The folder below which the partition folders lie; None if the files are not in such folders of one."""
+    """The folder that contains the partition folders; None if the files are not in partition folders of one folder."""
     bases = {_folder_above(folder, columns) for folder in {file.path.rsplit("/", 1)[0] for file in files}}
     return bases.pop() if len(bases) == 1 else None
 
@@ -120,7 +120,7 @@ def _folder_above(folder: str, columns: Sequence[str]) -> str | None:
 
 
 def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
-    """The datasets that the event names for a leaf: known by the ids of its columns, also below a view."""
+    """The datasets that the event names for a leaf, found by the ids of its columns, including those below a view."""
     column_ids = set(ids)
     keys = [item.place.key for item in written.inputs if column_ids & item.ids and item.place.kind != "VIEW"]
     for view in written.views:
@@ -129,7 +129,7 @@ def _datasets(ids: Iterable[int], written: Written) -> list[tuple[str, str]]:
 
 
 def _options(options: Mapping[str, Any]) -> dict[str, str]:
-    """Options as they were given, without what may be a secret: the session that reads again has its own."""
+    """Options without possible secrets: a session that restores a plan has its own."""
     texts = {key: str(value) for key, value in options.items() if value is not None}
     return {key: value for key, value in texts.items() if not _is_omitted(key)}
 

@@ -1,6 +1,6 @@
-"""Whose kept plans a reader deserializes.
+"""The stored plans that a reader deserializes.
 
-To restore a plan is to run what its sender wrote, so :func:`headwater.rows.kept_queries.restore.restore` takes a
+Restoring a plan runs code of its sender, so :func:`headwater.rows.kept_queries.restore.restore` takes a
 `TrustedFacet`, and only `PlanTrust.verify` makes one: the facet is signed by a key that the store trusts, for the run,
 the job and the output that it was sent with, its members have the types that a capture writes, and the paths in it may
 be read.
@@ -43,7 +43,7 @@ class PlanTrust:
         return TrustedFacet(facet)
 
     def check_signature(self, facet: Mapping[str, Any], place: FacetPlace) -> None:
-        """Raises SignatureRefused, which says whose the facet is and how to trust its writer."""
+        """Raises SignatureRefused, which names the run of the facet and says how to trust its key."""
         try:
             signature = read_signature(facet)
         except ValueError as malformed:

@@ -1,6 +1,6 @@
-"""Whether the rows that were kept are the rows that were written: an execution is repeated, and may not repeat itself.
+"""Whether the stored rows are the rows that were written: pair tables may need a second execution, which may differ.
 
-Compared are the number of rows and a sum over the ids of all rows, which does not depend on their order.
+The number of rows and order-independent sums over the ids of all rows are compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement:
-    """``checked`` is how: `read`, the rows were read from the output itself; `compared`; or `unchecked`, and why."""
+    """``checked``: `read` if the rows were read from the output itself, `compared`, or `unchecked` with a reason."""
 
     checked: str
     reason: str = ""
@@ -31,25 +31,25 @@ def compare(
     if stored_sums == output_sums:
         return Agreement("compared")
     if stored_sums[0] != output_sums[0]:
-        reason = f"the plan gave {stored_sums[0]:,} rows when it was run again, and {output_sums[0]:,} were written"
+        reason = f"the plan returned {stored_sums[0]:,} rows when it was run again, but {output_sums[0]:,} were written"
     else:
-        reason = "the plan gave other rows when it was run again than were written"
+        reason = "the plan returned different rows when it was run again"
     return Agreement("compared", reason, differs=True)
 
 
 def compare_sets(
     stored: DataFrame, stored_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]
 ) -> Agreement:
-    """Where the output's rows were asked for, nothing else can have been kept; it remains that all were found."""
+    """For tables of the output's own rows: checks that all of them were found."""
     missing = output.select(*(half.alias(name) for half, name in zip(id, stored_id, strict=True)))
     count = missing.distinct().join(stored, list(stored_id), "left_anti").count()
     if count == 0:
         return Agreement("compared")
-    return Agreement("compared", f"the plan did not give {count:,} of the rows again that were written", differs=True)
+    return Agreement("compared", f"the plan did not return {count:,} of the written rows again", differs=True)
 
 
 def _row_sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
-    """Halves of a number are summed apart: the sum of 64 bits would overflow."""
+    """Sums the halves of numbers apart: a sum of 64-bit numbers would overflow."""
     from pyspark.sql import functions as F
 
     sums = [

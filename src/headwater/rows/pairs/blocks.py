@@ -1,13 +1,13 @@
-"""The rows of each block that belong into its table: those to which the rows above lead.
+"""The rows of each block that its table needs: those to which the rows above lead.
 
 | rows above that lead there | the block below |
 | --- | --- |
-| at most 500 | is asked for by their values, which the sources can skip by |
-| at most a million | is evaluated whole, and what is not asked for is dropped by a broadcast of hashes |
-| more | is evaluated and kept whole: more than an answer needs, and never wrong |
+| at most 500 | is filtered by their values, by which the sources skip |
+| at most a million | is evaluated completely, and filtered by a broadcast of hashes |
+| more | is evaluated and stored completely: more than an answer needs, but never wrong |
 
-A link with conditions beyond equality is joined with the rows above, whatever their number: its owners are the values
-that the conditions see.
+A link with conditions beyond equality is always joined with the rows above: its owners are the values that the
+conditions use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_UNSORTED_OWNERS = 8
 
 @dataclass
 class WrittenBlock:
-    """A block that has been written. ``rows`` has the values of its links, ``table`` their hashes."""
+    """A written block. ``rows`` has the values of its links, ``table`` their hashes."""
 
     rows: DataFrame
     table: DataFrame
@@ -39,7 +39,7 @@ class WrittenBlock:
 
 
 class BlockRows:
-    """Finds the rows of blocks, parents first."""
+    """Computes the rows of blocks, parents first."""
 
     def __init__(self, provenance: RowProvenance, narrow: Any) -> None:
         self._provenance = provenance
@@ -65,7 +65,7 @@ class BlockRows:
         return (*link.columns, *link.condition_columns) if link.to in self._with_conditions else link.columns
 
     def rows(self, block: Block, above: dict[int, WrittenBlock]) -> DataFrame:
-        """Of a block that is not the first, with their owner."""
+        """The rows of a block below the first, with their owner."""
         links = self._links_to(block, above)
         first = links[0][1]
         is_small = sum(parent.count for parent, _ in links) <= MAX_PUSHED_ROWS
@@ -79,8 +79,8 @@ class BlockRows:
         return self._only_linked(rows, links) if first.columns else rows
 
     def has_many_owners(self, block: Block, above: dict[int, WrittenBlock]) -> bool:
-        """Whether it pays to have the rows of one owner together: with few of them, to read all of the table is to read
-        a few times the answer."""
+        """Whether sorting by owner pays off: with few owners, the whole table is only a few times as large as the
+        answer."""
         count = sum(parent.count for parent, _ in self._links_to(block, above))
         return bool(block.keys) and count > MAX_UNSORTED_OWNERS
 

@@ -1,4 +1,4 @@
-"""Keeps of each write its plan, and where that is asked its pair tables, in the capture's own thread."""
+"""Captures the query of each write and, if configured, its pair tables, in the capture's own thread."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger("headwater")
 DEFAULT_LOCATION = ".headwater/rows"
 _LOSSLESS_FORMATS = ("parquet", "orc")
-"""Formats that give back the very values they were given."""
+"""Formats that return exactly the values that were written."""
 
 
 class RowTableCapture:
-    """For one Spark application. What was kept of a write has its entry of `cdme.adjointMetadata` under `pairs`."""
+    """Captures for one Spark application. `pairs` is the entry of the tables in `cdme.adjointMetadata`."""
 
     def __init__(self, spark: SparkSession, redactor: Redactor | None = None) -> None:
         self._spark = spark
@@ -52,10 +52,10 @@ class RowTableCapture:
         self._outputs[run_id] += 1
         try:
             entry = self._write(execution, facet, location, run_id, number, sample)
-        except Exception as fault:  # the write itself is told all the same, and that this is missing
+        except Exception as fault:  # the event of the write says that the tables are missing
             self._report(fault)
             entry = invalid_entry(f"{location.rstrip('/')}/{run_id}/{number}", sample, _first_line(fault))
-        namespace, name = written.target.key  # a run may have several outputs, and tables of some of them only
+        namespace, name = written.target.key  # a run may have tables for only some of its outputs
         return {**facet, "pairs": {**entry, "dataset": {"namespace": namespace, "name": name}}}
 
     def is_over(self) -> bool:
@@ -79,20 +79,20 @@ class RowTableCapture:
         return result.facet
 
     def _report(self, fault: Exception) -> None:
-        """Once a kind, as the capture does."""
+        """Logs each type of fault once, as the capture does."""
         kind = type(fault).__name__
         if kind not in self._reported:
             self._reported.add(kind)
             _log.warning(
-                "No row tables were kept of a write; the job is not affected. %s: %s", kind, _first_line(fault)
+                "No pair tables were stored for a write; the job is not affected. %s: %s", kind, _first_line(fault)
             )
-        _log.debug("While writing row tables", exc_info=fault)
+        _log.debug("While writing pair tables", exc_info=fault)
 
 
 def written_rows(
     spark: SparkSession, query: Any, facet: Mapping[str, Any]
 ) -> tuple[Sequence[str] | None, DataFrame | None]:
-    """The names under which the columns were written, and the rows that this run has written and no others."""
+    """The column names as written, and exactly the rows that this run wrote."""
     from pyspark.sql.types import StructField, StructType
 
     schema = StructType.fromJson(json.loads(query.schema()))
@@ -114,7 +114,7 @@ def written_rows(
 
 
 class InputCheck:
-    """Whether the inputs are still what the run has read: its query was run once more for the tables."""
+    """Checks that the inputs have not changed: the query was run a second time for the tables."""
 
     def __init__(self, spark: SparkSession, facet: Mapping[str, Any]) -> None:
         self._spark = spark

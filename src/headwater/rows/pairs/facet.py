@@ -1,4 +1,4 @@
-"""What the event tells of the pair tables of an output: an entry of the run facet `cdme.adjointMetadata`."""
+"""The entry for an output's pair tables in the run facet `cdme.adjointMetadata`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.rows.provenance import Block, RowProvenance
 
 @dataclass(frozen=True)
 class PairTable:
-    """A table as it was written: its rows, and by column how many values are not null, and their bytes."""
+    """A written table: its rows, and by column the number of non-null values and their bytes."""
 
     rows: int
     bytes: int
@@ -81,7 +81,7 @@ def facet_entry(
 
 
 def invalid_entry(location: str, sample: float | None, reason: str) -> dict[str, Any]:
-    """Of tables that were not kept."""
+    """The entry for tables that were not stored."""
     return {
         "format": FORMAT,
         "mode": "full" if sample is None else "sampled",
@@ -101,7 +101,7 @@ def _block_entry(block: Block) -> dict[str, Any]:
 
 
 def _source_amounts(source: int, blocks: Sequence[Block], tables: Mapping[str, PairTable]) -> dict[str, Any]:
-    """Rows of tables with an id of the source, and what these ids take up; the owners are not counted in."""
+    """The number of rows with an id of the source, and the bytes of these ids, without owners."""
     source_tables = [tables[block_folder(block.number)] for block in blocks if source in block.sources]
     columns = (source_file(source), source_row(source))
     return {

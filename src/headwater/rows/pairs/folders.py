@@ -1,4 +1,4 @@
-"""Folders of pair tables on this machine: what there is, whether it is whole, and removing what has grown old."""
+"""Folders of pair tables on this machine: lists them, checks their digests, and removes old ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoredPairTables:
 
 
 def list_pair_tables(location: str) -> list[StoredPairTables]:
-    """What lies below a location, oldest first. Folders without our mark are somebody else's."""
+    """The pair tables below a location, oldest first. Folders without the marker file are ignored."""
     root = local_path(location)
     if not root.is_dir():
         raise RowsError(f"there is no folder {location}")
@@ -42,7 +42,7 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
     for marker in root.glob(f"*/*/{MARKER_FILE}"):
         folder = marker.parent
         if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
-            continue  # behind a symbolic link is somebody else's folder
+            continue  # ignores symbolic links
         entry = read_json(marker)
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             continue
@@ -60,13 +60,13 @@ def _find_tables(root: Path) -> Iterator[StoredPairTables]:
 
 
 def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[StoredPairTables]:
-    """Removes the tables that were written before, and says which these are."""
+    """Removes tables older than that, and returns them."""
     until = datetime.now(UTC) - older_than
     old = [tables for tables in list_pair_tables(location) if tables.written < until]
     if not dry_run:
         for tables in old:
             folder = Path(tables.location)
-            (folder / MARKER_FILE).unlink()  # first: what is half gone is not to be read
+            (folder / MARKER_FILE).unlink()  # first, so that half-removed tables are not read
             shutil.rmtree(folder)
             if not any(folder.parent.iterdir()):
                 folder.parent.rmdir()

@@ -1,10 +1,10 @@
 """Looks pair tables up with DuckDB: no Spark, no JVM.
 
 tables = PairTables("…/rows/<run id>/0")
-outs = tables.outs("l_orderkey = 42")
-found = tables.sources([out.id for out in outs])
-found[0].count, found[0].rows(limit=10)
-tables.source_rows(found[0])
+outputs = tables.output_rows("l_orderkey = 42")
+sources = tables.sources([output.id for output in outputs])
+sources[0].count, sources[0].rows(limit=10)
+tables.source_rows(sources[0])
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ from headwater.rows.pairs.layout import (
 from headwater.rows.pairs.opening import LookupRoots, open_facet, open_folder, with_resolved
 from headwater.rows.pairs.reading import read_files
 
-_MAX_LITERALS = 1_000  # numbers in the text of a query; more of them in a table
+_MAX_LITERALS = 1_000  # numbers in the text of a query; more of them go into a table
 _SHORT_LIST = 32_768
-"""Bytes of `files.json`: some 200 files, which the connection may read from the start. For the files of a longer list
-another connection is opened, because to allow them all takes longer than that."""
+"""Bytes of `files.json`: about 200 files, which the first connection may read. For files of a longer list another
+connection is opened, because allowing all of them would take longer."""
 _MASK = 2**64 - 1
 _OUT_ID = re.compile("[0-9a-f]{32}")
 _T = TypeVar("_T")
 
 RowPosition = tuple[str, int]
-"""A file and the row in it; where rows have no place of their own, the hash of the row's content and 0."""
+"""A file and a row number; for rows without a position, the hash of the row's content and 0."""
 
 
 @dataclass(frozen=True)
 class OutputRow:
-    """A row of the output: its id, as `hw.trace` tells it, and the values it is known by."""
+    """A row of the output: its id, as in `hw.trace`, and its identifying values."""
 
     id: str
     values: Mapping[str, Any]
 
 
 class SourceRows:
-    """The rows of one source that were found. They are read when they are first asked for, and stay in DuckDB."""
+    """The matching rows of one source. They are read on first use, and stay in DuckDB."""
 
     def __init__(self, tables: PairTables, source: TableSource, query: Sql) -> None:
         self._tables = tables
@@ -79,7 +79,7 @@ class SourceRows:
         return self.count
 
     def rows(self, limit: int | None = None) -> list[RowPosition]:
-        """In the order of file and row."""
+        """The positions, ordered by file and row."""
         query = sql("SELECT file, row FROM {table} ORDER BY ALL", table=self._table.name)
         rows = self._tables.query(_with_limit(query, limit))
         path_of = self._tables.path_lookup(self.source)
@@ -89,7 +89,7 @@ class SourceRows:
 class PairTables:
     """``what`` is a folder of tables, the facet of a run, or one of its entries; ``output`` chooses among several.
 
-    ``run_id``: the tables must be this run's. ``roots``: where they, and the files that they name, may be.
+    ``run_id``: the tables must belong to this run. ``roots``: folders that may be read.
     """
 
     def __init__(
@@ -124,18 +124,18 @@ class PairTables:
 
     @cached_property
     def _engine(self) -> DuckDB:
-        """Reads the tables and, where their list is short, the files that they name; nothing else."""
+        """May read the tables and, if their list is short, the files that they name; nothing else."""
         return DuckDB(folders=[str(self._root)], files=with_resolved(self._named_files))
 
     @cached_property
     def _named_files(self) -> set[Path]:
-        """Files of sources that the connection may read. Where the list is long: none."""
+        """Files of sources that the connection may read; none if the list is long."""
         allowed: set[Path] = set()
         if not self._list_is_short:
             return allowed
         for paths in self._files.values():
             for path in paths.values():
-                with suppress(EngineError):  # it is refused when its rows are asked for
+                with suppress(EngineError):  # it is refused when its rows are read
                     allowed.add(self._roots.source_file(path))
         return allowed
 
@@ -145,7 +145,7 @@ class PairTables:
         return file.is_file() and file.stat().st_size <= _SHORT_LIST
 
     def verify(self) -> None:
-        """That the files are those that were written."""
+        """Checks that the files are unchanged."""
         broken = broken_digests(self._root, self.layout.digests)
         if broken:
             raise RowsError(f"{', '.join(broken)} in {self._root} is not what was written")
@@ -153,8 +153,8 @@ class PairTables:
     # -- from rows of the output to their sources ---------------------------------------------------------------------
 
     def output_rows(self, where: str | Sql | None = None, limit: int | None = None) -> list[OutputRow]:
-        """The rows of the output that meet a condition on the columns they are known by. A text is a condition as
-        DuckDB reads it: columns, literals, comparisons and a few functions (headwater/engines/conditions.py)."""
+        """The rows of the output that meet a condition on their identifying columns. A text is a condition in DuckDB's
+        SQL: columns, literals, comparisons and a few functions (headwater/engines/conditions.py)."""
         if isinstance(where, str):
             where = self._condition(where)
         if where is None:
@@ -179,17 +179,17 @@ class PairTables:
 
     @property
     def _identity_hint(self) -> str:
-        return f"Rows are known by: {', '.join(map(shorten, self.layout.identity))}."
+        return f"Rows are identified by: {', '.join(map(shorten, self.layout.identity))}."
 
     def sources(self, out_ids: Iterable[str]) -> dict[int, SourceRows]:
-        """By occurrence: the rows that rows of the output were made of."""
+        """By occurrence: the source rows of these output rows."""
         id_halves = [_parse_id(out_id) for out_id in out_ids]
         hi = self._is_in(OUT_HI, {hi for hi, _ in id_halves})
         lo = self._is_in(OUT_LO, {lo for _, lo in id_halves})
         parts: dict[int, list[Sql]] = {source.number: [] for source in self.layout.sources}
         link_values: dict[int, list[Sql]] = {}
         for block in self.layout.blocks:  # parents first
-            # Halves of two different ids do not meet but by a chance of 1 in 2^64.
+            # Halves of two different ids match with a probability of 2^-64.
             where = (
                 self._value_condition(OWNER, link_values.get(block.number, []))
                 if block.number
@@ -226,13 +226,13 @@ class PairTables:
         return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=all_parts))
 
     def keep(self, query: Sql) -> Kept:
-        """The rows of the query as a table, for as long as these tables are open."""
+        """Stores the rows of the query as a table until these tables are closed."""
         return _map_engine_errors(lambda: self._engine.keep(query))
 
     # -- from rows of a source to the output --------------------------------------------------------------------------
 
     def rows_reached(self, occurrence: int, places: Iterable[RowPosition]) -> list[OutputRow]:
-        """The rows of the output that rows of a source went into."""
+        """The rows of the output that these source rows reached."""
         by_file = self._position_conditions(occurrence, places)
         owners_by_block: dict[int, list[Sql]] = {}
         for block in reversed(self.layout.blocks):  # children first
@@ -253,7 +253,7 @@ class PairTables:
 
     @property
     def _identity_query(self) -> Sql:
-        """The output's rows, by what they are known."""
+        """The ids and identifying values of the output's rows."""
         listed = identifiers([OUT_HI, OUT_LO, *self.layout.identity])
         return sql("SELECT {listed} FROM {table}", listed=listed, table=self._block_table(0))
 
@@ -267,7 +267,7 @@ class PairTables:
         """The source's own rows, all their columns, with `_file` and `_row`, read from its Parquet files."""
         if not found.source.has_positions:
             raise RowsError(
-                f"The rows of {found.source.name} are known by their content alone: trace the run in Spark."
+                f"The rows of {found.source.name} are identified by their content alone: trace the run in Spark."
             )
         by_file: dict[str, set[int]] = {}
         for file, row in found.rows(limit):
@@ -278,7 +278,7 @@ class PairTables:
 
     @contextmanager
     def _engine_for(self, paths: Collection[Path]) -> Iterator[DuckDB]:
-        """A connection that may read the files."""
+        """Yields a connection that may read the files."""
         if self._named_files.issuperset(paths):
             yield self._engine
         else:
@@ -291,7 +291,7 @@ class PairTables:
         return _map_engine_errors(lambda: self._engine.rows(query))
 
     def path_lookup(self, source: TableSource) -> Callable[[int], str]:
-        """From the number of a file to its path; the hash of a content to its text."""
+        """The function from the number of a file to its path, or from the hash of a content to its text."""
         if not source.has_positions:
             return (lambda number: "range") if source.id == "range" else (lambda number: f"{number & _MASK:016x}")
         paths = self._files[source.number]
@@ -308,7 +308,7 @@ class PairTables:
         return read_files(self._root, self.layout)
 
     def _position_conditions(self, occurrence: int, places: Iterable[RowPosition]) -> list[Sql]:
-        """Conditions, one of which a row of these places meets."""
+        """Conditions for rows at these positions, one for each file."""
         source = self.layout.sources[occurrence]
         by_file: dict[str, set[int]] = {}
         for file, row in places:
@@ -334,7 +334,7 @@ class PairTables:
         ]
 
     def _value_condition(self, column: str, parts: Sequence[Sql]) -> Sql | None:
-        """That the column is one of the values which these queries give; None if they give none."""
+        """The condition that the column is one of the values of these queries; None if they return none."""
         if not parts:
             return None
         template = "SELECT DISTINCT value FROM ({parts})"
@@ -350,7 +350,8 @@ class PairTables:
         return _is_in(self._engine, column, values)
 
     def _block_table(self, block: int) -> Sql:
-        """The files are listed here: a pattern could match more than was checked."""
+        """The table of a block. Its files are listed here, because a pattern could match more files than were
+        checked."""
         if block not in self._blocks:
             files = literal_paths(parquet_files(self._root / block_folder(block)))
             if not files:

@@ -1,9 +1,8 @@
-"""Which pair tables a lookup reads, and which files: decided in one place, before DuckDB is opened.
+"""The pair tables and files that a lookup reads: decided in one place, before DuckDB is opened.
 
-An event says where the tables of its run are. It is believed only as far as the folder itself agrees: the mark in it,
-which the job wrote there, must describe the same tables, and a caller that knows the run also has the folder's name
-checked against it. So an event cannot point at files that are no pair tables, at tables of another shape, or at
-the tables of another run.
+An event names the folder of its run's tables. It is trusted only if the folder agrees: the marker file that the job
+wrote there must describe the same tables, and if the caller knows the run, the folder must have its name. So an event
+cannot point to other files, to tables of another structure, or to the tables of another run.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from headwater.rows.pairs.reading import read_json, read_layout
 
 @dataclass(frozen=True, slots=True)
 class LookupRoots:
-    """Folders below which a lookup may read; None: anywhere on this machine, as the user that asks may.
+    """Folders below which a lookup may read; None allows all files that the user may read.
 
     ``tables`` is for pair tables; ``sources`` for the files that they name, where the source rows themselves are.
     """
@@ -57,14 +56,14 @@ def _resolve_below(path: Path, roots: Iterable[Path] | None) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class OpenTables:
-    """``folder`` is resolved, and ``layout`` is what the mark in it says."""
+    """``folder`` is resolved, and ``layout`` comes from its marker file."""
 
     folder: Path
     layout: TableLayout
 
 
 def open_folder(folder: str | Path, roots: LookupRoots) -> OpenTables:
-    """The tables in a folder that a person names. It may have been moved since it was written."""
+    """The tables in a folder that a user names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
     if not (path / MARKER_FILE).is_file():
         raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
@@ -100,7 +99,7 @@ def _entry(facet: object, output: int) -> Any:
 
 
 def with_resolved(paths: Iterable[Path]) -> list[str]:
-    """The paths, and what they are once links are followed: DuckDB compares one or the other, by its version."""
+    """The paths and their resolved forms: DuckDB compares one or the other, depending on its version."""
     folders: dict[str, str] = {}
     result: dict[str, None] = {}
     for path in paths:

@@ -1,8 +1,8 @@
-"""The first block: the rows of the output, by what they are known, and where they come from.
+"""The first block: the rows of the output, their identity, and where they come from.
 
-Where the output can be read back and holds the keys of its groups, nothing is computed again: its rows are read. Where
-it holds few rows, these are asked for by their values, which sources can skip by. Either is cheaper than to run the
-plan again as it was, and it is the output itself that is described, whatever a limit chose among equals.
+If the output can be read back and has the keys of its groups, its rows are read and nothing is computed again. If it
+has few rows, the query is filtered by their values, by which sources skip. Either is cheaper than running the plan
+again, and describes the output itself, whichever rows a limit chose among equals.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def output_rows_of(
     output: DataFrame | None,
     names: Sequence[str] | None,
 ) -> tuple[RowProvenance, OutputRows]:
-    """The plan taken apart in the way that is cheapest for its output."""
+    """The plan, split in the cheapest way for its output."""
     provenance = RowProvenance(spark, plan, marks)
     outs = OutputRows(provenance, output, names)
     if outs.is_small:
@@ -39,7 +39,7 @@ def output_rows_of(
 
 
 class OutputRows:
-    """``few``: the output's rows are asked for, and ``provenance`` knows of no limit above them."""
+    """``few``: the query is filtered by the output's rows, and ``provenance`` has no limits at the top."""
 
     def __init__(
         self, provenance: RowProvenance, output: DataFrame | None, names: Sequence[str] | None, few: bool = False
@@ -51,12 +51,12 @@ class OutputRows:
         self._output, self._unreadable_reason = self._in_plan_order(output)
         self._column_names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
         self.names = _unique_names([self._names[place] for place in provenance.identity])
-        """Of the columns by which a row is known."""
+        """The names of the columns that identify a row."""
 
     def _in_plan_order(self, output: DataFrame | None) -> tuple[DataFrame | None, str]:
-        """The output with its columns in the order of the plan, if it holds them as they were computed."""
+        """The output with its columns in the order of the plan, if it has them as they were computed."""
         if output is None:
-            return None, "what was written cannot be read back by itself"
+            return None, "the written rows cannot be read back on their own"
         names, columns = self._names, self._provenance.columns
         types = {field.name: field.dataType.simpleString() for field in output.schema.fields}
         if len(types) != len(columns) or len(set(names)) != len(columns):
@@ -68,7 +68,7 @@ class OutputRows:
 
     @property
     def covers_all(self) -> bool:
-        """Whether the plan was taken apart as it is, and so its first block has the output's rows and no others."""
+        """Whether the plan was split as it is, so that its first block has exactly the output's rows."""
         return not self._selects_rows
 
     @property
@@ -82,13 +82,13 @@ class OutputRows:
 
     @property
     def is_small(self) -> bool:
-        """Whether the output is not just read, but has so few rows that they can be asked for."""
+        """Whether the output has few enough rows to filter the query by them."""
         if self._output is None or self.reads_output or not self._provenance.identity:
             return False
         return self._output.limit(MAX_PUSHED_ROWS + 1).count() <= MAX_PUSHED_ROWS
 
     def rows(self, below: BlockRows) -> DataFrame:
-        """With the columns by which they are known under names of our own, and what they carry."""
+        """The rows with their identifying columns under internal names, and their carried columns."""
         carried = self._top.columns[len(self._column_names) :]
         if self.reads_output and self._output is not None:
             return self._output.toDF(*self._column_names).select("*", *self._link_columns())
@@ -101,16 +101,18 @@ class OutputRows:
         return below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
 
     def _link_columns(self) -> Iterator[Column]:
-        """What a row of the output says itself of where it leads."""
+        """The link columns that a row of the output itself has the values of."""
         from pyspark.sql import functions as F
 
         for link in self._provenance.blocks[0].links:
             yield F.lit(True).alias(link.present)
-            for name, place in zip(link.columns, link.result_places or (), strict=False):  # a constant has no columns
+            for name, place in zip(
+                link.columns, link.result_places or (), strict=False
+            ):  # a constant link has no columns
                 yield F.col(self._column_names[place]).alias(name)
 
     def owner_columns(self, rows: DataFrame) -> list[Column]:
-        """The id of a row, and the values it is known by."""
+        """The id of a row, and its identifying values."""
         hi, lo = self._halves(rows)
         shown = [
             rows[self._column_names[place]].alias(name)
@@ -147,7 +149,7 @@ def _quoted(name: str) -> str:
 
 
 def _storable(type: str) -> bool:
-    """Parquet has neither of these."""
+    """Whether Parquet has the type."""
     return "void" not in type and "interval" not in type
 
 

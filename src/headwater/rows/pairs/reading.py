@@ -1,9 +1,8 @@
-"""The description of pair tables, as facet.py writes it, parsed into a :class:`Layout`.
+"""Parses the description of pair tables, which facet.py writes, into a :class:`TableLayout`.
 
-Whoever may send an event can write anything here: every field is checked against its type and its range, numbers are
-bounded, names are opaque text that is only ever quoted or bound, and every path is one that follows from the numbers.
-What is not as we write it is refused by :class:`LayoutInvalid`, which names the field. Other
-fields are not read.
+The description is untrusted input: every field is checked against its type and its range, numbers are bounded, names
+are opaque text that is only quoted or bound, and every path follows from the numbers. A malformed field raises
+:class:`LayoutInvalid`, which names it. Other fields are not read.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ _FILE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def read_layout(entry: object) -> TableLayout:
-    """From an entry of the facet, or from the mark in a folder of tables."""
+    """Parses an entry of the facet, or the marker file of a folder."""
     document = _mapping(entry, "")
     if document.get("format") != FORMAT:
         _refuse("format", f"it is not {FORMAT}")
     location = _location(document.get("location"))
     if "invalid" in document:
         reason = _text(document["invalid"], "invalid", _MAX_NOTE_LENGTH)
-        raise RowsError(f"the tables at {shorten(location)} were not kept: {shorten(reason)}")
+        raise RowsError(f"the tables at {shorten(location)} were not stored: {shorten(reason)}")
     mode = _choice(document.get("mode"), "mode", _MODES)
     blocks = tuple(_blocks(_list(document.get("composition"), "composition", _MAX_NUMBER)))
     sources = tuple(_sources(_list(document.get("sources"), "sources", _MAX_NUMBER)))
@@ -77,13 +76,13 @@ def read_layout(entry: object) -> TableLayout:
 
 
 def read_amounts(entry: Mapping[str, Any]) -> tuple[str, int, int, int]:
-    """Mode, rows, pairs and bytes: what a list of tables shows."""
+    """Mode, rows, pairs and bytes, for a list of tables."""
     rows, pairs, size = (_number(entry.get(name), name, _MAX_LONG) for name in ("rows", "pairs", "bytes"))
     return _choice(entry.get("mode"), "mode", _MODES), rows, pairs, size
 
 
 def read_json(file: Path) -> Any:
-    """A JSON file of ours: no longer than ours are, without NaN, and a file rather than a pipe or a link."""
+    """Reads a JSON file of limited size, without NaN. Pipes and links are refused."""
     try:
         if file.is_symlink() or not file.is_file():
             raise RowsError(f"there is no file {shorten(str(file))}")
@@ -95,7 +94,7 @@ def read_json(file: Path) -> Any:
 
 
 def read_files(folder: Path, layout: TableLayout) -> dict[int, dict[int, str]]:
-    """`files.json`: by source, which file a number stands for."""
+    """`files.json`: by source, the file that a number stands for."""
     document = _mapping(read_json(folder / FILES), FILES)
     return {
         source.number: dict(_file_numbers(document.get(str(source.number)), f"{FILES}: {source.number}"))
@@ -184,13 +183,13 @@ def _check_references(blocks: tuple[TableBlock, ...], sources: int) -> None:
         for link in block.links:
             if link.number in links:
                 _refuse(f"{field}.links", f"link {link.number} is there twice")
-            if not block.number < link.to < len(blocks):  # so a walk down the blocks ends
+            if not block.number < link.to < len(blocks):  # so that following links ends
                 _refuse(f"{field}.links", f"link {link.number} does not lead to a block below")
             links.add(link.number)
 
 
 def _check_locations(entry: Mapping[str, Any], location: str, blocks: tuple[TableBlock, ...]) -> None:
-    """They repeat what the numbers say, for other readers of the facet."""
+    """Checks the paths, which repeat the numbers for other readers of the facet."""
     folders = {
         f"block-{block.number}/source-{source}": f"{location}/{block_folder(block.number)}"
         for block in blocks

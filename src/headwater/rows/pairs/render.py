@@ -1,4 +1,4 @@
-"""What pair tables answer, in the words of a trace (headwater/rows/render.py)."""
+"""Renders answers of pair tables like a trace (headwater/rows/render.py)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from headwater.rows.pairs.lookup import PairTables, SourceRows
 
 
 def tables_document(tables: PairTables, where: str | Sql | None, max_rows: int) -> dict[str, Any]:
-    """``max_rows`` rows of each dataset; a count says how many there are."""
+    """Up to ``max_rows`` rows of each dataset, and the number of all."""
     outs = tables.output_rows(where)
     layout = tables.layout
     notes = list(layout.notes)
     if layout.sample is not None:
-        notes.append(f"a sample: of the source rows, {layout.sample:.2%} were written down")
+        notes.append(f"a sample: {layout.sample:.2%} of the source rows are stored")
     return {
         "dataset": None,
         "runs": [],
@@ -42,7 +42,7 @@ def _source_document(tables: PairTables, rows: SourceRows, max_rows: int) -> dic
 
 
 def _json_value(row: Any) -> Any:
-    """In terms of JSON."""
+    """Converts a value to JSON types."""
     if isinstance(row, dict):
         return {str(name): _json_value(value) for name, value in row.items()}
     if isinstance(row, list | tuple):

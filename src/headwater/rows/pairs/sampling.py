@@ -1,4 +1,4 @@
-"""Which source rows a sample takes: by a hash of where they lie, so that every run takes the same."""
+"""The source rows in a sample: chosen by a hash of their position, so that every run chooses the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BITS = 53
 
 
 def sampling_marks(provenance: RowProvenance, names: Sequence[NamedSource], rate: float) -> dict[int, str]:
-    """For each source the condition that its sampled rows meet."""
+    """For each source the condition for its sampled rows."""
     limit = int(rate * 2**_BITS)
     return {
         source.number: f"shiftrightunsigned(xxhash64({_stable_columns(source, named)}), {64 - _BITS}) < {limit}L"
@@ -26,7 +26,8 @@ def sampling_marks(provenance: RowProvenance, names: Sequence[NamedSource], rate
 
 
 def _stable_columns(source: PlanSource, named: NamedSource) -> str:
-    """What stays the same when the dataset is moved: a file's name below the dataset's folder, and the row in it."""
+    """Expressions that stay the same when the dataset is moved: the path below the dataset's folder, and the row
+    number."""
     if source.id == "position":
         steps = len([step for step in urlsplit(named.paths[0]).path.split("/") if step]) if named.paths else 0
         path = "regexp_replace(_metadata.file_path, '^[A-Za-z][A-Za-z0-9+.-]*:/+', '')"
@@ -39,7 +40,7 @@ def _stable_columns(source: PlanSource, named: NamedSource) -> str:
 
 
 def sample_block(rows: DataFrame, block: Block, sources: Sequence[PlanSource]) -> DataFrame:
-    """The block without the ids of rows that are not in the sample, and without rows that lead nowhere."""
+    """Removes ids of rows outside the sample, and rows that lead nowhere."""
     from pyspark.sql import functions as F
 
     changed: dict[str, Column] = {}

@@ -1,4 +1,4 @@
-"""The folder of one output's pair tables, and what has been written there so far."""
+"""Writes the folder of one output's pair tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARQUET = {
     "compression": "zstd",
     "parquet.writer.version": "v2",
     "parquet.enable.dictionary": "false",
-    # Small row groups: their statistics are what a lookup skips by. A limit of rows is heeded since Parquet 1.14.
+    # Small row groups: their statistics are what a lookup skips by. Parquet applies a limit of rows since 1.14.
     "parquet.block.row.count.limit": "122880",
     "parquet.block.size": str(4 * 2**20),
 }
@@ -31,7 +31,7 @@ class PairTableWriter:
     def __init__(
         self, spark: SparkSession, classes: JavaClasses, folder: str, redactor: Redactor | None = None
     ) -> None:
-        """``redactor`` takes secrets out of what is written about the tables, such as paths."""
+        """``redactor`` removes secrets from descriptions of the tables, such as paths."""
         self._spark = spark
         self._redactor = redactor or Redactor()
         self._classes = classes
@@ -40,7 +40,7 @@ class PairTableWriter:
         self.tables: dict[str, PairTable] = {}
 
     def write(self, name: str, frame: DataFrame, repeated: Sequence[str]) -> DataFrame:
-        """Writes a table and answers with it. ``repeated`` are the columns in which values repeat themselves."""
+        """Writes a table and returns it. ``repeated`` are the columns with repeated values."""
         path = f"{self.location}/{name}"
         options = {**_PARQUET, **{f"parquet.enable.dictionary#{column}": "true" for column in repeated}}
         frame.write.mode("overwrite").options(**options).parquet(path)
@@ -48,7 +48,7 @@ class PairTableWriter:
         return self._spark.read.schema(frame.schema).parquet(path)
 
     def write_files(self, provenance: RowProvenance) -> str:
-        """By source: which number stands for which file. Answers with the digest of what is written."""
+        """Writes by source the file that each number stands for. Returns the digest of the file."""
         paths = self._classes.new("PathNumbers")
         numbers = {
             str(source.number): json.loads(paths.numbered(_paths(provenance, source)))
@@ -60,7 +60,7 @@ class PairTableWriter:
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
     def finish(self, entry: dict[str, Any]) -> None:
-        """The mark is written last: a folder without it is not to be read."""
+        """Writes the marker file, last: a folder without it is never read."""
         self._root.write(MARKER_FILE, json.dumps(self._redactor.document(entry)))
 
     def remove(self) -> None:
@@ -72,7 +72,7 @@ class PairTableWriter:
 
 
 def _paths(provenance: RowProvenance, source: PlanSource) -> list[str]:
-    """In both spellings that the rows may have them in: one Spark writes `file:///`, another `file:/`."""
+    """The paths in both spellings that rows may have: Spark versions write `file:///` or `file:/`."""
     frame = provenance.source_frame(source.number)
     listed = frame.inputFiles() if source.id == "position" else []
     if listed:

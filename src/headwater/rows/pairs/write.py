@@ -1,7 +1,7 @@
-"""Writes the pair tables of one output, after it has been written itself.
+"""Writes the pair tables of one output, after the output itself.
 
-One job of Spark for each block of the plan; the first only reads the output, where that holds all it takes. Nothing is
-gathered by group: a group of a hundred million rows is that many rows of a table.
+There is one Spark job for each block of the plan; the first only reads the output, if that has all needed columns.
+Nothing is collected by group: a group of a hundred million rows is that many rows of a table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairTablesResult:
-    """``facet`` is the entry of this output in `cdme.adjointMetadata`; with ``invalid`` in it, no tables were kept."""
+    """``facet`` is the entry of this output in `cdme.adjointMetadata`; if it has ``invalid``, no tables were stored."""
 
     location: str
     facet: dict[str, Any]
@@ -51,12 +51,11 @@ def write_pairs(
     still_holds: Callable[[], str | None] = lambda: None,
     redactor: Redactor | None = None,
 ) -> PairTablesResult:
-    """``plan`` is the JVM's analyzed query below the write. ``output`` are the rows that this run has written, where
-    they can be read back: what is kept is compared with them, and without them nobody knows whether it agrees.
-    ``names`` are those of the columns as they were written, if they are not the plan's. ``still_holds`` is asked when
-    all is done: it answers with what spoils the tables, if anything does.
+    """``plan`` is the analyzed query below the write, in the JVM. ``output`` are the rows that this run wrote, if they
+    can be read back: the tables are compared with them. ``names`` are the column names as written, if they differ from
+    the plan's. ``still_holds`` is called at the end and returns the reason if the tables are invalid.
 
-    Tables that do not agree with the output are removed, and the entry says why. A fault removes them too.
+    Tables that do not agree with the output are removed, and the entry says why. An error removes them too.
     """
     classes = pair_classes(spark.sparkContext._gateway)
     with tag_own_jobs(spark):
@@ -72,14 +71,14 @@ def write_pairs(
                 return PairTablesResult(tables.location, invalid_entry(tables.location, sample, spoiled))
             return PairTablesResult(tables.location, _finish(provenance, leaves, outs, tables, agreement, sample))
         except BaseException:
-            with suppress(Exception):  # the fault itself is what matters
+            with suppress(Exception):  # the original error matters more
                 tables.remove()
             raise
 
 
 @contextmanager
 def tag_own_jobs(spark: SparkSession) -> Iterator[None]:
-    """Marks what this thread has Spark do as ours."""
+    """Tags the Spark jobs of this thread as Headwater's own."""
     spark.sparkContext.addJobTag(OWN_WORK)
     try:
         yield
@@ -119,10 +118,10 @@ def _write_blocks(
                 *owner, *_id_columns(block), *below.link_hashes(rows, block), *_link_value_columns(block)
             )
             if any(link.columns for link in block.links) and not (first and outs.reads_output):
-                cached.append(stored.persist())  # it is asked for its links once it is written
+                cached.append(stored.persist())  # its links are read after it is written
             table = stored.drop(*_link_value_columns(block))
             if sampling and not first:
-                table = table.distinct()  # of many rows nothing but the link is left
+                table = table.distinct()  # many rows have nothing left but the link
             if provenance.has_key if first else below.has_many_owners(block, above):
                 table = table.sortWithinPartitions(OUT_HI if first else OWNER)
             name = block_folder(block.number)
@@ -157,6 +156,6 @@ def _link_value_columns(block: Block) -> list[str]:
 
 
 def _dictionary_columns(block: Block) -> list[str]:
-    """Columns in which few values follow each other."""
+    """Columns with few distinct values in sequence, for which Parquet's dictionary pays off."""
     owner = [] if block.number == 0 else [OWNER]
     return [*owner, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]
