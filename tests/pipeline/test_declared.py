@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.declare.nodes import Join, PassThrough, RowMap, Sink
+from headwater.pipeline.declare.nodes import JoinNode, PassThroughNode, RowMapNode, SinkNode
 from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
 from headwater.pipeline.run.report import NodeReport
 
@@ -90,7 +90,7 @@ def test_what_the_nodes_say_of_themselves_is_plain_and_holds_no_secret() -> None
 def test_joins_have_sparks_names(said: str, meant: str) -> None:
     p = PipelineDeclaration("p")
     join = p.join("j", p.source("a", read), p.source("b", read), on=["x", "y"], how=said)
-    assert isinstance(join, Join)
+    assert isinstance(join, JoinNode)
     assert (join.how, join.on, join.inputs) == (meant, ("x", "y"), ("a", "b"))
 
 
@@ -98,7 +98,7 @@ def test_a_schema_may_be_a_struct_type() -> None:
     p = PipelineDeclaration("p")
     schema = StructType([StructField("x", LongType())])
     node = p.flat_map("f", p.source("a", read), price, schema=schema)
-    assert isinstance(node, RowMap)
+    assert isinstance(node, RowMapNode)
     assert (node.kind, node.configuration["schema"]) == ("flat_map", "struct<x:bigint>")
 
 
@@ -224,9 +224,9 @@ def test_a_nested_pipelines_nodes_are_in_their_place() -> None:
     nodes = {node.name: node for node in outer.check()}
     assert set(nodes) == {"raw", "copy", *(f"sub/{node.name}" for node in inner.nodes)}
     fed = nodes["sub/orders"]
-    assert isinstance(fed, PassThrough)
+    assert isinstance(fed, PassThroughNode)
     assert fed.inputs == ("raw",)
-    assert isinstance(nodes["sub/report"], Sink)
+    assert isinstance(nodes["sub/report"], SinkNode)
     assert nodes["copy"].inputs == ("sub/daily",)
     assert ("sub/priced", "sub/named") in edges_of(list(nodes.values()))
 
@@ -243,7 +243,7 @@ def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
     outer, _ = nesting(outputs=["report"])
     outer.sink("copy", "sub", path="x")
     nodes = {node.name: node for node in outer.check()}
-    assert isinstance(nodes["sub/report"], PassThrough)
+    assert isinstance(nodes["sub/report"], PassThroughNode)
     assert nodes["copy"].inputs == ("sub/report",)
 
 

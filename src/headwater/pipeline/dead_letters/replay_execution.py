@@ -15,7 +15,7 @@ from headwater.pipeline.dead_letters.waiting import (
     WaitingLetters,
     node_and_successors,
 )
-from headwater.pipeline.declare.nodes import Node, RowMap
+from headwater.pipeline.declare.nodes import PipelineNode, RowMapNode
 from headwater.pipeline.items.accounts import ItemAccount
 from headwater.pipeline.items.item_ids import HI, KEY, LO
 from headwater.pipeline.items.leaves import OUT, ItemLeaf
@@ -53,12 +53,12 @@ class ReplayExecution(PipelineExecution):
         nodes = [node for node in self.nodes if isinstance(node, ReplaySource) or node.name in node_names]
         return ItemAccount(self.following, self.function_outputs, self.finish_times, nodes, self.options, keyed=False)
 
-    def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
+    def _make(self, node: PipelineNode, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
         if isinstance(node, ReplaySource):
             return self._letter_rows.select(*self._columns)
         return super()._make(node, inputs, read)
 
-    def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
+    def _run_function(self, node: RowMapNode, rows: DataFrame) -> DataFrame:
         if node.name != self.letters.target.name:
             return super()._run_function(node, rows)
         tracking_columns = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import PipelineError, PipelineInvalid
 from headwater.pipeline.dead_letters.tables import SUPERSEDED, DeadLetterTable, nodes_with_letters
-from headwater.pipeline.declare.nodes import MODES, Node, RowMap, Sink, Source
+from headwater.pipeline.declare.nodes import MODES, PipelineNode, RowMapNode, SinkNode, SourceNode
 from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.items.appending import AppendCheck
 
@@ -22,7 +22,7 @@ UNKNOWN = "dead letters"
 
 
 @dataclass(frozen=True, eq=False)
-class ReplaySource(Source):
+class ReplaySource(SourceNode):
     """Replaces a source by the letters' items that come from it."""
 
     @property
@@ -39,8 +39,8 @@ class WaitingLetters:
     runs: tuple[str, ...]
     sources: Mapping[str, int]
     """The sources of their items, and the maximum number of items of each in one letter."""
-    target: RowMap
-    nodes: tuple[Node, ...]
+    target: RowMapNode
+    nodes: tuple[PipelineNode, ...]
 
 
 def find_waiting_letters(
@@ -55,7 +55,7 @@ def find_waiting_letters(
     nodes = pipeline.check()
     if mode is not None and mode not in MODES:
         raise PipelineError(f"mode '{mode}' is not known. There are: {', '.join(MODES)}.")
-    calling = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMap)}
+    calling = {row_map.name: row_map for row_map in nodes if isinstance(row_map, RowMapNode)}
     if node is not None and node not in calling:
         listed = f"There are: {', '.join(calling)}." if calling else "There are none."
         raise PipelineInvalid(pipeline.name, node, f"it is not a row function of this pipeline. {listed}")
@@ -81,7 +81,7 @@ def find_waiting_letters(
 
 
 def _plan_replay(
-    nodes: Sequence[Node], table: DeadLetterTable, waiting: DataFrame, target: RowMap, mode: str | None
+    nodes: Sequence[PipelineNode], table: DeadLetterTable, waiting: DataFrame, target: RowMapNode, mode: str | None
 ) -> WaitingLetters:
     tried = waiting.where(f"not {SUPERSEDED}")
     runs = tuple(sorted(row[0] for row in waiting.select("run_id").distinct().collect()))
@@ -94,18 +94,18 @@ def _plan_replay(
         return ReplaySource(name, owner, reader=lambda spark: rows)
 
     target_nodes = node_and_successors(nodes, target.name)
-    if not any(isinstance(node, Sink) for node in target_nodes):
+    if not any(isinstance(node, SinkNode) for node in target_nodes):
         raise target.invalid("no sink comes after it: there is nothing to replay it into.")
     if mode is None:
         context = _nodes_needed_by(nodes, target_nodes, target.name)
         AppendCheck(table.spark, [*context, *target_nodes], target.name).check()
     beside = {node.name: f"{READ_AGAIN}{node.name}" for node in nodes if node.name in sources}
-    replay_nodes: list[Node] = [*map(revived, sources)]
+    replay_nodes: list[PipelineNode] = [*map(revived, sources)]
     for node in [*_nodes_needed_by(nodes, target_nodes, target.name), *target_nodes]:
         inputs = tuple(beside.get(name, name) for name in node.inputs)
         if node.name == target.name:
             replay_nodes.append(replace(node, inputs=tuple(sources)))
-        elif isinstance(node, Sink):
+        elif isinstance(node, SinkNode):
             replay_nodes.append(replace(node, inputs=inputs, mode=mode or "append"))
         else:
             replay_nodes.append(replace(node, name=beside.get(node.name, node.name), inputs=inputs))
@@ -127,7 +127,7 @@ def _item_sources(letters: DataFrame) -> dict[str, int]:
     return by_source
 
 
-def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
+def node_and_successors(nodes: Sequence[PipelineNode], entry: str) -> list[PipelineNode]:
     """The node and all nodes that depend on it, in their order."""
     names = {entry}
     for node in nodes:
@@ -136,7 +136,7 @@ def node_and_successors(nodes: Sequence[Node], entry: str) -> list[Node]:
     return [node for node in nodes if node.name in names]
 
 
-def _nodes_needed_by(nodes: Sequence[Node], after: Sequence[Node], entry: str) -> list[Node]:
+def _nodes_needed_by(nodes: Sequence[PipelineNode], after: Sequence[PipelineNode], entry: str) -> list[PipelineNode]:
     """The nodes that these depend on, without these."""
     names = {node.name for node in after}
     needed = {name for node in after if node.name != entry for name in node.inputs} - names

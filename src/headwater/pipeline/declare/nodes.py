@@ -37,7 +37,7 @@ Backoff = float | Callable[[int], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class PipelineNode:
     """``name`` is unique in the pipeline that runs: a node of a nested pipeline is `nested/name`."""
 
     name: str
@@ -83,7 +83,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Node):
+class SourceNode(PipelineNode):
     reader: Callable[[SparkSession], DataFrame] = field(kw_only=True)
     key: tuple[str, ...] = ()
     """The columns that identify its rows; without them, the position of a row in its file does."""
@@ -99,7 +99,7 @@ class Source(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Transform(Node):
+class TransformNode(PipelineNode):
     """Any code from frames to a frame."""
 
     fn: Callable[..., DataFrame] = field(kw_only=True)
@@ -119,7 +119,7 @@ class Transform(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class RowMap(Node):
+class RowMapNode(PipelineNode):
     """A Python function, row by row; ``many``: it returns any number of rows for each."""
 
     fn: Callable[[Row], Any] = field(kw_only=True)
@@ -162,7 +162,7 @@ class RowMap(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Join(Node):
+class JoinNode(PipelineNode):
     on: tuple[str, ...] = field(kw_only=True)
     how: str = "inner"
     mapper: Mapper | None = None
@@ -180,7 +180,7 @@ class Join(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate(Node):
+class AggregateNode(PipelineNode):
     by: tuple[str, ...] = field(kw_only=True)
     aggregates: Mapping[str, Column] = field(kw_only=True)
     mapper: Mapper | None = None
@@ -199,7 +199,7 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Sink(Node):
+class SinkNode(PipelineNode):
     format: str | None = None
     path: str | None = None
     table: str | None = None
@@ -224,7 +224,7 @@ class Sink(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class PassThrough(Node):
+class PassThroughNode(PipelineNode):
     """Passes rows into a nested pipeline, in place of its source, or out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
@@ -235,7 +235,7 @@ class PassThrough(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class NestedPipeline(Node):
+class NestedPipeline(PipelineNode):
     """A pipeline as a node. The outputs of its nodes are available by name: `nested["daily"]`."""
 
     other: PipelineDeclaration = field(kw_only=True)
@@ -246,18 +246,18 @@ class NestedPipeline(Node):
     kind: ClassVar[str] = "pipeline"
 
     def __post_init__(self) -> None:
-        for role, kind, names in (("source", Source, self.fed_sources), ("sink", Sink, self.outputs)):
+        for role, kind, names in (("source", SourceNode, self.fed_sources), ("sink", SinkNode, self.outputs)):
             declared = [node.name for node in self.other.nodes if isinstance(node, kind)]
             for name in names:
                 if name not in declared:
                     listed = f"It has: {', '.join(declared)}." if declared else f"It has no {role}."
                     raise self.invalid(f"pipeline '{self.other.name}' has no {role} '{name}'. {listed}")
 
-    def __getitem__(self, name: str) -> Node:
+    def __getitem__(self, name: str) -> PipelineNode:
         declared = [node.name for node in self.other.nodes]
         if name.partition("/")[0] not in declared:
             raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(declared)}.")
-        return Node(f"{self.name}/{name}", self.pipeline)
+        return PipelineNode(f"{self.name}/{name}", self.pipeline)
 
 
 def canonical_join_type(how: str) -> str:

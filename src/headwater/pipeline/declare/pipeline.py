@@ -13,17 +13,17 @@ from headwater.errors import PipelineInvalid
 from headwater.model.expectations import Expectation, expect
 from headwater.pipeline.declare.argument_checks import is_name
 from headwater.pipeline.declare.nodes import (
-    Aggregate,
+    AggregateNode,
     Backoff,
-    Join,
+    JoinNode,
     Mapper,
     NestedPipeline,
-    Node,
-    PassThrough,
-    RowMap,
-    Sink,
-    Source,
-    Transform,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
     canonical_join_type,
 )
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _ID_NAMESPACE = uuid5(NAMESPACE_URL, "headwater:pipeline")
 
-Input = Node | str
+Input = PipelineNode | str
 """A node, or its name, which may be declared later."""
 
 
@@ -43,7 +43,7 @@ class PipelineDeclaration:
         self.namespace = namespace
         self.expectations: list[Expectation] = []
         self.context: dict[str, Any] = {}
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, PipelineNode] = {}
         if not is_name(name):
             raise PipelineInvalid(str(name), None, "it has no name.")
 
@@ -53,7 +53,7 @@ class PipelineDeclaration:
         return uuid5(_ID_NAMESPACE, json.dumps([self.namespace, self.name])).hex
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[PipelineNode, ...]:
         """The nodes in the order of their declaration."""
         return tuple(self._nodes.values())
 
@@ -94,19 +94,19 @@ class PipelineDeclaration:
 
     def source(
         self, name: str, reader: Callable[[SparkSession], DataFrame], key: str | Sequence[str] | None = None
-    ) -> Node:
+    ) -> PipelineNode:
         """``reader`` is called with the session. ``key``: the columns that identify its rows in every run."""
-        return self._add(Source(name, self, reader=reader, key=_name_tuple(key)))
+        return self._add(SourceNode(name, self, reader=reader, key=_name_tuple(key)))
 
     def transform(
         self, name: str, inputs: Input | Sequence[Input], fn: Callable[..., DataFrame], *, mapper: Mapper | None = None
-    ) -> Node:
+    ) -> PipelineNode:
         """``fn`` is called with a frame for each input. Row lineage finds which output rows come from which input rows,
         or ``mapper`` declares it: a function of an input frame and the output frame that returns the condition, a
         Column, by which an output row belongs to an input row; it is called once for each input. Other nodes take the
         same ``mapper``."""
-        several = [inputs] if isinstance(inputs, Node | str) else list(inputs)
-        return self._add(Transform(name, self, self._inputs(name, *several), mapper, fn=fn))
+        several = [inputs] if isinstance(inputs, PipelineNode | str) else list(inputs)
+        return self._add(TransformNode(name, self, self._inputs(name, *several), mapper, fn=fn))
 
     def map(
         self,
@@ -119,7 +119,7 @@ class PipelineDeclaration:
         backoff: Backoff = 0.0,
         on_error: str = "fail",
         mapper: Mapper | None = None,
-    ) -> Node:
+    ) -> PipelineNode:
         """``fn`` is called with a row and returns a dict, a Row or a tuple of ``schema``, or None for no row.
 
         A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or after the
@@ -139,7 +139,7 @@ class PipelineDeclaration:
         backoff: Backoff = 0.0,
         on_error: str = "fail",
         mapper: Mapper | None = None,
-    ) -> Node:
+    ) -> PipelineNode:
         """As :meth:`map`, but ``fn`` returns an iterable of rows."""
         return self._row_map(name, input, fn, True, schema, retries, backoff, on_error, mapper)
 
@@ -152,9 +152,9 @@ class PipelineDeclaration:
         on: str | Sequence[str],
         how: str = "inner",
         mapper: Mapper | None = None,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, left, right)
-        return self._add(Join(name, self, inputs, on=_name_tuple(on), how=canonical_join_type(how), mapper=mapper))
+        return self._add(JoinNode(name, self, inputs, on=_name_tuple(on), how=canonical_join_type(how), mapper=mapper))
 
     def aggregate(
         self,
@@ -165,9 +165,9 @@ class PipelineDeclaration:
         by: str | Sequence[str],
         mapper: Mapper | None = None,
         **aggregates: Column,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, input)
-        return self._add(Aggregate(name, self, inputs, by=_name_tuple(by), aggregates=aggregates, mapper=mapper))
+        return self._add(AggregateNode(name, self, inputs, by=_name_tuple(by), aggregates=aggregates, mapper=mapper))
 
     def sink(
         self,
@@ -180,10 +180,10 @@ class PipelineDeclaration:
         mode: str = "errorifexists",
         partition_by: str | Sequence[str] = (),
         options: Mapping[str, Any] | None = None,
-    ) -> Node:
+    ) -> PipelineNode:
         """Written by Spark's ``DataFrameWriter``, whose parameters these are."""
         inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
-        return self._add(Sink(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
+        return self._add(SinkNode(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
 
     def pipeline(
         self,
@@ -201,17 +201,17 @@ class PipelineDeclaration:
         self._add(nested)
         return nested
 
-    def check(self) -> tuple[Node, ...]:
+    def check(self) -> tuple[PipelineNode, ...]:
         """The nodes in an order in which they can run, with nested pipelines replaced by their nodes."""
         nodes = {node.name: node for node in _expand_nested(self, ())}
-        if not any(isinstance(node, Sink) for node in nodes.values()):
+        if not any(isinstance(node, SinkNode) for node in nodes.values()):
             raise PipelineInvalid(self.name, None, "it has no sink.")
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for node in nodes.values():
             for name in node.inputs:
                 if name not in nodes:
                     raise node.invalid(f"its input '{name}' is not known. There are: {', '.join(nodes)}.")
-                if isinstance(nodes[name], Sink):
+                if isinstance(nodes[name], SinkNode):
                     raise node.invalid(f"its input '{name}' is a sink, which gives nothing.")
             sorter.add(node.name, *node.inputs)
         try:
@@ -234,13 +234,13 @@ class PipelineDeclaration:
         backoff: Backoff,
         on_error: str,
         mapper: Mapper | None,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, input)
         return self._add(
-            RowMap(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
+            RowMapNode(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
         )
 
-    def _add(self, node: Node) -> Node:
+    def _add(self, node: PipelineNode) -> PipelineNode:
         name = node.name
         if not is_name(name):
             raise PipelineInvalid(self.name, str(name), "a node has no name.")
@@ -254,7 +254,7 @@ class PipelineDeclaration:
     def _inputs(self, name: str, *inputs: Input) -> tuple[str, ...]:
         names = []
         for input in inputs:
-            if isinstance(input, Node):
+            if isinstance(input, PipelineNode):
                 if input.pipeline is not self:
                     raise PipelineInvalid(
                         self.name, name, f"its input '{input.name}' is a node of pipeline '{input.pipeline.name}'."
@@ -267,7 +267,7 @@ class PipelineDeclaration:
         return tuple(names)
 
 
-def edges_of(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
+def edges_of(nodes: Sequence[PipelineNode]) -> tuple[tuple[str, str], ...]:
     return tuple((name, node.name) for node in nodes for name in node.inputs)
 
 
@@ -277,7 +277,7 @@ def _name_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDeclaration, ...]) -> Iterator[Node]:
+def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDeclaration, ...]) -> Iterator[PipelineNode]:
     """The nodes of a pipeline, with nested pipelines replaced by their nodes."""
     outputs = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
     for declared in pipeline.nodes:
@@ -291,17 +291,21 @@ def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDecla
             yield _place_inner_node(node, inner, outputs)
 
 
-def _place_inner_node(nested: NestedPipeline, inner: Node, outputs: Mapping[str, tuple[str, ...]]) -> Node:
+def _place_inner_node(
+    nested: NestedPipeline, inner: PipelineNode, outputs: Mapping[str, tuple[str, ...]]
+) -> PipelineNode:
     name = f"{nested.name}/{inner.name}"
-    if isinstance(inner, Source) and inner.name in nested.fed_sources:
-        return PassThrough(name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], outputs),))
+    if isinstance(inner, SourceNode) and inner.name in nested.fed_sources:
+        return PassThroughNode(
+            name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], outputs),)
+        )
     inputs = tuple(f"{nested.name}/{input_name}" for input_name in inner.inputs)
-    if isinstance(inner, Sink) and inner.name in nested.outputs:
-        return PassThrough(name, inner.pipeline, inputs)
+    if isinstance(inner, SinkNode) and inner.name in nested.outputs:
+        return PassThroughNode(name, inner.pipeline, inputs)
     return replace(inner, name=name, inputs=inputs)
 
 
-def _resolve_output(node: Node, name: str, outputs: Mapping[str, tuple[str, ...]]) -> str:
+def _resolve_output(node: PipelineNode, name: str, outputs: Mapping[str, tuple[str, ...]]) -> str:
     """Resolves the name of a nested pipeline to its output, if it has just one."""
     if name not in outputs:
         return name

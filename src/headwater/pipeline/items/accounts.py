@@ -9,7 +9,14 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Node, PassThrough, RowMap, Sink, Source
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.contributors import contributor_table, count_items, other_items
@@ -41,7 +48,7 @@ if TYPE_CHECKING:
 class SourceStages:
     """A source, and the stages that its items may reach."""
 
-    source: Source
+    source: SourceNode
     stages: list[Stage]
 
 
@@ -52,7 +59,7 @@ class ItemAccount:
     following: ItemTracker
     function_outputs: Mapping[str, FunctionOutput]
     finish_times: Mapping[str, datetime]
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
     keyed: bool = True
     """Whether an item is one row of its source."""
@@ -62,7 +69,7 @@ class ItemAccount:
     def source_stages(self) -> Iterator[SourceStages]:
         """Every source that was read, with the stages that its items may reach."""
         for node in self.nodes:
-            if isinstance(node, Source) and node.name in self.finish_times:
+            if isinstance(node, SourceNode) and node.name in self.finish_times:
                 yield SourceStages(node, self._stages_of(node))
 
     def fast_path_rows(self, route: SourceStages) -> DataFrame | None:
@@ -102,7 +109,7 @@ class ItemAccount:
             rows = self._items_behind(
                 node, {source: _group_rows(fast_path_rows[source], number) for source, number in stage_numbers.items()}
             )
-            named = self.options.contributor_ids and not isinstance(node, RowMap)
+            named = self.options.contributor_ids and not isinstance(node, RowMapNode)
             tables[place] = contributor_table(rows, counted=self._counts_all, named=named)
         return tables
 
@@ -112,13 +119,13 @@ class ItemAccount:
 
         frames = []
         for source in self.nodes:
-            if isinstance(source, Source) and source.name in self.finish_times:
+            if isinstance(source, SourceNode) and source.name in self.finish_times:
                 rows = self.following.locations(source.name).rows(source.name, self.following.sampling)
                 if rows is not None:
                     frames.append(rows.select(correlation_uuid(F.col(HI), F.col(LO)).alias("correlation_id")))
         return reduce(lambda left, right: left.union(right), frames).distinct() if frames else None
 
-    def _stages_of(self, source: Source) -> list[Stage]:
+    def _stages_of(self, source: SourceNode) -> list[Stage]:
         stages: dict[str, Stage] = {}
         for node in self.nodes:
             inputs = [name for name in node.inputs if name in stages]
@@ -126,7 +133,9 @@ class ItemAccount:
                 stages[node.name] = self._stage(source, node, stages, inputs)
         return list(stages.values())
 
-    def _stage(self, source: Source, node: Node, stages: Mapping[str, Stage], inputs: Sequence[str]) -> Stage:
+    def _stage(
+        self, source: SourceNode, node: PipelineNode, stages: Mapping[str, Stage], inputs: Sequence[str]
+    ) -> Stage:
         ports = {
             stages[name].number: tuple(port for port, input_name in enumerate(node.inputs) if input_name == name)
             for name in inputs
@@ -134,7 +143,7 @@ class ItemAccount:
         same_as = tuple(number for name in inputs for number in stages[name].counted_stages)
         details: dict[str, Any] = {"ports": ports, "at": self.finish_times[node.name]}
         names = (len(stages), node.name, node.segment, node.pipeline.id, node.pipeline.name, node.kind)
-        if isinstance(node, Sink | PassThrough):
+        if isinstance(node, SinkNode | PassThroughNode):
             guessed = any(stages[name].continuity is Continuity.REPRESENTATIVE for name in inputs)
             continuity = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
             return Stage(*names, continuity=continuity, same_as=same_as, **details)
@@ -142,27 +151,27 @@ class ItemAccount:
         locations = self.following.locations(node.name)
         if source.name in locations.lost_sources:
             return Stage(*names, continuity=Continuity.REPRESENTATIVE, same_as=same_as, **details)
-        if not isinstance(node, RowMap):
+        if not isinstance(node, RowMapNode):
             merges = locations.merge_depth(source.name) > max(
                 (self._merge_depth(source, name) for name in inputs), default=0
             )
-            details["merges"] = merges or (continuity is not Continuity.EXACT and isinstance(node, Aggregate))
+            details["merges"] = merges or (continuity is not Continuity.EXACT and isinstance(node, AggregateNode))
         return Stage(
             *names, continuity=continuity, contributor_table=self._contributor_table(node, locations), **details
         )
 
-    def _contributor_table(self, node: Node, locations: ItemLocations) -> int | None:
-        if isinstance(node, RowMap):
+    def _contributor_table(self, node: PipelineNode, locations: ItemLocations) -> int | None:
+        if isinstance(node, RowMapNode):
             has_table = bool(self.function_outputs[node.name].pairs) and self._counts_all
         else:
             has_table = bool(locations.linked_sources()) and (self.options.contributor_ids or self._counts_all)
         return self.nodes.index(node) if has_table else None
 
-    def _items_behind(self, node: Node, known_rows: Mapping[str, DataFrame]) -> DataFrame:
+    def _items_behind(self, node: PipelineNode, known_rows: Mapping[str, DataFrame]) -> DataFrame:
         """(row, item), each once: the items that made the node's rows."""
         from pyspark.sql import functions as F
 
-        if isinstance(node, RowMap):
+        if isinstance(node, RowMapNode):
             return self.function_outputs[node.name].items_behind().select(*_row_id_columns(F.col(OUT)), *ID)
         locations = self.following.locations(node.name)
         if not self._goes_by_group(locations):
@@ -180,19 +189,19 @@ class ItemAccount:
     def _shows_data(self) -> bool:
         return self.options.snapshots and not self.options.redact
 
-    def _merge_depth(self, source: Source, node: str) -> int:
+    def _merge_depth(self, source: SourceNode, node: str) -> int:
         locations = self.following.locations(node)
         return locations.merge_depth(source.name) if source.name in locations.sources else 0
 
-    def _visits(self, source: Source, stage: Stage) -> list[StageVisit]:
+    def _visits(self, source: SourceNode, stage: Stage) -> list[StageVisit]:
         """The visits of the source's items at a stage."""
         node = next(node for node in self.nodes if node.name == stage.node)
-        if not isinstance(node, RowMap):
+        if not isinstance(node, RowMapNode):
             return self._row_visits(source, node, stage)
         mapped_visits = self._row_visits(source, node, stage) if stage.continuity is Continuity.DECLARED else []
         return [*self._function_visits(source.name, node, stage), *mapped_visits]
 
-    def _row_visits(self, source: Source, node: Node, stage: Stage) -> list[StageVisit]:
+    def _row_visits(self, source: SourceNode, node: PipelineNode, stage: Stage) -> list[StageVisit]:
         from pyspark.sql import functions as F
 
         locations, sampling = self.following.locations(node.name), self.following.sampling
@@ -221,7 +230,7 @@ class ItemAccount:
         """Whether all items are followed, so that the items of a row can be counted."""
         return self.following.sampling.every == 1
 
-    def _function_visits(self, source: str, node: RowMap, stage: Stage) -> list[StageVisit]:
+    def _function_visits(self, source: str, node: RowMapNode, stage: Stage) -> list[StageVisit]:
         """The visits at a row function, from its stored outcomes."""
         from pyspark.sql import functions as F
 

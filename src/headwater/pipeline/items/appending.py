@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, PassThrough, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.run import steps
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ class AppendCheck:
     """``entry`` is the row function whose results are only a part of all results."""
 
     spark: SparkSession
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     entry: str
 
     frames: dict[str, DataFrame] = field(default_factory=dict)
@@ -49,28 +57,28 @@ class AppendCheck:
                 self._refuse(node, inputs)
             self._make(node, inputs)
 
-    def _make(self, node: Node, inputs: Sequence[DataFrame]) -> None:
+    def _make(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
         from pyspark.sql import functions as F
 
         match node:
-            case Source():
+            case SourceNode():
                 self.frames[node.name] = steps.read(node, self.spark)
-            case RowMap():
+            case RowMapNode():
                 frame = self._unknown_rows(steps.schema_of(node, self.spark))
                 self.frames[node.name] = frame.where(F.lit(False)) if node.name in self.affected_nodes else frame
-            case Transform() | Join() | Aggregate():
+            case TransformNode() | JoinNode() | AggregateNode():
                 self.frames[node.name] = steps.apply_node(node, inputs)
-            case PassThrough():
+            case PassThroughNode():
                 self.frames[node.name] = inputs[0]
 
     def _unknown_rows(self, schema: StructType) -> DataFrame:
         """A frame whose plan does not show that it is empty."""
         return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
 
-    def _refuse(self, node: Node, inputs: Sequence[DataFrame]) -> None:
-        if isinstance(node, Aggregate):
+    def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
+        if isinstance(node, AggregateNode):
             raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
-        if not isinstance(node, Transform | Join):
+        if not isinstance(node, TransformNode | JoinNode):
             return
         marked_frames = {
             name: self._unknown_rows(self.frames[name].schema).alias(_MARK_ALIAS)
@@ -83,7 +91,7 @@ class AppendCheck:
             raise _refusal(node, "it returns rows that do not come from the replayed ones")
 
     def _apply(
-        self, node: Transform | Join, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
+        self, node: TransformNode | JoinNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
     ) -> DataFrame:
         frames = [replacements.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
         return steps.apply_node(node, frames)
@@ -121,7 +129,7 @@ def _is_empty(frame: DataFrame) -> bool:
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 
-def _refusal(node: Node, reason: str) -> PipelineInvalid:
+def _refusal(node: PipelineNode, reason: str) -> PipelineInvalid:
     return node.invalid(
         f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
         "pipeline again."

@@ -18,7 +18,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, PassThrough, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items import stage_columns
 from headwater.pipeline.items.contributors import count_items, other_items
@@ -37,12 +45,12 @@ if TYPE_CHECKING:
 _FILTERING_JOINS = ("semi", "anti")
 
 
-def one_row_sources(nodes: Sequence[Node]) -> frozenset[str]:
+def one_row_sources(nodes: Sequence[PipelineNode]) -> frozenset[str]:
     """The sources whose items stay one row each, as far as declared keys and joins show."""
     by_name = {node.name: node for node in nodes}
     names = set()
     for source in nodes:
-        if isinstance(source, Source):
+        if isinstance(source, SourceNode):
             reached = {source.name}
             keeps_one_row = True
             for node in nodes:
@@ -54,10 +62,10 @@ def one_row_sources(nodes: Sequence[Node]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _keeps_one_row(node: Node, reached: set[str], nodes: Mapping[str, Node]) -> bool:
-    if isinstance(node, RowMap):
+def _keeps_one_row(node: PipelineNode, reached: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
+    if isinstance(node, RowMapNode):
         return not node.many
-    if not isinstance(node, Join):
+    if not isinstance(node, JoinNode):
         return len(node.inputs) == 1
     if node.how in _FILTERING_JOINS:
         return node.inputs[0] in reached and node.inputs[1] not in reached
@@ -65,14 +73,14 @@ def _keeps_one_row(node: Node, reached: set[str], nodes: Mapping[str, Node]) -> 
     return len(others) == 1 and _has_one_row_per_key(nodes[others[0]], set(node.on), nodes)
 
 
-def _has_one_row_per_key(node: Node, on: set[str], nodes: Mapping[str, Node]) -> bool:
+def _has_one_row_per_key(node: PipelineNode, on: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
     """Whether the node appears to have one row for each value of the columns."""
     match node:
-        case Source():
+        case SourceNode():
             return bool(node.key) and set(node.key) <= on
-        case Aggregate():
+        case AggregateNode():
             return set(node.by) <= on
-        case Transform() | PassThrough() if len(node.inputs) == 1:
+        case TransformNode() | PassThroughNode() if len(node.inputs) == 1:
             return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
     return False
 
@@ -80,10 +88,10 @@ def _has_one_row_per_key(node: Node, on: set[str], nodes: Mapping[str, Node]) ->
 @dataclass(frozen=True)
 class FastPath:
     following: ItemTracker
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
 
-    def item_rows(self, source: Source, stages: Sequence[Stage]) -> DataFrame | None:
+    def item_rows(self, source: SourceNode, stages: Sequence[Stage]) -> DataFrame | None:
         """One row for each item of the source; None if the fast path cannot be used."""
         counted = [stage for stage in stages if stage.same_as is None]
         if source.name not in one_row_sources(self.nodes) or not _is_chain(counted, stages):

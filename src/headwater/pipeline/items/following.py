@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import RowsRefused
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.items.item_ids import (
     HI,
     KEY,
@@ -86,7 +93,7 @@ class ItemTracker:
             self._locations[node] = ItemLocations(*self._leaves.provenance_of(self.frames[node]))
         return self._locations[node]
 
-    def follow_source(self, node: Source, frame: DataFrame) -> DataFrame:
+    def follow_source(self, node: SourceNode, frame: DataFrame) -> DataFrame:
         """The frame to continue with. Files are read again when items are located; other sources may change between two
         reads, so their rows are stored."""
         salt = source_salt(node.pipeline.id, node.segment)
@@ -105,7 +112,7 @@ class ItemTracker:
         self._leaves.add(self._source_leaf(node, paths, stored_ids(), {name: name for name in frame.columns}))
         return table.select(*map(steps.quote_name, frame.columns))
 
-    def count_items(self, node: Source) -> int:
+    def count_items(self, node: SourceNode) -> int:
         """Counts the followed items of a source, and notes whether two of them share a key."""
         from pyspark.sql import functions as F
 
@@ -121,12 +128,12 @@ class ItemTracker:
             self._shared_keys[node.name] = counts[0] != counts[1]
             return int(counts[0])
 
-    def may_share_keys(self, node: Source) -> bool:
+    def may_share_keys(self, node: SourceNode) -> bool:
         """Whether rows of a source may share a key."""
         return self._shared_keys.get(node.name, bool(node.key))
 
     def _source_leaf(
-        self, node: Source, paths: frozenset[str], ids: ItemIdSql, columns: Mapping[str, str] | None
+        self, node: SourceNode, paths: frozenset[str], ids: ItemIdSql, columns: Mapping[str, str] | None
     ) -> ItemLeaf:
         """``columns``: the source's columns with their names in the table; None if some are computed."""
         has_data = self.records_data and columns is not None
@@ -139,7 +146,7 @@ class ItemTracker:
         return ItemLeaf(node.name, paths, ids_by_source, key=ids.key, data=data, origin=node.name)
 
     def _scan_of(
-        self, node: Source, frame: DataFrame, salt: str
+        self, node: SourceNode, frame: DataFrame, salt: str
     ) -> tuple[frozenset[str], ItemIdSql, Mapping[str, str] | None] | None:
         """The paths, ids and column names of the frame's rows, if the frame is a plain scan of files."""
         analyzed: Any = frame._jdf.queryExecution().analyzed()
@@ -169,7 +176,7 @@ class ItemTracker:
         ids = key_ids(salt, fields)
         return ids if self.records_data else without_key_values(ids, names)
 
-    def follow_output(self, node: Transform | Join | Aggregate | RowMap, frame: DataFrame) -> DataFrame:
+    def follow_output(self, node: TransformNode | JoinNode | AggregateNode | RowMapNode, frame: DataFrame) -> DataFrame:
         """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
         randomness or opaque code, the output is stored and followed by position, if possible."""
         inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]
@@ -186,17 +193,17 @@ class ItemTracker:
                 else self._remember(node, frame, locations)
             )
         paired = None
-        if isinstance(node, Transform) and len(inputs) == 1:
+        if isinstance(node, TransformNode) and len(inputs) == 1:
             paired = self._pairing.by_position(node, inputs[0], lambda rows: steps.transform(node, [rows]))
         if paired is None and locations is not None and locations.sources - locations.hidden_sources:
             return self._remember(node, frame, locations)  # some sources can be followed
         return self._use_pairs(node, paired or self._pairing.without_pairs(node, frame, self.sources_behind[node.name]))
 
-    def _remember(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
+    def _remember(self, node: PipelineNode, frame: DataFrame, locations: ItemLocations) -> DataFrame:
         self._locations[node.name] = locations
         return frame
 
-    def _store_rows(self, node: Node, frame: DataFrame, locations: ItemLocations) -> DataFrame:
+    def _store_rows(self, node: PipelineNode, frame: DataFrame, locations: ItemLocations) -> DataFrame:
         """Stores rows that another execution may not repeat, such as those of a limit, with the items they carry. Items
         that only another execution could find are lost."""
         from pyspark.sql import functions as F
@@ -211,12 +218,12 @@ class ItemTracker:
         self._leaves.add(ItemLeaf(node.name, paths, _quote_ids(carried), lost_sources=lost))
         return table.select(*map(steps.quote_name, frame.columns))
 
-    def _use_pairs(self, node: Node, paired: PairedOutput) -> DataFrame:
+    def _use_pairs(self, node: PipelineNode, paired: PairedOutput) -> DataFrame:
         self._leaves.add(paired.leaf)
         self.continuity[node.name] = paired.continuity
         return paired.frame
 
-    def follow_row_map(self, node: RowMap, input: str) -> FunctionOutput:
+    def follow_row_map(self, node: RowMapNode, input: str) -> FunctionOutput:
         """Runs the function and stores its results with the outcome of each row."""
         from pyspark.sql import functions as F
 
@@ -268,7 +275,7 @@ class ItemTracker:
             return leaf.origin, {name: F.col(f"{mark}.{struct_field}") for name, struct_field in fields.items()}
         return "", {}
 
-    def _store_pairs(self, node: RowMap, locations: ItemLocations, source: str) -> DataFrame:
+    def _store_pairs(self, node: RowMapNode, locations: ItemLocations, source: str) -> DataFrame:
         """Stores the items of each input row of the function, where many items made it."""
         pairs = locations.pairs(source, self.sampling)
         assert pairs is not None

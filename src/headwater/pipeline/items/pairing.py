@@ -12,7 +12,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Mapper, Node
+from headwater.pipeline.declare.nodes import Mapper, PipelineNode
 from headwater.pipeline.items.item_ids import ID, Sampling
 from headwater.pipeline.items.item_locations import ItemLocations
 from headwater.pipeline.items.leaves import OUT, ItemLeaf
@@ -49,7 +49,9 @@ class OutputPairing:
     workspace: Workspace
     sampling: Sampling
 
-    def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[PairingInput], mapper: Mapper) -> PairedOutput:
+    def by_mapper(
+        self, node: PipelineNode, frame: DataFrame, inputs: Sequence[PairingInput], mapper: Mapper
+    ) -> PairedOutput:
         table = self._store_numbered(node, frame)
         output = table.select(OUT, *map(quote_name, frame.columns))
         lost = frozenset().union(*(input.locations.lost_sources for input in inputs))
@@ -66,7 +68,7 @@ class OutputPairing:
         return self._store_pairs(node, table, frame.columns, pairs_by_source, lost, Continuity.DECLARED)
 
     def by_position(
-        self, node: Node, input: PairingInput, make: Callable[[DataFrame], DataFrame]
+        self, node: PipelineNode, input: PairingInput, make: Callable[[DataFrame], DataFrame]
     ) -> PairedOutput | None:
         """``make`` computes the node's output again for a stored input, whose order is fixed. None if the output may
         have another order than the input. If the two differ in their number of rows, items are not followed."""
@@ -99,19 +101,19 @@ class OutputPairing:
             node, table, output.columns, pairs_by_source, locations.lost_sources, Continuity.POSITIONAL
         )
 
-    def without_pairs(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
+    def without_pairs(self, node: PipelineNode, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
         """Stores an output whose rows cannot be assigned to items."""
         table = self._store_numbered(node, frame)
         return self._store_pairs(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
 
-    def _store_numbered(self, node: Node, frame: DataFrame) -> DataFrame:
+    def _store_numbered(self, node: PipelineNode, frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         return self.workspace.keep(f"{node.name}>", frame.withColumn(OUT, F.monotonically_increasing_id()))
 
     def _store_pairs(
         self,
-        node: Node,
+        node: PipelineNode,
         table: DataFrame,
         columns: Sequence[str],
         parts_by_source: Mapping[str, Sequence[DataFrame]],
@@ -136,7 +138,7 @@ def _original_columns(columns: Sequence[str]) -> list[Any]:
     return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
 
 
-def _mapper_condition(node: Node, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Any:
+def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Any:
     from pyspark.sql import Column
 
     condition = mapper(input_rows, output)

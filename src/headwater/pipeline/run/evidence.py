@@ -12,7 +12,7 @@ from headwater.errors import MismatchRefused
 from headwater.evidence.code import function_code
 from headwater.model.items import Continuity, Outcome
 from headwater.model.ledger import Ledger, SourceLedger
-from headwater.pipeline.declare.nodes import Node, Source
+from headwater.pipeline.declare.nodes import PipelineNode, SourceNode
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
 from headwater.pipeline.items.finalize import ItemFinalizer
@@ -32,7 +32,7 @@ _UNRECORDED_OPTIONS = ("location", "on_mismatch")
 
 
 @dataclass(frozen=True)
-class Balance:
+class LedgerBalance:
     """``ledger`` is None if the options follow no items; ``refusal`` is the error if the run must fail. A run does not
     fail because its account could not be made: then the ledger says that, and not whether it balances."""
 
@@ -40,7 +40,9 @@ class Balance:
     refusal: MismatchRefused | None = None
 
     @classmethod
-    def of(cls, execution: PipelineExecution, items: ItemFinalizer, workspace: Workspace, *, ran: bool) -> Balance:
+    def of(
+        cls, execution: PipelineExecution, items: ItemFinalizer, workspace: Workspace, *, ran: bool
+    ) -> LedgerBalance:
         if not execution.options.follows_items:
             return cls()
         if items.item_log is None:
@@ -107,7 +109,7 @@ def _refusal_text(ledger: Ledger) -> tuple[str, str]:
 
 
 def declared_evidence(
-    pipeline: PipelineDeclaration, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None
+    pipeline: PipelineDeclaration, nodes: Sequence[PipelineNode], options: LineageOptions, ledger: Ledger | None
 ) -> Declared:
     configured = {
         option.name: getattr(options, option.name)
@@ -127,7 +129,7 @@ def declared_evidence(
     )
 
 
-def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
+def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[frozenset[int]]:
     """The ids of a source's key columns in plans; none if they are not available."""
     if frame is None or not source.key:
         return
@@ -141,7 +143,7 @@ def key_column_ids(source: Source, frame: DataFrame | None) -> Iterator[frozense
     yield key
 
 
-def _functions(nodes: Sequence[Node]) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., Any]]]:
     for node in nodes:
         for purpose in ("reader", "fn", "mapper", "backoff"):
             function = getattr(node, purpose, None)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineFailed
 from headwater.pipeline.dead_letters.tables import complete_dead_letters, write_dead_letters
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, PassThrough, RowMap, Sink, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items.accounts import ItemAccount
 from headwater.pipeline.items.fast_path import one_row_sources
@@ -24,7 +33,7 @@ from headwater.pipeline.worker import ERROR
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Watcher = Callable[[Node, str], None]
+Watcher = Callable[[PipelineNode, str], None]
 """Called with each node when it begins and when it is done."""
 
 
@@ -33,7 +42,7 @@ class PipelineExecution:
     """The state of a run while its nodes execute."""
 
     spark: SparkSession
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
     workspace: Workspace
     watcher: Watcher = lambda node, state: None
@@ -69,7 +78,7 @@ class PipelineExecution:
 
     def run(self) -> None:
         """Executes the nodes. Sources come first, so that a wrong key fails before anything is written."""
-        sources = [node for node in self.nodes if isinstance(node, Source)]
+        sources = [node for node in self.nodes if isinstance(node, SourceNode)]
         read = {node.name: steps.read(node, self.spark) for node in sources}
         for node in self.nodes:
             began = time.perf_counter()
@@ -83,34 +92,34 @@ class PipelineExecution:
             if node.name in self.function_outputs:
                 complete_dead_letters(node.name, self.workspace)
 
-    def _step(self, node: Node, read: dict[str, DataFrame]) -> None:
+    def _step(self, node: PipelineNode, read: dict[str, DataFrame]) -> None:
         frame = self._make(node, [self.frames[name] for name in node.inputs], read)
         if frame is not None:
             self.frames[node.name] = frame
         self.finish_times[node.name] = datetime.now(UTC)
-        if isinstance(node, Source) and self.following is not None and self.options.ensure_terminal:
+        if isinstance(node, SourceNode) and self.following is not None and self.options.ensure_terminal:
             self.expected_rows[node.name] = self.following.count_items(node)
-        if isinstance(node, RowMap) and node.name in self.function_outputs:
+        if isinstance(node, RowMapNode) and node.name in self.function_outputs:
             self._check_failures(node, self.function_outputs[node.name])
 
-    def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
+    def _make(self, node: PipelineNode, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
         match node:
-            case Source():
+            case SourceNode():
                 frame = read[node.name]
                 return frame if self.following is None else self.following.follow_source(node, frame)
-            case Transform() | Join() | Aggregate():
+            case TransformNode() | JoinNode() | AggregateNode():
                 frame = steps.apply_node(node, inputs)
                 return frame if self.following is None else self.following.follow_output(node, frame)
-            case RowMap():
+            case RowMapNode():
                 return self._run_function(node, inputs[0])
-            case PassThrough():
+            case PassThroughNode():
                 return inputs[0]
-            case Sink():
+            case SinkNode():
                 steps.write(node, inputs[0])
                 return None
         raise AssertionError(f"{node.kind} is no kind of node")
 
-    def _run_function(self, node: RowMap, rows: DataFrame) -> DataFrame:
+    def _run_function(self, node: RowMapNode, rows: DataFrame) -> DataFrame:
         """Runs a row function. Its results are stored if they are needed again: for items or for dead letters."""
         if self.following is not None:
             output = self.following.follow_row_map(node, node.inputs[0])
@@ -123,7 +132,7 @@ class PipelineExecution:
             return self.following.follow_output(node, output.results)
         return output.results
 
-    def _check_failures(self, node: RowMap, output: FunctionOutput) -> None:
+    def _check_failures(self, node: RowMapNode, output: FunctionOutput) -> None:
         """Raises a stored failure of the function: the worker records it instead, so that all items have an outcome."""
         if node.on_error == "fail":
             with self.workspace.tag_own_jobs():
@@ -146,10 +155,10 @@ class PipelineExecution:
         )
 
 
-def sources_behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
+def sources_behind(nodes: Sequence[PipelineNode]) -> dict[str, frozenset[str]]:
     """By node the sources that it depends on. ``nodes`` are in an order in which they can run."""
     by_node: dict[str, frozenset[str]] = {}
     for node in nodes:
-        own_source = [node.name] if isinstance(node, Source) else []
+        own_source = [node.name] if isinstance(node, SourceNode) else []
         by_node[node.name] = frozenset(own_source).union(*(by_node[name] for name in node.inputs))
     return by_node

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from headwater.pipeline.declare.nodes import RowMap
+from headwater.pipeline.declare.nodes import RowMapNode
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT
 from headwater.pipeline.worker import EMITTED, OUTCOME_COLUMNS
@@ -21,7 +21,7 @@ class FunctionOutput:
     """``carried_ids``: by source, the columns with the ids of its items. ``pairs``: by source, the items of rows that
     many items made. Both are empty if no items are followed."""
 
-    node: RowMap
+    node: RowMapNode
     table: DataFrame
     carried_ids: Mapping[str, list[tuple[str, str]]] = field(default_factory=dict)
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)

@@ -14,12 +14,12 @@ from headwater.errors import PipelineCancelled
 from headwater.formats import provenance
 from headwater.model.expectations import Expectation
 from headwater.model.runs import RunState
-from headwater.pipeline.declare.nodes import Node, Source
+from headwater.pipeline.declare.nodes import PipelineNode, SourceNode
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
 from headwater.pipeline.items.finalize import ItemFinalizer
 from headwater.pipeline.items.record_shape import describe_without_values
-from headwater.pipeline.run.evidence import Balance, declared_evidence, key_column_ids
+from headwater.pipeline.run.evidence import LedgerBalance, declared_evidence, key_column_ids
 from headwater.pipeline.run.execution import PipelineExecution, Watcher
 from headwater.pipeline.run.progress import ProgressBars
 from headwater.pipeline.run.report import NodeReport, PipelineReport
@@ -120,10 +120,10 @@ class PipelineRun:
         run_info = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
         workspace = Workspace(self._spark, self._options.location or DEFAULT_LOCATION, run_id, pipeline.id)
 
-        def watcher(node: Node, state: str) -> None:
+        def watcher(node: PipelineNode, state: str) -> None:
             if self._cancelled.is_set():
                 raise PipelineCancelled(pipeline.name, node.name)
-            if state == "done" and isinstance(node, Source):
+            if state == "done" and isinstance(node, SourceNode):
                 self._keys.extend(key_column_ids(node, execution.frames.get(node.name)))
             bar.update(node, state)
 
@@ -146,7 +146,7 @@ class PipelineRun:
                 items.check()
             except BaseException as error:
                 failure = failure or error
-            balance = Balance.of(execution, items, workspace, ran=ran)
+            balance = LedgerBalance.of(execution, items, workspace, ran=ran)
             failure = failure or balance.refusal
             report = self._report(run_info, execution, items, failure)
             outlets.record(report)

@@ -9,7 +9,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from headwater.pipeline.declare.nodes import Node
+from headwater.pipeline.declare.nodes import PipelineNode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,7 +21,7 @@ _ITEMS_LINE = "what became of each item"
 class ProgressBars:
     """``shown``: None shows the bars in a terminal and in a notebook."""
 
-    def __init__(self, nodes: Sequence[Node], spark: SparkSession, shown: bool | None) -> None:
+    def __init__(self, nodes: Sequence[PipelineNode], spark: SparkSession, shown: bool | None) -> None:
         self._nodes = nodes
         self._spark = spark
         self._shown = _has_viewer() if shown is None else shown
@@ -53,7 +53,7 @@ class ProgressBars:
             self._watching.join()
             self._bars.stop()
 
-    def update(self, node: Node | None, state: str) -> None:
+    def update(self, node: PipelineNode | None, state: str) -> None:
         """Updates the bar of a node that begins or is done; None stands for the account of items."""
         if not self._shown:
             return

@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater.model.plain import plain
 from headwater.model.runs import RunState
-from headwater.pipeline.declare.nodes import Node
+from headwater.pipeline.declare.nodes import PipelineNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,9 @@ class NodeReport:
     seconds: float | None = None
 
     @classmethod
-    def of(cls, node: Node, counts: Mapping[str, int] | None = None, seconds: float | None = None) -> NodeReport:
+    def of(
+        cls, node: PipelineNode, counts: Mapping[str, int] | None = None, seconds: float | None = None
+    ) -> NodeReport:
         return cls(node.name, node.kind, node.pipeline.id, node.configuration, dict(counts or {}), seconds)
 
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Sink, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.worker import INPUT_ROW, OUTCOME_COLUMNS, RowFunction
 
 if TYPE_CHECKING:
@@ -14,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 
-def read(node: Source, spark: SparkSession) -> DataFrame:
+def read(node: SourceNode, spark: SparkSession) -> DataFrame:
     frame = _check_frame(node, node.reader(spark), "The reader")
     if frame.isStreaming:
         raise node.invalid("its reader returned a stream; a pipeline reads bounded data.")
@@ -22,39 +30,39 @@ def read(node: Source, spark: SparkSession) -> DataFrame:
     return frame
 
 
-def apply_node(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
-        case Transform():
+        case TransformNode():
             return transform(node, inputs)
-        case Join():
+        case JoinNode():
             return join(node, *inputs)
-        case Aggregate():
+        case AggregateNode():
             return aggregate(node, inputs[0])
 
 
-def transform(node: Transform, inputs: Sequence[DataFrame]) -> DataFrame:
+def transform(node: TransformNode, inputs: Sequence[DataFrame]) -> DataFrame:
     return _check_frame(node, node.fn(*inputs), "The function")
 
 
-def join(node: Join, left: DataFrame, right: DataFrame) -> DataFrame:
+def join(node: JoinNode, left: DataFrame, right: DataFrame) -> DataFrame:
     _require_columns(node, "on", node.on, left)
     _require_columns(node, "on", node.on, right)
     return left.join(right, on=list(node.on), how=node.how)
 
 
-def aggregate(node: Aggregate, rows: DataFrame) -> DataFrame:
+def aggregate(node: AggregateNode, rows: DataFrame) -> DataFrame:
     _require_columns(node, "by", node.by, rows)
     aggregates = [column.alias(name) for name, column in node.aggregates.items()]
     return rows.groupBy(*map(quote_name, node.by)).agg(*aggregates)
 
 
-def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
+def row_map(node: RowMapNode, rows: DataFrame) -> DataFrame:
     schema = schema_of(node, rows.sparkSession)
     function = row_function(node, rows.columns, schema, rows.sparkSession)
     return rows.mapInArrow(function.map_rows, schema)
 
 
-def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking_count: int) -> DataFrame:
+def row_map_with_outcomes(node: RowMapNode, rows: DataFrame, tracking_count: int) -> DataFrame:
     """Runs a row function that returns outcomes with its results. The first ``tracking_count`` columns are passed
     on."""
     from pyspark.sql.types import StructField, StructType
@@ -74,7 +82,7 @@ def row_map_with_outcomes(node: RowMap, rows: DataFrame, tracking_count: int) ->
     )
 
 
-def write(node: Sink, rows: DataFrame) -> None:
+def write(node: SinkNode, rows: DataFrame) -> None:
     writer = rows.write.mode(node.mode).options(**node.options)
     if node.format is not None:
         writer = writer.format(node.format)
@@ -88,7 +96,7 @@ def write(node: Sink, rows: DataFrame) -> None:
         writer.save()
 
 
-def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
+def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
     """Pickled by value, because headwater is not installed on executors."""
     from pyspark import cloudpickle
 
@@ -107,7 +115,7 @@ def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: 
     return RowFunction(node.fn, names, arrow, *settings, node=node.name)
 
 
-def schema_of(node: RowMap, spark: SparkSession) -> StructType:
+def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
     from pyspark.errors import ParseException
 
     if not isinstance(node.schema, str):
@@ -125,7 +133,7 @@ def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _check_frame(node: Node, result: Any, code: str) -> DataFrame:
+def _check_frame(node: PipelineNode, result: Any, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
     if not isinstance(result, DataFrame):
@@ -133,7 +141,7 @@ def _check_frame(node: Node, result: Any, code: str) -> DataFrame:
     return result
 
 
-def _require_columns(node: Node, parameter: str, names: Sequence[str], frame: DataFrame) -> None:
+def _require_columns(node: PipelineNode, parameter: str, names: Sequence[str], frame: DataFrame) -> None:
     for name in names:
         if name not in frame.columns:
             available = ", ".join(frame.columns)

@@ -7,7 +7,7 @@ import java.util.Map;
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** A part of a plan whose rows carry their ids from its leaves to its top. */
+/** A part of a plan whose rows carry the ids of their source rows from its leaves to its top. */
 public final class Block {
   public int number;
   public String kind;

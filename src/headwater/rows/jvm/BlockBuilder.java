@@ -22,12 +22,12 @@ import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.types.BooleanType$;
 
 /**
- * A plan, taken apart into blocks, each of which carries the ids of its source rows up to its top.
+ * Splits a plan into blocks, each of which carries the ids of its source rows up to its top.
  *
  * A block ends where many rows become one (an aggregate), where rows only have to exist (the right of a semi-join), and
- * where a row sees others (a window). What lies below such a place is a block of its own; the row above carries the
- * values by which its rows are found there, the link. So no row ever meets the product of independent subqueries, and
- * a group's ids are never gathered in one place.
+ * where a row sees others (a window). The plan below is a block of its own; the row above carries the values of the
+ * link, by which its rows are found there. So rows are never multiplied by independent subqueries, and the ids of a
+ * group are never collected in one place.
  */
 public final class BlockBuilder {
   private static final List PASS_THROUGH =
@@ -60,18 +60,18 @@ public final class BlockBuilder {
   private final GroupedFunctions groupedFunctions;
 
   /**
-   * ``marks``: SQL conditions by the number of a source; its rows then carry whether they meet it. ``known``: the rows
-   * that will be asked about are known to be in the result, so that no limit at its top needs to be computed again.
-   * ``ids``: rows of sources carry where they lie, and not only the mark. ``grouped``: the functions of groups that can
-   * say which group their rows are of.
+   * ``marks``: SQL expressions by the number of a source; its rows carry the value. ``known``: the traced rows are
+   * known to be in the result, so that limits at its top need not be computed again. ``ids``: rows of sources carry
+   * their positions, and not only the mark. ``groupedFunctions``: functions of groups that return the group's key.
    */
-  public BlockBuilder(Object session, Object analyzed, String marks, boolean known, boolean ids, GroupedFunctions groupedFunctions)
+  public BlockBuilder(
+      Object session, Object analyzed, String marks, boolean known, boolean ids, GroupedFunctions groupedFunctions)
       throws Exception {
     this.groupedFunctions = groupedFunctions;
     trees = new Trees(session);
     normalizer = new Normalizer(session);
     if (((LogicalPlan) analyzed).isStreaming()) {
-      refusals.add("a streaming query: trace what it wrote");
+      refusals.add("a streaming query cannot be traced: trace its output");
     }
     LogicalPlan normalized = normalizer.normalize((LogicalPlan) analyzed);
     root = known ? TopKeys.withoutLimits(normalized) : normalized;
@@ -86,7 +86,7 @@ public final class BlockBuilder {
     }
   }
 
-  // What it is made of
+  // Blocks and links
 
   static final class AnnotatedPlan {
     LogicalPlan plan;
@@ -115,7 +115,7 @@ public final class BlockBuilder {
     for (int i = 0; i < keys.size(); i++) {
       String name = "__hw_k" + block.number + "_" + i;
       if (((Expression) keys.get(i)).dataType().catalogString().contains("map<")) {
-        refusals.add(Trees.name(owner) + " by a map, which nothing can be compared with: " + keys.get(i));
+        refusals.add(Trees.name(owner) + " by a map, which cannot be compared: " + keys.get(i));
       }
       columns.add(Trees.alias((Expression) keys.get(i), name));
       block.keys.add(name);
@@ -132,7 +132,7 @@ public final class BlockBuilder {
     return link;
   }
 
-  // The rules, one for each kind of operator. Blocks below are made before the row's own sources are looked at, so that
+  // One method for each kind of operator. Blocks below are made before the row's own sources are looked at, so that
   // a block always has a higher number than those that lead to it.
 
   private AnnotatedPlan annotate(LogicalPlan node, Block block, boolean ordered) throws Exception {
@@ -231,7 +231,7 @@ public final class BlockBuilder {
     return new AnnotatedPlan(plan, all);
   }
 
-  /** The group's key leads to its rows; nothing is gathered, and the aggregate runs as it is. */
+  /** The group's key leads to its rows; no ids are collected, and the aggregate runs unchanged. */
   private AnnotatedPlan aggregate(Aggregate node, Block block) throws Exception {
     List groups = Trees.list(node.groupingExpressions());
     List columns = Trees.list(node.aggregateExpressions());
@@ -250,7 +250,7 @@ public final class BlockBuilder {
     return new AnnotatedPlan(plan, outputs.subList(own, outputs.size()));
   }
 
-  /** The row itself, and every row that its values may have been computed from. */
+  /** The row itself, and every row that its window values may come from. */
   private AnnotatedPlan window(Window node, Block block, boolean ordered) throws Exception {
     List parts = Trees.list(node.partitionSpec());
     Link link = addLink(block, buildBlock(node, "window", node.child(), parts), "window", node);
@@ -278,7 +278,7 @@ public final class BlockBuilder {
       extra.addAll(right.extra);
       return new AnnotatedPlan(Trees.withChildren(node, children), extra);
     }
-    if (type.equals("LeftAnti")) { // the rows that are not there cannot be traced
+    if (type.equals("LeftAnti")) { // missing rows cannot be traced
       return passLeft(node, annotate(node.left(), block, false));
     }
     if (type.equals("LeftSemi") || type.startsWith("ExistenceJoin")) {
@@ -295,7 +295,7 @@ public final class BlockBuilder {
     return new AnnotatedPlan(Trees.withChildren(node, children), left.extra);
   }
 
-  /** Semi-joins: the row on the left, linked to all the rows on the right that it matches. */
+  /** Semi-joins: the row on the left, linked to all rows on the right that it matches. */
   private AnnotatedPlan semiJoin(Join node, Block block) throws Exception {
     List keys = new ArrayList();
     List probes = new ArrayList();
@@ -348,7 +348,7 @@ public final class BlockBuilder {
     return new If(exists, Trees.trueLiteral(), Trees.nullLiteral(BooleanType$.MODULE$));
   }
 
-  /** Each branch has its own columns, and nothing in those of the others. */
+  /** Each branch has its own columns, and nulls in those of the others. */
   private AnnotatedPlan union(Union node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List branches = new ArrayList();
@@ -389,7 +389,7 @@ public final class BlockBuilder {
     return new AnnotatedPlan(plan, child.extra);
   }
 
-  /** Whether a row is reached depends on all those before it. */
+  /** Whether a row is skipped depends on all rows before it. */
   private AnnotatedPlan skipRows(LogicalPlan node, LogicalPlan child, Block block) throws Exception {
     Link link = addLink(block, buildBlock(node, "all", child, new ArrayList()), "all", node);
     List extra = new ArrayList();
@@ -397,7 +397,7 @@ public final class BlockBuilder {
     return addColumns(passThrough(node, annotate(child, block, true)), extra);
   }
 
-  /** Code that takes a group and gives rows: any of those above may come from any row of their group. */
+  /** Code that takes a group and returns rows: each of them may come from any row of the group. */
   private AnnotatedPlan grouped(LogicalPlan node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List names = new ArrayList();
@@ -429,7 +429,7 @@ public final class BlockBuilder {
     return addColumns(new AnnotatedPlan(plan, annotated), extra);
   }
 
-  /** Code that takes rows and gives rows: any of those above may come from any of those below. */
+  /** Code that takes rows and returns rows: each of them may come from any row below. */
   private AnnotatedPlan opaque(LogicalPlan node, Block block) throws Exception {
     List children = Trees.list(node.children());
     List extra = new ArrayList();
@@ -441,24 +441,24 @@ public final class BlockBuilder {
     return addColumns(new AnnotatedPlan(node, new ArrayList()), extra);
   }
 
-  // What is asked of it
+  // The interface for Python
 
-  /** Between its blocks. */
+  /** Joins between its blocks. */
   public BlockJoins joins() {
     return new BlockJoins(trees, root, blocks, links);
   }
 
-  /** The way of what a block's rows carry under a name, up to its top. */
+  /** The path of a carried column up to the top of a block. */
   public BlockPath blockPath(int block, String column) {
     return new BlockPath(trees, ((Block) blocks.get(block)).plan, column);
   }
 
-  /** The rows of one source with their ids, by itself. */
+  /** The rows of one source with their ids. */
   public Object source(int number) throws Exception {
     return trees.frame(leaves.withIds(number));
   }
 
-  /** The whole plan, normalised; its sources; and Spark: for those who look at it otherwise. */
+  /** The whole normalized plan. */
   public LogicalPlan root() {
     return root;
   }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.JoinHint;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
-/** The ways between the blocks of a plan, down and up, as frames. */
+/** Joins between the blocks of a plan, downwards and upwards, as frames. */
 public final class BlockJoins {
   private final Trees trees;
   private final LogicalPlan root;
@@ -33,8 +33,8 @@ public final class BlockJoins {
   }
 
   /**
-   * The rows of the block below to which the wanted rows lead, beside them. Few wanted rows travel as conditions that
-   * the source can skip by; many as a table that is joined.
+   * The rows of the block below to which the wanted rows lead, beside them. A small number of wanted rows becomes a
+   * condition, by which sources skip; otherwise they are joined.
    */
   public Object follow(int number, Object wanted, int maxPushedRows) throws Exception {
     Link link = (Link) links.get(number);
@@ -47,18 +47,19 @@ public final class BlockJoins {
     }
     List conditions = new ArrayList();
     for (int i = 0; i < link.conditions.size(); i++) {
-      conditions.add(Substitute.in((Expression) link.conditions.get(i), link.conditionInputs, conditionValues(link, here)));
+      Expression condition = (Expression) link.conditions.get(i);
+      conditions.add(Substitute.in(condition, link.conditionInputs, conditionValues(link, here)));
     }
     return join(rows, link.columns, block.plan, keys, link.nullSafe, conditions);
   }
 
-  /** The frame's rows, each once, as a frame that has them at hand; null if they are more than that. */
+  /** The distinct rows as a local frame; null if there are more than maxRows. */
   public Object collectDistinct(Object frame, int maxRows) throws Exception {
     SmallRowSet rows = new SmallRowSet(trees, frame, maxRows);
     return rows.isSmall() ? rows.frame() : null;
   }
 
-  /** Those of the result's rows that have the wanted values, each beside them; a column of the result by its place. */
+  /** The result's rows that have the wanted values, each beside them; columns of the result by their position. */
   public Object joinResult(Object wanted, List columns, List places, int maxPushedRows) throws Exception {
     SmallRowSet rows = new SmallRowSet(trees, wanted, maxPushedRows);
     List outputs = Trees.list(root.output());
@@ -80,7 +81,8 @@ public final class BlockJoins {
       Attribute one = Conditions.columnOf(here, (String) columns.get(i));
       Attribute other = (Attribute) keys.get(i);
       boolean nulls = ((Boolean) safe.get(i)).booleanValue();
-      condition = Conditions.and(condition, nulls ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
+      condition =
+          Conditions.and(condition, nulls ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
       there = rows.restrict(there, other, one);
     }
     for (int i = 0; i < conditions.size(); i++) {
@@ -90,7 +92,7 @@ public final class BlockJoins {
   }
 
   /**
-   * What of rows of the block below tells which rows above lead there, each once. The frame has the block's columns in
+   * The distinct values by which rows above lead to these rows of the block below. The frame has the block's columns in
    * their order, and then those named in ``along``, which are kept.
    */
   public Object arrivalKeys(int number, Object frame, List along) throws Exception {
@@ -110,11 +112,12 @@ public final class BlockJoins {
     for (int i = 0; i < along.size(); i++) {
       columns.add(Conditions.columnOf(rows, (String) along.get(i)));
     }
-    columns.add(Trees.alias(Trees.trueLiteral(), "__hw_a" + link.number)); // no columns at all would be one row, even of none
+    // Without columns, DISTINCT would return one row for no rows.
+    columns.add(Trees.alias(Trees.trueLiteral(), "__hw_a" + link.number));
     return Trees.call(trees.frame(new Project(Trees.seq(columns), rows)), "distinct");
   }
 
-  /** The rows of the block above that lead to those that have arrived below, with what came along. */
+  /** The rows of the block above that lead to the arrivals below, with the columns ``along``. */
   public Object rowsLeadingTo(int number, int from, Object arrivals, List along, int maxPushedRows) throws Exception {
     Link link = (Link) links.get(number);
     Block block = (Block) blocks.get(link.to);
@@ -127,7 +130,8 @@ public final class BlockJoins {
       Attribute one = Conditions.columnOf(above, (String) link.columns.get(i));
       Attribute other = Conditions.columnOf(there, (String) block.keys.get(i));
       boolean safe = ((Boolean) link.nullSafe.get(i)).booleanValue();
-      condition = Conditions.and(condition, safe ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
+      condition =
+          Conditions.and(condition, safe ? (Expression) new EqualNullSafe(one, other) : new EqualTo(one, other));
       here = rows.restrict(here, one, other);
     }
     List before = new ArrayList(link.conditionInputs);
@@ -151,7 +155,7 @@ public final class BlockJoins {
     return "__hw_a" + link.number + "_" + place;
   }
 
-  /** The columns of the block below that the link's further conditions are about. */
+  /** The columns of the block below that the link's further conditions refer to. */
   private static List conditionAttributes(Link link, Block block) {
     List attributes = new ArrayList();
     List outputs = Trees.list(block.plan.output());

@@ -20,12 +20,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
 /**
- * The way of a source's rows up to the top of a block, where they are simply kept or dropped, operator by operator: which
- * rows each operator drops, and which other sources' rows they meet. Rows that are dropped by a filter are those that its
- * condition is not true of; by a join, those that meet nobody.
+ * The path of a carried column up to the top of a block, operator by operator: the rows that each operator drops, and
+ * the other sources that they are joined with. A filter drops the rows for which its condition is not true; a join
+ * drops those without a match.
  *
- * ``steps`` are told from the leaf upwards, so that of two courses over the same rows the shorter is the beginning of the
- * longer. A course is not ``plain`` where rows are made, taken at random or cut off, or come on two ways.
+ * ``steps`` begin at the leaf, so that of two paths over the same rows the shorter is a prefix of the longer. A path is
+ * not simple where rows are multiplied, sampled or limited, or come from two branches.
  */
 public final class BlockPath {
   private static final List ROW_PRESERVING =
@@ -53,7 +53,7 @@ public final class BlockPath {
         below = (LogicalPlan) children.get(i);
       }
     }
-    if (below == null) { // it begins here: at a leaf, at an aggregate, or where branches come together
+    if (below == null) { // the column begins here: at a leaf, an aggregate or a union
       simple = !Trees.name(node).equals("Union") && !Trees.name(node).equals("Expand");
       return;
     }
@@ -72,7 +72,8 @@ public final class BlockPath {
     boolean left = node.left() == child;
     LogicalPlan otherSide = left ? node.right() : node.left();
     String type = node.joinType().toString();
-    boolean keepsUnmatched = type.equals("FullOuter") || type.equals(left ? "LeftOuter" : "RightOuter") || type.equals("LeftSingle");
+    boolean isOuter = type.equals(left ? "LeftOuter" : "RightOuter");
+    boolean keepsUnmatched = type.equals("FullOuter") || isOuter || type.equals("LeftSingle");
     if (type.startsWith("ExistenceJoin")) {
       return;
     }
@@ -81,10 +82,11 @@ addStep("join", type);
       addMeetings(otherSide);
     }
     if (!keepsUnmatched) {
-      // Of those that an anti-join lets pass nobody is met, so that it drops those that meet somebody.
+      // An anti-join drops the rows that have a match.
       Object joinType = type.equals("LeftAnti") ? LeftSemi$.MODULE$ : (Object) LeftAnti$.MODULE$;
       List fields = Arrays.asList(Trees.fields(node));
-      LogicalPlan droppedPlan = (LogicalPlan) node.makeCopy(new Object[] {child, otherSide, joinType, fields.get(3), JoinHint.NONE()});
+      Object[] copyFields = new Object[] {child, otherSide, joinType, fields.get(3), JoinHint.NONE()};
+      LogicalPlan droppedPlan = (LogicalPlan) node.makeCopy(copyFields);
       drop(type + " " + node.condition(), droppedPlan);
     }
   }
@@ -119,7 +121,7 @@ addStep("drop", text);
     return new ObjectMapper().writeValueAsString(steps);
   }
 
-  /** The rows that are dropped at one of the places, the lowest of which is the first, with what they carry. */
+  /** The rows that a drop drops, counted from the leaf, with their carried columns. */
   public Object droppedRows(int place) throws Exception {
     LogicalPlan plan = (LogicalPlan) droppedPlans.get(place);
     List columns = new ArrayList();

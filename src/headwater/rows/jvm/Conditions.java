@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** Conditions taken apart and put together. */
+/** Helpers for conditions. */
 public final class Conditions {
   private Conditions() {}
 

@@ -20,9 +20,9 @@ import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.FloatType$;
 
 /**
- * Whether the plan would do the same again: values that another execution may not repeat are followed up the plan. One
- * that only stands in the result is left out of the row's identity; one that decides over rows is refused, or, where it
- * is only the order of rows that decides, noted.
+ * Checks whether another execution of the plan returns the same rows. Values that may differ are followed up the plan.
+ * One that is only part of the result is left out of the row's identity; one that decides which rows there are is
+ * refused, or noted if it only depends on the order of rows.
  */
 public final class DeterminismCheck {
   private static final String RANDOM = "chance";
@@ -58,7 +58,7 @@ public final class DeterminismCheck {
     } else if (Trees.name(node).equals("Union")) {
       union(node, children);
     } else if (Trees.name(node).equals("Sort")) {
-      refuseRandom(node, Trees.list(node.expressions())); // a limit above would take other rows every time
+      refuseRandom(node, Trees.list(node.expressions())); // a limit above would take different rows every time
     } else if (!children.isEmpty()) {
       checkDeciding(node, Trees.list(node.expressions()));
     }
@@ -107,7 +107,7 @@ public final class DeterminismCheck {
     }
   }
 
-  /** A subquery's value decides over rows wherever it stands: it must be the same in every execution. */
+  /** A subquery's value may decide over rows: it must be the same in every execution. */
   private void subquery(LogicalPlan plan) {
     DeterminismCheck inner = new DeterminismCheck(plan, new ArrayList());
     refusals.addAll(inner.refusals);
@@ -120,7 +120,7 @@ public final class DeterminismCheck {
     }
   }
 
-  /** A union has the names of its first branch, and the troubles of all of them. */
+  /** A union has the ids of its first branch, and is unstable where one of its branches is. */
   private void union(LogicalPlan node, List children) {
     List outputs = Trees.list(node.output());
     for (int i = 0; i < children.size(); i++) {
@@ -157,11 +157,12 @@ public final class DeterminismCheck {
         worst = kind;
       }
     }
-    boolean random = childrenDeterministic && !expression.deterministic() && !(expression instanceof AggregateExpression);
+    boolean isAggregate = expression instanceof AggregateExpression;
+    boolean random = childrenDeterministic && !expression.deterministic() && !isAggregate;
     return random ? RANDOM : worst;
   }
 
-  /** Whether an aggregate takes values from some row of the group, and which is left to chance. */
+  /** Whether an aggregate takes values from an arbitrary row of the group. */
   public static boolean choosesRows(List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
@@ -180,7 +181,7 @@ public final class DeterminismCheck {
     return new ArrayList(notes);
   }
 
-  /** The places of the result's columns that another execution may not repeat. */
+  /** The positions of the result's columns that another execution may not repeat. */
   public List unstable() {
     List outputs = Trees.list(root.output());
     List places = new ArrayList();
@@ -192,7 +193,7 @@ public final class DeterminismCheck {
     return places;
   }
 
-  /** The places of columns that tell the result's rows apart by themselves; null if none do. */
+  /** The positions of columns that form a key of the result; null if there is none. */
   public List identity() {
     List keys = Trees.list(root.distinctKeys());
     List outputs = Trees.list(root.output());

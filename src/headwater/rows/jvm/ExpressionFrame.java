@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.expressions.TryEval;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
-/** Expressions over the rows of a plan, as columns `__hw_0`, `__hw_1`, and for each what it is. */
+/** Expressions over the rows of a plan, as columns `__hw_0`, `__hw_1`, with a description of each. */
 public final class ExpressionFrame {
   private final Trees trees;
   private final LogicalPlan plan;
@@ -37,7 +37,7 @@ public final class ExpressionFrame {
     return description;
   }
 
-  /** An expression that is spoken of, but has no value here. */
+  /** Describes an expression without a value column. */
   public Map describe(Expression expression) {
     Map description = new LinkedHashMap();
     description.put("role", "rest");
@@ -61,8 +61,8 @@ public final class ExpressionFrame {
   }
 
   /**
-   * Each condition, followed by the values that it is about: columns, and subqueries that give one. A condition may
-   * fail on rows that those before it keep away from it, as a division by zero: it is null then.
+   * Each condition, followed by the values in it: columns and subqueries. A condition that fails on rows which an
+   * earlier condition excludes, as a division by zero, is null.
    */
   public void conditions(List conjuncts) {
     for (int i = 0; i < conjuncts.size(); i++) {

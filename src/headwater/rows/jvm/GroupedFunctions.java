@@ -14,8 +14,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Python functions that take a group and give rows. What they give does not say which group it is of; a function put
- * around each of them (grouped_calls.py) adds the group's key.
+ * Python functions that take a group and return rows. The rows do not say which group they belong to; a wrapper around
+ * each function (grouped_calls.py) adds the group's key.
  */
 public final class GroupedFunctions {
   private static final List GROUP_NODES =
@@ -23,7 +23,7 @@ public final class GroupedFunctions {
   private static final List COGROUP_NODES =
       Arrays.asList(new Object[] {"FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"});
   private final List nodes = new ArrayList();
-  private final IdentityHashMap replacements = new IdentityHashMap(); // the function -> the one around it
+  private final IdentityHashMap replacements = new IdentityHashMap(); // the function -> its wrapper
 
   public GroupedFunctions(Object analyzed) {
     find((LogicalPlan) analyzed);
@@ -61,7 +61,7 @@ public final class GroupedFunctions {
     return bytes;
   }
 
-  /** Whether all of the function is in its command: a large one is sent by a broadcast. */
+  /** Whether the command contains the whole function: a large one is sent by a broadcast. */
   public boolean isWhole(int place) throws Exception {
     return ((java.util.List) Trees.call(function(node(place)).func(), "broadcastVars")).isEmpty();
   }
@@ -70,7 +70,7 @@ public final class GroupedFunctions {
     return function(node(place)).evalType();
   }
 
-  /** What the function around it gives, as JSON: what it gives itself, and then the key under these names. */
+  /** The schema of the wrapper as JSON: the columns of the function, and then the key with this prefix. */
   public String outputSchema(int place, String prefix) {
     return outputSchema(node(place), prefix).json();
   }
@@ -102,7 +102,7 @@ public final class GroupedFunctions {
     throw new IllegalStateException("no function in " + Trees.name(node));
   }
 
-  /** By what the rows of a child are grouped. */
+  /** The expressions by which the rows of a child are grouped. */
   public static List keys(LogicalPlan node, int child) {
     Object[] fields = Trees.fields(node);
     if (GROUP_NODES.contains(Trees.name(node))) {
@@ -117,7 +117,7 @@ public final class GroupedFunctions {
     return isGroupedCall(node) && replacements.containsKey(function(node).func());
   }
 
-  /** The node with the function around, whose last columns are the key, under these names. */
+  /** The node with the wrapper, whose last columns are the key under these names. */
   public LogicalPlan withKeys(LogicalPlan node, List names) {
     PythonUDF function = function(node);
     List keys = keys(node, 0);

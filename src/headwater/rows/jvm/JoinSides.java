@@ -11,14 +11,14 @@ import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** A join's condition, seen from one side: what has to be equal here and there, and what else must hold. */
+/** A join's condition, seen from one side: the keys of both sides, and the other conditions. */
 public final class JoinSides {
   public final List keys = new ArrayList(); // the equalities themselves
   public final List ownKeys = new ArrayList();
   public final List otherKeys = new ArrayList();
   public final List nullSafe = new ArrayList();
   public final List otherConditions = new ArrayList();
-  public final List ownOrNull = new ArrayList(); // of NOT IN: equal, or not known to be different
+  public final List ownOrNull = new ArrayList(); // of NOT IN: equal, or null
   public final List otherOrNull = new ArrayList();
 
   public JoinSides(Join join, int place) {
@@ -55,7 +55,7 @@ public final class JoinSides {
     return same ? Conditions.equalSides(one, join.left(), join.right()) : null;
   }
 
-  /** The columns here that the further conditions are about. */
+  /** The columns of this side in the other conditions. */
   public List ownConditionColumns(LogicalPlan plan) {
     List columns = new ArrayList();
     List all = references(otherConditions);

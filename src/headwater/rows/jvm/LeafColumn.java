@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
-/** The column of a leaf that a column further up is, under whatever name. */
+/** The leaf's column that a column further up is a renaming of. */
 public final class LeafColumn {
   public final LogicalPlan leaf;
   public final Attribute column;

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.StructType;
 
-/** The sources of a plan, each occurrence by itself, and by what their rows are told apart. */
+/** The sources of a plan, each occurrence by itself, and how their rows are identified. */
 public final class Leaves {
   private final Trees trees;
   private final Normalizer normalizer;
@@ -57,13 +57,13 @@ public final class Leaves {
     }
     List subqueries = subqueries(node);
     for (int i = 0; i < subqueries.size(); i++) {
-      if (visited.put(subqueries.get(i), Boolean.TRUE) == null) { // one value may be used in several places
+      if (visited.put(subqueries.get(i), Boolean.TRUE) == null) { // one value may be used several times
         find((LogicalPlan) subqueries.get(i));
       }
     }
   }
 
-  /** The plans within the node's expressions: after normalization those that give one value, whatever the row. */
+  /** The plans within the node's expressions: after normalization only uncorrelated scalar subqueries. */
   public List subqueries(LogicalPlan node) throws Exception {
     List expressions = Trees.list(node.expressions());
     List plans = new ArrayList();
@@ -91,7 +91,7 @@ public final class Leaves {
     }
   }
 
-  /** All plans within expressions, wherever they are. */
+  /** All plans within expressions of the whole plan. */
   public List subqueries() {
     return new ArrayList(normalizedPlans.values());
   }
@@ -133,12 +133,12 @@ public final class Leaves {
     if (kind.equals("table position")) {
       return new String[] {"_file", "_pos"};
     }
-    return new String[] {CONTENT, "0L"}; // equal rows cannot be told apart, and need not be
+    return new String[] {CONTENT, "0L"}; // equal rows cannot be distinguished, and need not be
   }
 
   /**
-   * The leaf, with the id of its rows, and whether each meets the condition that the source is marked by: true, or not.
-   * The condition stands as it is, so that the source can skip rows by it.
+   * The leaf with the ids of its rows, and the value of the expression that the source is marked with. A condition is
+   * not wrapped, so that the source can skip rows by it.
    */
   public LogicalPlan withIds(Source source) throws Exception {
     String prefix = " as `__hw_s" + source.number + "_";

@@ -7,19 +7,19 @@ import java.util.Map;
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** From a row of one block to its rows in the block below. */
+/** Leads from a row of one block to its rows in the block below. */
 public final class Link {
   public int number;
   public int to;
   public String kind;
   public LogicalPlan node;
   public String present;
-  public List columns = new ArrayList(); // found again as the keys of the block below
-  public List nullSafe = new ArrayList(); // whether null finds null
-  public List conditions = new ArrayList(); // what else must hold between the row here and one there
-  public List conditionInputs = new ArrayList(); // the attributes here that the conditions are about
-  public List conditionColumns = new ArrayList(); // and the names under which they are carried
-  public List resultPlaces; // the places of the columns' values in a row of the result, if they all are there
+  public List columns = new ArrayList(); // matched with the keys of the block below
+  public List nullSafe = new ArrayList(); // whether null matches null
+  public List conditions = new ArrayList(); // further conditions on both rows
+  public List conditionInputs = new ArrayList(); // attributes of the row above in the conditions
+  public List conditionColumns = new ArrayList(); // the names under which these are carried
+  public List resultPlaces; // positions of the columns' values in a row of the result, if it has all
 
   public Link(int number, int to, String kind, LogicalPlan node) {
     this.number = number;
@@ -29,7 +29,7 @@ public final class Link {
     this.present = "__hw_l" + number + "_present";
   }
 
-  /** A name for the next of its columns. */
+  /** The name of the next column. */
   public String nextColumn() {
     return "__hw_l" + number + "_" + (columns.size() + conditionColumns.size());
   }

@@ -23,9 +23,9 @@ import org.apache.spark.sql.catalyst.plans.logical.Union$;
 import org.apache.spark.sql.types.BooleanType$;
 
 /**
- * A plan whose rows tell whether they come from marked rows of one source: a single column, carried up operator by
- * operator. A group is marked if one of its rows is. Null is as good as false: a source can skip rows by a condition
- * that is not wrapped.
+ * A plan with a column that says whether a row comes from marked rows of one source, carried up operator by operator. A
+ * group is marked if one of its rows is. Null means false, so that conditions need not be wrapped and sources can skip
+ * rows by them.
  */
 public final class MarkedPlan {
   public static final String NAME = "__hw_mark";
@@ -66,7 +66,7 @@ public final class MarkedPlan {
     return new Filter(attribute, plan);
   }
 
-  /** The operator over this plan, in the place of that child of it; null where rows cannot be followed. */
+  /** The operator with this plan as its child; null where rows cannot be followed. */
   public MarkedPlan throughOperator(LogicalPlan node, int place) throws Exception {
     String name = Trees.name(node);
     if (BlockBuilder.OMITTED.contains(name)) {
@@ -117,7 +117,7 @@ public final class MarkedPlan {
     if (place == 0 || !(type.equals("LeftSemi") || type.equals("LeftAnti") || type.startsWith("ExistenceJoin"))) {
       return new MarkedPlan(withThisChild(node, place), attribute);
     }
-    if (type.equals("LeftAnti")) { // rows there only take away
+    if (type.equals("LeftAnti")) { // rows on the right only remove others
       return withMark(node, new Literal(Boolean.FALSE, BooleanType$.MODULE$));
     }
     Attribute exists = (Attribute) Trees.alias(Trees.trueLiteral(), NAME).toAttribute();
@@ -148,11 +148,12 @@ public final class MarkedPlan {
     return new MarkedPlan(new Expand(Trees.seq(projections), Trees.seq(output), plan), attribute);
   }
 
-  /** The operator that uses the one value of this plan, a subquery: each of its rows comes from the marked ones. */
+  /** The operator that uses this plan as a scalar subquery: each of its rows comes from the marked ones. */
   public MarkedPlan throughSubquery(LogicalPlan node) throws Exception {
     List columns = new ArrayList();
     columns.add(Trees.alias(anyMarked(), NAME));
-    return ofLastColumn(new Join(node, globalAggregate(columns, plan), Inner$.MODULE$, scala.Option.apply(null), JoinHint.NONE()));
+    LogicalPlan mark = globalAggregate(columns, plan);
+    return ofLastColumn(new Join(node, mark, Inner$.MODULE$, scala.Option.apply(null), JoinHint.NONE()));
   }
 
   /** An aggregate without groups; since Spark 4 it may have a hint too. */
@@ -166,7 +167,7 @@ public final class MarkedPlan {
     return (LogicalPlan) constructor.newInstance(fields);
   }
 
-  /** What the operator gives, and the marked rows below it as if it had let them through. */
+  /** The operator's output, and in addition the marked rows below it. */
   public MarkedPlan relax(LogicalPlan node, MarkedPlan below) {
     List outputs = Trees.list(node.output());
     List own = new ArrayList(outputs);

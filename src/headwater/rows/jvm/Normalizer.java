@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 
 /**
- * An analyzed plan in fewer words: without CTEs, views and hints; subqueries that depend on the row around them as
- * joins; DISTINCT, INTERSECT and EXCEPT as aggregates and joins. All of it by Catalyst's own rules, and none of those
- * that only make a plan faster: they add conditions and leave out operators.
+ * Reduces an analyzed plan to fewer operators: without CTEs, views and hints, with correlated subqueries as joins, and
+ * with DISTINCT, INTERSECT and EXCEPT as aggregates and joins. It uses Catalyst's own rules, but none that only
+ * optimize: these add conditions and remove operators.
  */
 public final class Normalizer {
   private static final String[] RULES = {

@@ -27,8 +27,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Union;
 
 /**
- * The way of a source's marked rows from their leaf to the top of a plan, operator by operator, and what each operator
- * can be asked about them. An operator that stopped them can be relaxed: it then lets them through, and nothing else.
+ * The path of a source's marked rows from their leaf to the top of a plan, operator by operator, with queries about
+ * each operator. An operator that stopped them can be relaxed: it then additionally lets the marked rows through.
  */
 public final class OperatorPath {
   private final Trees trees;
@@ -51,7 +51,7 @@ public final class OperatorPath {
     this.leaves = leaves;
   }
 
-  /** Limits stand in the plan twice, for each partition and for all of them: they are one step. */
+  /** A limit is two operators, for each partition and for all of them: they are one step. */
   private boolean find(LogicalPlan node, LogicalPlan leaf) throws Exception {
     if (node == leaf) {
       nodes.add(node);
@@ -94,7 +94,7 @@ public final class OperatorPath {
     return ((Integer) places.get(step)).intValue();
   }
 
-  /** The plan up to that step; null beyond code that cannot be looked into. */
+  /** The plan up to that step; null beyond opaque code. */
   private MarkedPlan planAt(int step) throws Exception {
     while (marks.size() <= step) {
       int next = marks.size();
@@ -119,12 +119,13 @@ public final class OperatorPath {
     return below.throughOperator(node(step), place(step));
   }
 
-  // What Python asks
+  // The interface for Python
 
   public String describe() throws Exception {
     List all = new ArrayList();
     for (int i = 0; i < nodes.size(); i++) {
-      Map description = OperatorText.describe(node(i), place(i), i == 0 ? null : node(i - 1), nodes.subList(i + 1, nodes.size()));
+      LogicalPlan below = i == 0 ? null : node(i - 1);
+      Map description = OperatorText.describe(node(i), place(i), below, nodes.subList(i + 1, nodes.size()));
       description.put("visible", Boolean.valueOf(planAt(i) != null));
       description.put("others", otherSources(i));
       all.add(description);
@@ -152,7 +153,7 @@ public final class OperatorPath {
     return trees.frame(new Project(Trees.seq(columns), planAt(step).markedRows()));
   }
 
-  /** Suppose that the step had let the marked rows through. What they would have met there stays unknown. */
+  /** Assumes that the step let the marked rows through. Columns that it would have added are unknown. */
   public void relax(int step) throws Exception {
     List outputs = Trees.list(node(step).output());
     for (int i = 0; i < outputs.size(); i++) {
@@ -202,7 +203,7 @@ public final class OperatorPath {
     return false;
   }
 
-  /** Of a filter: each condition, and the values that it is about, for each marked row below. */
+  /** Of a filter: each condition, and the values in it, for each marked row below. */
   public ExpressionFrame conditions(int step) throws Exception {
     List conjuncts = new ArrayList();
     Conditions.conjuncts(((Filter) node(step)).condition(), conjuncts);
@@ -212,7 +213,7 @@ public final class OperatorPath {
     return frame;
   }
 
-  /** Of an aggregate, or what makes rows of a value: the values, for each marked row below. */
+  /** Of an aggregate or a generator: the input values, for each marked row below. */
   public ExpressionFrame values(int step) throws Exception {
     ExpressionFrame frame = new ExpressionFrame(trees, planAt(step - 1).markedRows(), unknownColumns);
     if (node(step) instanceof Aggregate) {
@@ -223,7 +224,7 @@ public final class OperatorPath {
     return frame;
   }
 
-  /** Of a limit: all rows below it by what they are ordered by, and whether they are marked. */
+  /** Of a limit: the sort values of all rows below it, and whether they are marked. */
   public ExpressionFrame ranking(int step) throws Exception {
     int sorted = step - 1;
     int skipped = 0;
@@ -253,12 +254,13 @@ public final class OperatorPath {
     return frame;
   }
 
-  /** Of a join: by which values its marked rows look for partners. */
+  /** Of a join: the key values of the marked rows. */
   public ExpressionFrame keys(int step) throws Exception {
     JoinSides sides = new JoinSides((Join) node(step), place(step));
     ExpressionFrame frame = new ExpressionFrame(trees, planAt(step - 1).markedRows(), unknownColumns);
     for (int i = 0; i < sides.ownKeys.size(); i++) {
-      Map description = frame.add("key", (Expression) sides.ownKeys.get(i), OperatorText.sql((Expression) sides.ownKeys.get(i)));
+      Expression key = (Expression) sides.ownKeys.get(i);
+      Map description = frame.add("key", key, OperatorText.sql(key));
       description.put("otherKey", OperatorText.sql((Expression) sides.otherKeys.get(i)));
       description.put("nullSafe", sides.nullSafe.get(i));
     }
@@ -269,21 +271,23 @@ public final class OperatorPath {
     return frame;
   }
 
-  /** Of a join: the pairs of marked rows and those whose keys match, with what else is asked of a pair. */
+  /** Of a join: the pairs of marked rows and rows with matching keys, with the other conditions. */
   public ExpressionFrame partners(int step) throws Exception {
     JoinSides sides = new JoinSides((Join) node(step), place(step));
     LogicalPlan other = otherChild(step);
     Expression keys = sides.keys.isEmpty() ? Trees.trueLiteral() : conjunction(sides.keys);
-    ExpressionFrame frame = new ExpressionFrame(trees, inner(planAt(step - 1).markedRows(), other, keys), unknownColumns);
+    LogicalPlan pairs = inner(planAt(step - 1).markedRows(), other, keys);
+    ExpressionFrame frame = new ExpressionFrame(trees, pairs, unknownColumns);
     frame.conditions(sides.otherConditions);
     return frame;
   }
 
-  /** Of an anti-join: the rows that kept the marked ones away. */
+  /** Of an anti-join: the rows that removed the marked ones. */
   public ExpressionFrame blockers(int step) throws Exception {
     Join join = (Join) node(step);
     Expression condition = join.condition().isDefined() ? (Expression) join.condition().get() : Trees.trueLiteral();
-    ExpressionFrame frame = new ExpressionFrame(trees, inner(planAt(step - 1).markedRows(), otherChild(step), condition), unknownColumns);
+    LogicalPlan pairs = inner(planAt(step - 1).markedRows(), otherChild(step), condition);
+    ExpressionFrame frame = new ExpressionFrame(trees, pairs, unknownColumns);
     JoinSides sides = new JoinSides(join, place(step));
     for (int i = 0; i < sides.ownOrNull.size(); i++) {
       Expression own = (Expression) sides.ownOrNull.get(i);
@@ -308,8 +312,8 @@ public final class OperatorPath {
   }
 
   /**
-   * Of a join: the way of the rows that would have matched one of the marked rows, from their own source to the join.
-   * Null where the keys there are not just columns of one source.
+   * Of a join: the path of the rows that would match one of the marked rows, from their own source to the join. Null
+   * where the keys on that side are not plain columns of one source.
    */
   public OperatorPath partnerPath(int step) throws Exception {
     JoinSides sides = new JoinSides((Join) node(step), place(step));
@@ -346,7 +350,7 @@ public final class OperatorPath {
     return path;
   }
 
-  /** The columns of the marked row that comes first by those keys. */
+  /** The columns of the first marked row in the order of those keys. */
   private Row first(List columns, List keys, int step) throws Exception {
     List all = new ArrayList(columns);
     String[] names = new String[keys.size() - 1];

@@ -19,7 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 
-/** What an operator is called, and how it would be written in SQL. */
+/** The kind of an operator, and its text in SQL. */
 public final class OperatorText {
   private static final String[] EXCEPT_ALL = {"except all", "EXCEPT ALL"};
   private static final String[] INTERSECT_ALL = {"intersect all", "INTERSECT ALL"};
@@ -50,7 +50,7 @@ public final class OperatorText {
     return text.toString();
   }
 
-  /** ``place``: on which side of it the rows come; ``below`` and ``above``: what they come from and go to. */
+  /** ``place``: the input through which the rows arrive; ``below`` and ``above``: the neighbouring operators. */
   public static Map describe(LogicalPlan node, int place, LogicalPlan below, List above) {
     Map description = new LinkedHashMap();
     description.put("operator", Trees.name(node));
@@ -145,7 +145,8 @@ public final class OperatorText {
     if (type.equals("LeftAnti") || type.equals("LeftSemi")) {
       JoinSides sides = new JoinSides(join, 0);
       boolean anti = type.equals("LeftAnti");
-      boolean isWholeRow = sides.keys.size() == join.left().output().size() && !sides.keys.isEmpty() && sides.otherConditions.isEmpty();
+      boolean comparesAll = sides.keys.size() == join.left().output().size() && !sides.keys.isEmpty();
+      boolean isWholeRow = comparesAll && sides.otherConditions.isEmpty();
       for (int i = 0; i < sides.keys.size(); i++) {
         isWholeRow = isWholeRow && sides.keys.get(i) instanceof EqualNullSafe;
       }
@@ -176,7 +177,7 @@ public final class OperatorText {
     return new String[] {"aggregate", groups.isEmpty() ? "over all rows" : "GROUP BY " + listed(groups)};
   }
 
-  /** The columns that name a group, as they are called further up, if there are groups beneath. */
+  /** The columns with the keys of the groups below, under their names further up. */
   public static List groupKeys(LogicalPlan below, List path) {
     List keys = new ArrayList();
     LogicalPlan operator = below;

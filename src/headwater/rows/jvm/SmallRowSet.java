@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.IntegerType$;
 import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 
-/** Rows of a frame, each once, brought here if they are few. They do not leave the JVM: values stay what they are. */
+/** The distinct rows of a frame, collected if there are few of them. They stay in the JVM, so values stay exact. */
 public final class SmallRowSet {
   private final Object frame;
   private final List rows;
@@ -35,7 +35,8 @@ public final class SmallRowSet {
     } else {
       rows = collected;
       Object session = trees.session();
-      Method createDataFrame = session.getClass().getMethod("createDataFrame", new Class[] {List.class, StructType.class});
+      Class[] parameters = new Class[] {List.class, StructType.class};
+      Method createDataFrame = session.getClass().getMethod("createDataFrame", parameters);
       frame = createDataFrame.invoke(session, new Object[] {collected, Trees.call(source, "schema")});
     }
   }
@@ -45,10 +46,11 @@ public final class SmallRowSet {
     return (List) Trees.call(limit.invoke(source, new Object[] {Integer.valueOf(maxRows)}), "collectAsList");
   }
 
-  /** Each row once. Every partition stops when it alone has too many, and all of them are asked by one job. */
+  /** The distinct rows, in one job. Every partition stops when it has too many by itself. */
   private static List distinct(Trees trees, Object source, int maxRows) throws Exception {
     LogicalPlan plan = Trees.plan(source);
-    boolean isLocal = Trees.name(Trees.call(Trees.call(source, "queryExecution"), "optimizedPlan")).equals("LocalRelation");
+    Object optimized = Trees.call(Trees.call(source, "queryExecution"), "optimizedPlan");
+    boolean isLocal = Trees.name(optimized).equals("LocalRelation");
     Expression limit = new Literal(Integer.valueOf(maxRows + 1), IntegerType$.MODULE$);
     Object limited = isLocal ? source : trees.frame(new LocalLimit(limit, plan));
     return new ArrayList(new LinkedHashSet((List) Trees.call(limited, "collectAsList")));
@@ -62,7 +64,7 @@ public final class SmallRowSet {
     return frame;
   }
 
-  /** The plan, restricted to rows whose key is among the values of that column. */
+  /** The plan, filtered to rows whose key is among the values of that column. */
   public LogicalPlan restrict(LogicalPlan plan, Attribute key, Attribute column) {
     Object type = key.dataType();
     boolean nested = type instanceof StructType || type instanceof ArrayType || type instanceof MapType;

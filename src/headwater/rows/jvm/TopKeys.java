@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
 /**
- * The operators at the top of a plan that only choose, order and rename: a row of the result is then a row of the
- * aggregate below, and often says itself which group it is.
+ * Finds group keys in the result. Below operators that only filter, sort and rename, a row of the result is a row of
+ * the aggregate, and often contains the keys of its group.
  */
 public final class TopKeys {
   private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
@@ -36,7 +36,7 @@ public final class TopKeys {
     }
   }
 
-  /** Without the limits at the top: of rows that are known to be in the result they say nothing. */
+  /** The plan without limits and sorts at its top, for rows that are known to be in the result. */
   public static LogicalPlan withoutLimits(LogicalPlan node) {
     if (!ROW_PRESERVING.contains(Trees.name(node))) {
       return node;
@@ -50,7 +50,7 @@ public final class TopKeys {
     return Trees.withChildren(node, children);
   }
 
-  /** Where in a row of the result the values are that lead down from the node: those of its groups, or none at all. */
+  /** The positions in a row of the result of the values that lead down from the node; null if some are missing. */
   public List resultPlaces(LogicalPlan node, int keyCount) {
     boolean onPath = false;
     for (int i = 0; i < nodes.size(); i++) {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.BooleanType$;
 import org.apache.spark.sql.types.DataType;
 
-/** Catalyst's trees from Java, in the same words for every version of Spark and Scala. */
+/** Access to Catalyst's trees from Java that works for every version of Spark and Scala. */
 public final class Trees {
   private final Object session;
   private final Method ofRows;
@@ -24,7 +24,7 @@ public final class Trees {
     this.ofRows = ofRows(session);
   }
 
-  /** Before Spark 4 there was one class of frames; since then the classic one has a package of its own. */
+  /** Since Spark 4 the classic Dataset is in a package of its own. */
   private static Method ofRows(Object session) throws Exception {
     String sessions = session.getClass().getName();
     ClassLoader loader = session.getClass().getClassLoader();
@@ -45,7 +45,7 @@ public final class Trees {
     return (LogicalPlan) call(execution, "analyzed");
   }
 
-  /** The leaf with more columns, which may be those that Spark hides, as `_metadata`. */
+  /** The leaf with further columns, which may be hidden ones such as `_metadata`. */
   public LogicalPlan select(LogicalPlan leaf, List texts) throws Exception {
     Object frame = frame(leaf);
     Method select = frame.getClass().getMethod("selectExpr", new Class[] {String[].class});
@@ -59,7 +59,7 @@ public final class Trees {
 
   public static Object call(Object of, String name) throws Exception {
     Method method = of.getClass().getMethod(name, new Class[0]);
-    method.setAccessible(true); // a public method of a class that is not
+    method.setAccessible(true); // a public method of a class that is not public
     return invoke(method, of, new Object[0]);
   }
 
@@ -89,7 +89,7 @@ public final class Trees {
     return all;
   }
 
-  /** A list of Scala's, immutable in both of its versions. */
+  /** A Scala list, immutable in both Scala versions. */
   public static scala.collection.immutable.List seq(List elements) {
     scala.collection.immutable.List all = (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
     for (int i = elements.size() - 1; i >= 0; i--) {
@@ -98,7 +98,7 @@ public final class Trees {
     return all;
   }
 
-  /** The same node with other fields: their number differs between versions, so they are named by their place. */
+  /** A copy of the node with another field, by its position: the number of fields differs between versions. */
   public static LogicalPlan with(LogicalPlan node, int place, Object value) {
     Object[] fields = fields(node);
     fields[place] = value;
@@ -132,7 +132,7 @@ public final class Trees {
     return new Literal(null, type);
   }
 
-  /** Those of the plan's columns, as it tells them now: joins make them nullable. */
+  /** The current attributes of these columns in the plan: joins make them nullable. */
   public static List outputs(LogicalPlan plan, List attributes) {
     List outputs = list(plan.output());
     List columns = new ArrayList();
@@ -148,7 +148,7 @@ public final class Trees {
         return (Attribute) outputs.get(i);
       }
     }
-    throw new IllegalStateException(wanted + " is not carried up");
+    throw new IllegalStateException(wanted + " is not in the output of the plan");
   }
 
   public static String name(Object node) {

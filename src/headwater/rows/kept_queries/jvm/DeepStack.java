@@ -1,6 +1,6 @@
 package headwater;
 
-/** A thread with a stack of its own size: Java writes and reads a tree by recursion, and a plan can be a deep tree. */
+/** Runs on a thread with a large stack: Java serializes trees by recursion, and a plan can be a deep tree. */
 public final class DeepStack {
   private DeepStack() {}
 

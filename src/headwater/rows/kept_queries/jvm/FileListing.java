@@ -13,13 +13,13 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 
-/** Files by path, each with its size and the time it was last changed, and their list as compressed text. */
+/** Files by path, each with its size and modification time, and their list as compressed text. */
 public final class FileListing {
   private final TreeMap lines = new TreeMap();
 
   public FileListing() {}
 
-  /** Of `PartitionDirectory`s, or whatever else has `files`. */
+  /** Adds the files of `PartitionDirectory` objects, or of others that have `files`. */
   public void addAll(Object directories) {
     List all = Reflection.elements(directories);
     for (int i = 0; i < all.size(); i++) {
@@ -55,7 +55,7 @@ public final class FileListing {
     return description;
   }
 
-  /** Each as size, time and path, ended by a NUL, which no path has. */
+  /** Each file as size, time and path, terminated by NUL, which no path contains. */
   public String text() throws Exception {
     ByteArrayOutputStream collected = new ByteArrayOutputStream();
     DeflaterOutputStream out = new DeflaterOutputStream(collected);

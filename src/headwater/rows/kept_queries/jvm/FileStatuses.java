@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 
-/** Files as they are now. */
+/** The current state of files. */
 public final class FileStatuses {
   private static final int THREADS = 16;
   private final Configuration conf;
@@ -23,7 +23,7 @@ public final class FileStatuses {
     this.conf = conf;
   }
 
-  /** The size and time of each path, as "size\ttime"; an empty text for one that is not there. NULs are in between. */
+  /** The size and time of each path, as "size\ttime"; an empty text for a missing one. Separated by NUL. */
   public String statuses(String joinedPaths) throws Exception {
     String[] paths = joinedPaths.split("\0");
     ExecutorService workers = Executors.newFixedThreadPool(THREADS);
@@ -42,11 +42,11 @@ public final class FileStatuses {
     }
   }
 
-  /** What lies in a folder and was written since; null if it is gone or holds more than can be looked through. */
+  /** The files of a folder that were written since; null if it is missing or has too many files. */
   public FileListing writtenSince(String folder, Long time, Integer maxFiles, Long milliseconds) {
     try {
       return list(folder, time, maxFiles, milliseconds);
-    } catch (Exception changing) { // the job has gone on, and writes it anew; each file system says so in its own way
+    } catch (Exception changing) { // the job is rewriting the folder; file systems report this differently
       return null;
     }
   }
@@ -71,7 +71,7 @@ public final class FileStatuses {
     return listing;
   }
 
-  /** As Spark passes over them when it reads: `_SUCCESS`, `_temporary`, `.crc`. */
+  /** Whether Spark ignores the file when it reads, as `_SUCCESS`, `_temporary` and `.crc`. */
   private static boolean isHidden(Path file, Path folder) {
     Path step = file;
     while (step != null && step.depth() > folder.depth()) {

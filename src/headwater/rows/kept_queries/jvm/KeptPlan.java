@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
 /**
- * The query below a write command, made ready to be kept, with the proof that it can be read again: what was written is
- * read back through the reader's own filter, gets its leaves back, and must be the plan it was.
+ * The query below a write command, serialized, with a check that it can be read again: it is deserialized through the
+ * reader's own filter, gets its leaves back, and must equal the original plan.
  */
 public final class KeptPlan {
   private static final long STACK = 256L << 20; // of address space; Java's streams follow a plan by recursion
@@ -44,7 +44,7 @@ public final class KeptPlan {
     return leaves;
   }
 
-  /** All there is to tell of it, in one call: why there is no plan to keep, or the plan. */
+  /** The plan as JSON, or the problem why it cannot be stored. */
   public String describe() throws Exception {
     Map description = new LinkedHashMap();
     if (stream == null) {
@@ -69,7 +69,7 @@ public final class KeptPlan {
     return names;
   }
 
-  /** The plan for people to read. */
+  /** The plan as text. */
   private String text() {
     String text = query.toString();
     return text.length() <= MAX_TEXT_LENGTH ? text : text.substring(0, MAX_TEXT_LENGTH) + "\n…";
@@ -91,7 +91,7 @@ public final class KeptPlan {
     try {
       int nodes = count(query);
       if (nodes > maxNodes) {
-        problem = "the plan has " + nodes + " operators; up to " + maxNodes + " are kept";
+        problem = "the plan has " + nodes + " operators; up to " + maxNodes + " are stored";
         return;
       }
       LogicalPlan planWithoutViews = PlanLeaves.withoutViews(query);
@@ -102,11 +102,11 @@ public final class KeptPlan {
       stream = new PlanStream(PlanLeaves.withEmptyLeaves(planWithoutViews, inside), Integer.valueOf(maxBytes));
       problem = roundTripProblem(planWithoutViews);
     } catch (java.io.NotSerializableException closed) {
-      problem = "the plan holds " + closed.getMessage() + ", which cannot be written down";
+      problem = "the plan holds " + closed.getMessage() + ", which cannot be serialized";
     } catch (java.io.InvalidObjectException unlisted) {
       problem = "the plan holds " + unlisted.getMessage();
     } catch (StackOverflowError deep) {
-      problem = "the plan is nested too deep to be written down";
+      problem = "the plan is nested too deep to be serialized";
     } catch (Exception trouble) {
       problem = String.valueOf(trouble.getMessage());
     }
@@ -115,7 +115,7 @@ public final class KeptPlan {
     }
   }
 
-  /** Why what was written down cannot be read as the same plan, or null if it can. */
+  /** Why the serialized plan cannot be read as the same plan, or null if it can. */
   private String roundTripProblem(LogicalPlan planWithoutViews) throws Exception {
     for (int i = 0; i < stream.functions().size(); i++) {
       if (!((PythonFunction) stream.functions().get(i)).broadcastVars().isEmpty()) {
@@ -131,7 +131,8 @@ public final class KeptPlan {
           + (filter.refusalReason() == null ? refused.getMessage() : filter.refusalReason());
     }
     LogicalPlan roundTrip = PlanLeaves.withLeaves(restored, leaves);
-    return roundTrip.equals(planWithoutViews) || roundTrip.sameResult(planWithoutViews) ? null : "the plan is not the same after it was written down";
+    boolean isSame = roundTrip.equals(planWithoutViews) || roundTrip.sameResult(planWithoutViews);
+    return isSame ? null : "the plan is not the same after it was serialized";
   }
 
   private boolean isStoredInPlan(Object leaf) {

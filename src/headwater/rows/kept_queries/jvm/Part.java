@@ -13,9 +13,11 @@ import java.util.Map;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * A node of a plan as it travels: the name of its class and what its constructor was given. Java's own way with an
- * object, its fields, would bring along what the node has remembered since: other plans, lambdas, where in the user's
- * program it was written. And of subqueries it can write what it cannot read.
+ * A serialized node of a plan: the name of its class and its constructor arguments. Java's own serialization, of
+ * fields, would include cached state of the node: other plans, lambdas, positions in the user's program. And it can
+ * write subqueries that it cannot read.
+ *
+ * Stored plans contain this class by its name and its fields: neither may change.
  */
 public final class Part implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -38,7 +40,7 @@ public final class Part implements Serializable {
       otherArguments.setAccessible(true);
       add(((scala.collection.Iterable) otherArguments.invoke(node, new Object[0])).iterator(), given);
     } catch (Exception unknown) {
-      throw new InvalidObjectException(node.getClass().getName() + ", which does not tell what it is made of");
+      throw new InvalidObjectException(node.getClass().getName() + ", whose constructor arguments are not accessible");
     }
     check(node.getClass(), given.toArray());
     return new Part(node.getClass().getName(), given.toArray());
@@ -46,7 +48,7 @@ public final class Part implements Serializable {
 
   public Object node(Map constructors) throws InvalidObjectException {
     try {
-      if (given.length == 0 && kind.endsWith("$")) { // an object of Scala: there is just the one
+      if (given.length == 0 && kind.endsWith("$")) { // a Scala object is a singleton
         return single();
       }
       Constructor constructor = (Constructor) constructors.get(kind);
@@ -101,7 +103,7 @@ public final class Part implements Serializable {
       try {
         return above.getDeclaredMethod(name, new Class[0]);
       } catch (NoSuchMethodException higher) {
-        // the class above
+        // continue with the superclass
       }
     }
     throw new NoSuchMethodException(name);

@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A relation over exactly the files of a list. Spark's reader would look for each of them again, and takes a brace in a
- * path for a pattern even where it is told not to.
+ * A relation over exactly the files of a list. Spark's reader would look for each of them again, and treats braces in a
+ * path as a pattern even with globbing disabled.
  */
 public final class PinnedScan {
   private final SparkSession session;
@@ -36,7 +36,8 @@ public final class PinnedScan {
       String[] parts = files[i].split("\t", 3);
       Path path = new Path(parts[2]);
       long size = Long.parseLong(parts[0]);
-      knownFiles.statuses.put(path, new FileStatus[] {new FileStatus(size, false, 1, size, Long.parseLong(parts[1]), path)});
+      FileStatus status = new FileStatus(size, false, 1, size, Long.parseLong(parts[1]), path);
+      knownFiles.statuses.put(path, new FileStatus[] {status});
       roots = roots.$colon$colon(path);
     }
   }
@@ -90,7 +91,7 @@ public final class PinnedScan {
     return (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
   }
 
-  /** What Spark would find, were it to look: the files have been checked already. */
+  /** The statuses of the files, so that Spark does not list them again: they were checked already. */
   private static final class KnownFiles extends FileStatusCache {
     private final Map statuses = new HashMap();
 
@@ -104,7 +105,7 @@ public final class PinnedScan {
     }
 
     public void invalidateAll() {
-      // they stay what they were
+      // statuses do not change
     }
   }
 }

@@ -11,16 +11,16 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.UserDefinedType;
 
 /**
- * The classes that a kept plan may consist of, when it is written as when it is read: operators and expressions by their
- * exact names, the functions that Spark itself registers, and the small values in their constructors. What is not listed
- * is not kept. In particular nothing is listed that calls a method, makes an object or sets a property by its name, that
- * holds an encoder, a serializer, a lambda of Java or Scala, or that starts a program.
+ * The classes that a stored plan may consist of, checked on writing and on reading: operators and expressions by their
+ * exact names, the functions that Spark itself registers, and small values in their constructors. Anything else is
+ * refused. In particular nothing is listed that calls a method, creates an object or sets a property by name, that
+ * contains an encoder, a serializer or a lambda, or that starts a program.
  */
 public final class PlanClasses {
   private static final String CATALYST = "org.apache.spark.sql.catalyst.";
   private static final String EXPRESSIONS = CATALYST + "expressions.";
 
-  /** Functions of Spark that reach beyond the rows of a query: methods of the JVM, and files that an option names. */
+  /** Spark's functions with access beyond the rows of a query: to methods of the JVM, and to files of an option. */
   private static final Set REFUSED_EXPRESSIONS = names(EXPRESSIONS, new String[] {
     "CallMethodViaReflection", "TryReflect", "FromAvro", "ToAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf",
     "XmlToStructs", "SchemaOfXml"});
@@ -38,7 +38,8 @@ public final class PlanClasses {
     "BitwiseOr", "BitwiseXor", "CaseWhen", "Cast", "CheckOverflow", "CheckOverflowInSum", "CheckOverflowInTableInsert",
     "Collate", "Collation", "CommonExpressionDef", "CommonExpressionRef", "Concat", "CurrentDate", "CurrentRow$",
     "CurrentTimestamp", "DateAdd", "DateAddInterval", "DateAddYMInterval", "DateSub", "DatetimeSub", "Divide",
-    "DivideDTInterval", "DivideInterval", "DivideYMInterval", "EqualNullSafe", "EqualTo", "Exists", "ExtractANSIIntervalDays",
+    "DivideDTInterval", "DivideInterval", "DivideYMInterval", "EqualNullSafe", "EqualTo", "Exists",
+    "ExtractANSIIntervalDays",
     "GeneratorOuter", "GetArrayItem", "GetArrayStructFields", "GetMapValue", "GetStructField", "GetTimestamp",
     "GreaterThan", "GreaterThanOrEqual", "Grouping", "GroupingID", "If", "In", "InSet", "InSubquery",
     "IntegralDivide", "IsNaN", "IsNotNull", "IsNull", "JsonToStructs", "KnownFloatingPointNormalized", "KnownNotNull",
@@ -52,31 +53,31 @@ public final class PlanClasses {
     "UnboundedFollowing$", "UnboundedPreceding$", "UnscaledValue", "UnspecifiedFrame$", "UpCast", "WindowExpression",
     "WindowSpecDefinition", "With", "aggregate.AggregateExpression", "aggregate.PivotFirst",
     "aggregate.Average", "aggregate.Sum", "aggregate.TrySum",
-    // what a builder of functions makes beside the expression that it is called after
+    // expressions that function builders create in addition to the one that they are named after
     "BinaryPad", "BinaryPredicate", "DatePart", "Extract", "HoursOfTime", "MakeTimestampFromDateTime", "MinutesOfTime",
     "RoundCeil", "RoundFloor", "SecondsOfTime", "SecondsOfTimeWithFraction", "StringLPad", "StringRPad"});
 
   private static final Set BUILT_IN = builtIn();
 
-  /** Nodes whose texts are names, of columns and functions, which never become part of the Java that Spark compiles. */
+  /** Nodes whose texts are names of columns and functions, which never become part of generated Java code. */
   private static final Set NODES_WITH_NAMES = names(EXPRESSIONS, new String[] {
     "Alias", "AttributeReference", "GetStructField", "NamedLambdaVariable", "PythonUDAF", "PythonUDF", "PythonUDTF"});
 
-  /** Other texts in expressions are units, zones and formats of Spark's own; some become part of that Java as they are. */
+  /** Other texts in expressions are units, zones and formats; some become part of generated Java code unquoted. */
   private static final Pattern HARMLESS_TEXT = Pattern.compile("[A-Za-z0-9_ :+./,-]*");
 
   private static final Set SMALL_VALUES = values();
 
   private PlanClasses() {}
 
-  /** Whether an operator or an expression may be part of a kept plan. */
+  /** Whether an operator or an expression may be part of a stored plan. */
   public static boolean isNode(Class kind) {
     String name = kind.getName();
     return !REFUSED_EXPRESSIONS.contains(name)
         && (OPERATORS.contains(name) || OTHER_EXPRESSIONS.contains(name) || BUILT_IN.contains(name));
   }
 
-  /** Whether a text may be an argument of a node: itself, or within an Option. */
+  /** Whether a text may be an argument of a node, directly or within an Option. */
   public static boolean isArgument(Class kind, Object argument) {
     Object text = argument instanceof scala.Some ? ((scala.Some) argument).get() : argument;
     String name = kind.getName();
@@ -84,10 +85,10 @@ public final class PlanClasses {
         || HARMLESS_TEXT.matcher((String) text).matches();
   }
 
-  /** Whether a small value of Catalyst, or a type, may be part of a kept plan. */
+  /** Whether a small value of Catalyst, or a type, may be part of a stored plan. */
   public static boolean isValue(Class kind) {
     String name = kind.getName();
-    if (DataType.class.isAssignableFrom(kind)) { // no types that name classes of others
+    if (DataType.class.isAssignableFrom(kind)) { // no types that name other classes
       return name.startsWith("org.apache.spark.sql.types.") && !UserDefinedType.class.isAssignableFrom(kind)
           && !name.startsWith("org.apache.spark.sql.types.ObjectType");
     }
@@ -100,7 +101,7 @@ public final class PlanClasses {
     while (iterator.hasNext()) {
       scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) iterator.next());
       String name = info.isDefined() ? ((ExpressionInfo) info.get()).getClassName() : "";
-      if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, which is called after what it builds
+      if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, named after its expression
         classNames.add(name.replaceAll("(Expression)?Builder$", ""));
       }
     }

@@ -8,10 +8,10 @@ import java.util.Set;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * What may be in a kept plan. To read a Java stream is to let it make objects of any class there is, so only those pass
- * that a plan is made of: our own parts, the types and small values of `PlanClasses`, and by name the few classes of Java
- * and Scala that hold these. No functions: a lambda is code of whoever wrote the stream. One is for one reading, and tells
- * what it refused.
+ * The deserialization filter for stored plans. A Java stream can create objects of any class, so only the classes of a
+ * plan pass: `Part`, the types and small values of `PlanClasses`, and by name the few Java and Scala classes that
+ * contain these. Functions never pass: a lambda is code of the sender. A filter is for one stream, and says what it
+ * refused.
  */
 public final class PlanFilter implements ObjectInputFilter {
   private static final long MAX_BYTES = 64L << 20;
@@ -73,12 +73,12 @@ public final class PlanFilter implements ObjectInputFilter {
     this.python = python.booleanValue();
   }
 
-  /** Why the reading was refused, or null. */
+  /** Why the stream was refused, or null. */
   public String refusalReason() {
     return refusalReason;
   }
 
-  /** Java asks about the node that was made of a part, too: the part has been looked at. */
+  /** Java also asks about the node that was built from a part: its part has passed already. */
   public Object acceptBuilt(Object node) {
     builtClass = node.getClass();
     return node;
@@ -92,7 +92,7 @@ public final class PlanFilter implements ObjectInputFilter {
     }
     Class kind = info.serialClass();
     if (kind == null) {
-      return Status.UNDECIDED; // a check of the amounts alone
+      return Status.UNDECIDED; // a check of the limits alone
     }
     boolean array = kind.isArray();
     while (kind.isArray()) {
@@ -100,7 +100,7 @@ public final class PlanFilter implements ObjectInputFilter {
     }
     boolean built = kind == builtClass;
     builtClass = null;
-    if (built || array && TreeNode.class.isAssignableFrom(kind) || isAllowed(kind)) { // in such an array are parts
+    if (built || array && TreeNode.class.isAssignableFrom(kind) || isAllowed(kind)) { // such an array contains parts
       return Status.ALLOWED;
     }
     refusalReason = "it holds " + kind.getName();

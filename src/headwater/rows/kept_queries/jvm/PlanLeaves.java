@@ -16,8 +16,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Range;
 import org.apache.spark.sql.catalyst.plans.logical.View;
 
 /**
- * The leaves of a plan, in one order: below an operator from left to right, then the plans of its own subqueries. What
- * only points at another part of the plan (a reference to a common table expression) is no leaf here.
+ * The leaves of a plan, in a fixed order: below an operator from left to right, then those of its subqueries. A
+ * reference to a common table expression is not a leaf.
  */
 public final class PlanLeaves {
   private PlanLeaves() {}
@@ -28,7 +28,7 @@ public final class PlanLeaves {
     return rule.leaves;
   }
 
-  /** The plan with an empty relation of the same columns in place of each leaf but those that are `inside`. */
+  /** The plan with empty relations of the same columns instead of its leaves, except self-contained ones. */
   public static LogicalPlan withEmptyLeaves(LogicalPlan plan, List selfContained) {
     List replacements = new ArrayList();
     List leaves = leaves(plan);
@@ -43,7 +43,7 @@ public final class PlanLeaves {
     return org.apache.spark.sql.catalyst.plans.logical.LocalRelation$.MODULE$.apply(leaf.output());
   }
 
-  /** The plan with these in place of its leaves. */
+  /** The plan with these instead of its leaves. */
   public static LogicalPlan withLeaves(LogicalPlan plan, List replacements) {
     LeafRule rule = new LeafRule(replacements, false);
     LogicalPlan filledPlan = (LogicalPlan) plan.transformUpWithSubqueries(rule);
@@ -53,12 +53,12 @@ public final class PlanLeaves {
     return filledPlan;
   }
 
-  /** A view is the plan below it; its description is the catalog's business. */
+  /** The plan with views replaced by the plans below them. */
   public static LogicalPlan withoutViews(LogicalPlan plan) {
     return (LogicalPlan) plan.transformUpWithSubqueries(new LeafRule(null, false));
   }
 
-  /** A rule that sees every operator, the subqueries' too. */
+  /** A rule that visits every operator, including those of subqueries. */
   private static final class LeafRule extends scala.runtime.AbstractPartialFunction {
     private final List replacements;
     private final boolean readOnly;
@@ -85,12 +85,12 @@ public final class PlanLeaves {
     }
   }
 
-  /** Whether a leaf says all by itself. */
+  /** Whether a leaf needs no data. */
   public static boolean isSelfContained(Object leaf) {
     return leaf instanceof Range || leaf instanceof OneRowRelation;
   }
 
-  /** Where a leaf was read from again, under the names and ids that the rest of the plan knows its columns by. */
+  /** A new scan of a leaf, under the names and ids that the rest of the plan refers to. */
   public static LogicalPlan withNames(LogicalPlan read, LogicalPlan leaf) {
     LogicalPlan source = withMetadata(read, leaf);
     Map columnsByName = new HashMap();
@@ -109,11 +109,11 @@ public final class PlanLeaves {
         throw new IllegalStateException("the column " + column.name() + " is not there");
       }
       if (!sourceColumn.dataType().asNullable().equals(column.dataType().asNullable())) {
-        throw new IllegalStateException("the column " + column.name() + " is " + sourceColumn.dataType().sql() + ", not "
-            + column.dataType().sql());
+        throw new IllegalStateException("the column " + column.name() + " is " + sourceColumn.dataType().sql()
+            + ", not " + column.dataType().sql());
       }
-      columnsInOrder.add(new Alias(sourceColumn, column.name(), column.exprId(), column.qualifier(), new scala.Some(column.metadata()),
-          nothing));
+      columnsInOrder.add(new Alias(sourceColumn, column.name(), column.exprId(), column.qualifier(),
+          new scala.Some(column.metadata()), nothing));
     }
     scala.collection.immutable.List list = nothing;
     for (int i = columnsInOrder.size() - 1; i >= 0; i--) {
@@ -122,7 +122,7 @@ public final class PlanLeaves {
     return new Project(list, source);
   }
 
-  /** With the hidden columns (`_metadata`) shown, if the leaf showed one. */
+  /** The scan with hidden columns (`_metadata`) exposed, if the leaf exposed one. */
   private static LogicalPlan withMetadata(LogicalPlan read, LogicalPlan leaf) {
     scala.collection.Iterator iterator = leaf.output().iterator();
     while (iterator.hasNext()) {

@@ -24,11 +24,12 @@ import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * A plan as bytes: a Java stream of its parts, compressed. A Python function goes without its surroundings (environment
- * variables, which may hold secrets, the interpreter, the accumulator of its session); a reader gives it its own.
+ * A plan as bytes: a compressed Java stream of its parts. A Python function is stored without its surroundings
+ * (environment variables, which may contain secrets, the interpreter, the accumulator of its session); a reader adds
+ * its own.
  */
 public final class PlanStream {
-  /** A plan too large to be kept. */
+  /** The plan is too large to be stored. */
   public static final class TooLarge extends IOException {
     public TooLarge(String message) {
       super(message);
@@ -81,8 +82,8 @@ public final class PlanStream {
     return bytes;
   }
 
-  /** What the bytes hold, as far as the filter lets it through. A Python function gets the surroundings of the next of
-   *  the given ones, the last of them serving all that follow. */
+  /** Deserializes what the filter allows. Each Python function gets the surroundings of the next of the given ones; the
+   *  last one serves all that follow. */
   public static Object read(byte[] bytes, PlanFilter filter, List functions) throws Exception {
     ObjectInputStream in = new Reader(new InflaterInputStream(new ByteArrayInputStream(bytes)), filter, functions);
     in.setObjectInputFilter(filter);
@@ -110,7 +111,7 @@ public final class PlanStream {
     private void take(int count) throws IOException {
       left -= count;
       if (left < 0) {
-        throw new TooLarge("the plan takes more bytes than are kept of one");
+        throw new TooLarge("the plan takes more bytes than are stored");
       }
     }
   }
@@ -169,7 +170,7 @@ public final class PlanStream {
     }
   }
 
-  /** The same code in other surroundings, or in none. */
+  /** The same code with other surroundings, or with none. */
   private static Object withSurroundings(PythonFunction code, PythonFunction other) throws IOException {
     Constructor[] constructors = code.getClass().getConstructors();
     Constructor constructor = constructors[0].getParameterTypes()[0].isArray() ? constructors[1] : constructors[0];
@@ -189,7 +190,7 @@ public final class PlanStream {
     try {
       return constructor.newInstance(parts);
     } catch (Exception unknown) {
-      throw new IOException("a Python function of a kind that is not known: " + code.getClass().getName());
+      throw new IOException("a Python function of an unknown class: " + code.getClass().getName());
     }
   }
 }

@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 
-/** Reaching what not every version of Spark, or not every source, has in the same way. */
+/** Access to members that differ between versions of Spark, or between sources. */
 public final class Reflection {
   private Reflection() {}
 
-  /** What a getter answers; null if it is not there or does not answer. */
+  /** The value of a getter; null if it does not exist or fails. */
   public static Object call(Object target, String name) {
     for (Class kind = target == null ? null : target.getClass(); kind != null; kind = kind.getSuperclass()) {
       try {
@@ -18,7 +18,7 @@ public final class Reflection {
         getter.setAccessible(true);
         return getter.invoke(target, new Object[0]);
       } catch (NoSuchMethodException higher) {
-        // the class above
+        // continue with the superclass
       } catch (Exception silent) {
         return null;
       }
@@ -26,7 +26,7 @@ public final class Reflection {
     return null;
   }
 
-  /** The elements of whatever kind of collection it is. */
+  /** The elements of an array, a Java or a Scala collection. */
   public static List elements(Object collection) {
     if (collection instanceof Object[]) {
       return Arrays.asList((Object[]) collection);

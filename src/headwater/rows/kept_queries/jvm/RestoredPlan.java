@@ -5,7 +5,7 @@ import java.util.List;
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** A kept plan read again: its leaves are empty, until they are put in. */
+/** A deserialized plan: its leaves are empty until `withLeaves` replaces them. */
 public final class RestoredPlan {
   private static final long STACK = 256L << 20;
   private final byte[] bytes;
@@ -14,7 +14,7 @@ public final class RestoredPlan {
   private LogicalPlan plan;
   private Throwable trouble;
 
-  /** `function` is a Python function of this session, for its surroundings; null where Python is not allowed. */
+  /** `function` is a Python function of this session, for its surroundings; null if Python is not allowed. */
   public RestoredPlan(String text, Object function) throws Exception {
     bytes = PlanStream.decode(text);
     functions = new ArrayList();
@@ -41,7 +41,7 @@ public final class RestoredPlan {
     return PlanLeaves.leaves(plan);
   }
 
-  /** With what was read again in place of the leaves; null leaves one as it is. */
+  /** The plan with these scans instead of its leaves; null keeps a leaf. */
   public LogicalPlan withLeaves(List scans) {
     List leaves = leaves();
     List newLeaves = new ArrayList();

@@ -27,8 +27,8 @@ import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What each leaf of a plan has read, told as JSON. What a scan of the executed plan has on its list counts more than
- * what the leaf says: a relation may list its files anew, also after the write, and a table's version moves on.
+ * Describes as JSON what each leaf of a plan has read. The scans of the executed plan take precedence over the leaf: a
+ * relation may list its files again after the write, and a table's version changes.
  */
 public final class SourcePins {
   private final List scans = new ArrayList();
@@ -114,7 +114,7 @@ public final class SourcePins {
     }
   }
 
-  /** The snapshot that the scan has planned with, else the one that the relation was opened at. */
+  /** Adds the snapshot of the scan, else that of the relation. */
   private void iceberg(DataSourceV2Relation leaf, Map description) throws Exception {
     Set ids = ids(leaf.output());
     Object snapshot = null;
@@ -178,7 +178,9 @@ public final class SourcePins {
     return !read.isEmpty();
   }
 
-  /** The scans of an executed plan: those of its subqueries, of the stages of an adaptive plan, and below a cache. */
+  /**
+   * Collects the scans of an executed plan, including subqueries, stages of adaptive plans, and plans below a cache.
+   */
   private void collect(Object plan, Set seen) {
     if (plan == null || !seen.add(plan)) {
       return;
@@ -190,7 +192,7 @@ public final class SourcePins {
       collectAll(((SparkPlan) plan).children(), seen);
       collectAll(((SparkPlan) plan).subqueries(), seen);
     } else {
-      collectAll(Reflection.call(plan, "children"), seen); // plans side by side
+      collectAll(Reflection.call(plan, "children"), seen); // other plans
     }
     if (plan instanceof AdaptiveSparkPlanExec) {
       collect(((AdaptiveSparkPlanExec) plan).executedPlan(), seen);

@@ -14,12 +14,12 @@ import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StringType;
 
 /**
- * A block whose source ids are two numbers from the leaf on, rather than a path and a number: a row that is shuffled
- * carries 16 bytes for a source. A path becomes its hash.
+ * Replaces paths in source ids by their hashes, from the leaf on, so that a shuffled row carries 16 bytes for each
+ * source.
  */
 public final class NumericIds {
   private static final String FILE = "__hw_s\\d+_file";
-  private static final long SEED = 42L; // that of the SQL function
+  private static final long SEED = 42L; // as in the SQL function
   private final Object session;
 
   public NumericIds(Object session) {
@@ -51,7 +51,8 @@ public final class NumericIds {
       boolean text = column.name().matches(FILE) && column.dataType() instanceof StringType;
       return text
           ? new AttributeReference(
-              column.name(), LongType$.MODULE$, column.nullable(), column.metadata(), column.exprId(), column.qualifier())
+              column.name(), LongType$.MODULE$, column.nullable(), column.metadata(), column.exprId(),
+              column.qualifier())
           : column;
     }
     List children = Trees.list(expression.children());

@@ -19,7 +19,7 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 
-/** A folder on whatever file system Hadoop knows, and what its Parquet files hold. */
+/** A folder on any Hadoop file system, and statistics of its Parquet files. */
 public final class ParquetFolder {
   private final Configuration conf;
   private final Path path;
@@ -49,7 +49,7 @@ public final class ParquetFolder {
     }
   }
 
-  /** Each Parquet file with its size and digest; and over all of them the rows, and of each column values and bytes. */
+  /** Each Parquet file with its size and digest; and the total of rows, and of values and bytes by column. */
   public String facts() throws Exception {
     FileStatus[] statuses = system.listStatus(path);
     List files = new ArrayList();

@@ -12,13 +12,13 @@ import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The numbers that stand for files (Narrow.java). */
+/** The numbers that stand for files (NumericIds.java). */
 public final class PathNumbers {
   private static final long SEED = 42L;
 
   public PathNumbers() {}
 
-  /** By number, as text: JSON has no whole numbers of 64 bits that everybody reads. */
+  /** Paths by number, as text: many JSON readers do not support 64-bit numbers. */
   public String numbered(List paths) throws Exception {
     Map pathByNumber = new LinkedHashMap();
     for (int i = 0; i < paths.size(); i++) {
