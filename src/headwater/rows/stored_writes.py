@@ -67,7 +67,7 @@ class StoredWrites:
         writes = self._writes_of_dataset(what)
         if not writes:
             raise RowsError(f"No row lineage is stored for {what}: no run that wrote it recorded its rows.")
-        folder = self.trusted(writes[0]).content["written"].get("uri") if _is_replayable(writes[0]) else None
+        folder = self.verified_facet(writes[0]).content["written"].get("uri") if _is_replayable(writes[0]) else None
         return [write for write in writes if write is writes[0] or self._still_exists(write, folder)]
 
     def _write_of_run(self, run_id: str, output: str | None) -> OutputFacet:
@@ -101,7 +101,7 @@ class StoredWrites:
         keys = frozenset[str]() if self.history is None else self.history.trusted_capture_keys()
         return PlanTrust(keys, self.trust_unsigned, self.roots)
 
-    def trusted(self, write: OutputFacet) -> TrustedFacet:
+    def verified_facet(self, write: OutputFacet) -> TrustedFacet:
         """The verified facet of a write. Before that, nothing that it names is opened, and nothing is deserialized."""
         return self._trust.verify(write.facet, FacetPlace(write.run_id, write.job, write.dataset))
 
@@ -113,7 +113,7 @@ class StoredWrites:
         if files is None:
             return False
         try:
-            self.trusted(write)
+            self.verified_facet(write)
         except SignatureRefused:
             if folder is None or any(not _is_in_folder(file.path, folder) for file in files):
                 return False
@@ -142,19 +142,21 @@ class StoredWrites:
 
     def _is_signed(self, write: OutputFacet) -> bool:
         try:
-            self.trusted(write)
+            self.verified_facet(write)
         except KeptPlanRefused:
             return False
         return True
 
     def provenance(self, write: OutputFacet, *, known: bool = False) -> tuple[RowProvenance, tuple[str, ...]]:
         """The write's query, and the column names as written."""
-        restored = restore(self.spark, self.trusted(write), allow_python=self.allow_python)
+        restored = restore(self.spark, self.verified_facet(write), allow_python=self.allow_python)
         return RowProvenance(self.spark, restored.plan, known=known), restored.columns
 
     def frame(self, write: OutputFacet) -> DataFrame:
         """The write's query as a DataFrame."""
-        return frame_of_plan(self.spark, restore(self.spark, self.trusted(write), allow_python=self.allow_python).plan)
+        return frame_of_plan(
+            self.spark, restore(self.spark, self.verified_facet(write), allow_python=self.allow_python).plan
+        )
 
     def readers_of(self, dataset: str | Dataset) -> list[OutputFacet]:
         """The latest write of each dataset that was derived from this one."""
@@ -183,7 +185,7 @@ class StoredWrites:
 
     def read_back(self, write: OutputFacet, provenance: RowProvenance, names: Sequence[str]) -> DataFrame | None:
         """The rows that the run wrote, read from its files; None if they were changed or are gone."""
-        written = self.trusted(write).content["written"]
+        written = self.verified_facet(write).content["written"]
         if written.get("format") not in _READABLE_FORMATS or "files" not in written:
             return None
         files = read_file_list(written["files"])

@@ -322,7 +322,7 @@ class PairTables:
             if unknown:
                 raise RowsError(f"{unknown[0]} is not a file that the run read of {source.name}")
         else:
-            numbers = {content: _signed(int(content, 16)) for content in by_file}
+            numbers = {content: _to_signed(int(content, 16)) for content in by_file}
         return [
             sql(
                 "({column} = {number} AND {among})",
@@ -402,8 +402,8 @@ def _format_id(hi: int, lo: int) -> str:
 def _parse_id(out_id: str) -> tuple[int, int]:
     if not _OUT_ID.fullmatch(out_id):
         raise RowsError(f"'{shorten(out_id)}' is not the id of a row: 32 hexadecimal digits")
-    return _signed(int(out_id[:16], 16)), _signed(int(out_id[16:], 16))
+    return _to_signed(int(out_id[:16], 16)), _to_signed(int(out_id[16:], 16))
 
 
-def _signed(number: int) -> int:
+def _to_signed(number: int) -> int:
     return number - 2**64 if number >= 2**63 else number

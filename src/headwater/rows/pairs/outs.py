@@ -64,7 +64,7 @@ class OutputRows:
         for name, column in zip(names, columns, strict=True):
             if types.get(name) != column.type:
                 return None, f"{name} was written as {types.get(name)}, and is {column.type} in the plan"
-        return output.select(*map(_quoted, names)), ""
+        return output.select(*map(_quote, names)), ""
 
     @property
     def covers_all(self) -> bool:
@@ -144,7 +144,7 @@ class OutputRows:
         return hi, lo
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
