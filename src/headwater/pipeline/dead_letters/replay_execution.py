@@ -47,11 +47,11 @@ class ReplayExecution(PipelineExecution):
 
     def account(self) -> ItemAccount | None:
         """The account of the letters' items alone. One item may have several letters."""
-        if self.following is None:
+        if self.tracker is None:
             return None
         node_names = {node.name for node in node_and_successors(self.nodes, self.letters.target.name)}
         nodes = [node for node in self.nodes if isinstance(node, ReplaySource) or node.name in node_names]
-        return ItemAccount(self.following, self.function_outputs, self.finish_times, nodes, self.options, keyed=False)
+        return ItemAccount(self.tracker, self.function_outputs, self.finish_times, nodes, self.options, keyed=False)
 
     def _make(self, node: PipelineNode, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
         if isinstance(node, ReplaySource):
@@ -70,13 +70,13 @@ class ReplayExecution(PipelineExecution):
         output = FunctionOutput(
             node,
             self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows_to_call, len(tracking_columns))),
-            self._carried_ids if self.following else {},
+            self._carried_ids if self.tracker else {},
             self._pairs,
         )
         self._add_leaf(node.name, node.name)
         self.function_outputs[node.name] = output
-        if self.following is not None and node.mapper is not None:
-            return self.following.follow_output(node, output.results)
+        if self.tracker is not None and node.mapper is not None:
+            return self.tracker.follow_output(node, output.results)
         return output.results
 
     @property
@@ -135,24 +135,24 @@ class ReplayExecution(PipelineExecution):
 
         pairs_by_source = {}
         for source, max_items in self.letters.sources.items():
-            if max_items <= _MAX_CARRIED_ITEMS or self.following is None:
+            if max_items <= _MAX_CARRIED_ITEMS or self.tracker is None:
                 continue
             item_rows = self.letters.waiting.select(
                 "letter_id", F.explode(F.filter("items", _is_of_source(source))).alias("item")
             )
             hi, lo = _id_columns_of(F.col("item.correlation_id"))
             pairs = item_rows.select(F.col("letter_id").alias(OUT), hi.alias(HI), lo.alias(LO))
-            chosen = self.following.sampling.condition(F.col(LO))
+            chosen = self.tracker.sampling.condition(F.col(LO))
             sampled = pairs if chosen is None else pairs.where(chosen)
             pairs_by_source[source] = self.workspace.keep(f"{self._letters_table}{source}", sampled)
         return pairs_by_source
 
     def _add_leaf(self, node: str, table: str, key: str | None = None) -> None:
-        if self.following is None:
+        if self.tracker is None:
             return
         paths = frozenset([self.workspace.absolute(self.workspace.table(table))])
         sql = {source: [(f"`{hi}`", f"`{lo}`") for hi, lo in columns] for source, columns in self._carried_ids.items()}
-        self.following.add_leaf(ItemLeaf(node, paths, sql, self._pairs, key=key))
+        self.tracker.add_leaf(ItemLeaf(node, paths, sql, self._pairs, key=key))
 
     def _letter_outcomes(self) -> DataFrame:
         from pyspark.sql import functions as F

@@ -56,7 +56,7 @@ class SourceStages:
 class ItemAccount:
     """``finish_times``: the nodes that ran, in their order, and when each finished."""
 
-    following: ItemTracker
+    tracker: ItemTracker
     function_outputs: Mapping[str, FunctionOutput]
     finish_times: Mapping[str, datetime]
     nodes: Sequence[PipelineNode]
@@ -78,17 +78,17 @@ class ItemAccount:
         if (
             not self.keyed
             or self._shows_data
-            or self.following.may_share_keys(route.source)
+            or self.tracker.may_share_keys(route.source)
             or route.source.name not in self.expected_rows
         ):
             return None
-        return FastPath(self.following, self.nodes, self.options).item_rows(route.source, route.stages)
+        return FastPath(self.tracker, self.nodes, self.options).item_rows(route.source, route.stages)
 
     def item_rows(self, route: SourceStages) -> DataFrame:
         """One row for each of its items, by the general path."""
         source = route.source
-        visits = [stop for stage in route.stages if stage.same_as is None for stop in self._visits(source, stage)]
-        repeats = not self.keyed or self.following.may_share_keys(source)
+        visits = [visit for stage in route.stages if stage.same_as is None for visit in self._visits(source, stage)]
+        repeats = not self.keyed or self.tracker.may_share_keys(source)
         return item_rows(visits[0], visits[1:], route.stages, repeats=repeats)
 
     def contributor_tables(
@@ -120,7 +120,7 @@ class ItemAccount:
         frames = []
         for source in self.nodes:
             if isinstance(source, SourceNode) and source.name in self.finish_times:
-                rows = self.following.locations(source.name).rows(source.name, self.following.sampling)
+                rows = self.tracker.locations(source.name).rows(source.name, self.tracker.sampling)
                 if rows is not None:
                     frames.append(rows.select(correlation_uuid(F.col(HI), F.col(LO)).alias("correlation_id")))
         return reduce(lambda left, right: left.union(right), frames).distinct() if frames else None
@@ -147,8 +147,8 @@ class ItemAccount:
             guessed = any(stages[name].continuity is Continuity.REPRESENTATIVE for name in inputs)
             continuity = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
             return Stage(*names, continuity=continuity, same_as=same_as, **details)
-        continuity = self.following.continuity.get(node.name, Continuity.EXACT)
-        locations = self.following.locations(node.name)
+        continuity = self.tracker.continuity.get(node.name, Continuity.EXACT)
+        locations = self.tracker.locations(node.name)
         if source.name in locations.lost_sources:
             return Stage(*names, continuity=Continuity.REPRESENTATIVE, same_as=same_as, **details)
         if not isinstance(node, RowMapNode):
@@ -173,11 +173,11 @@ class ItemAccount:
 
         if isinstance(node, RowMapNode):
             return self.function_outputs[node.name].items_behind().select(*_row_id_columns(F.col(OUT)), *ID)
-        locations = self.following.locations(node.name)
+        locations = self.tracker.locations(node.name)
         if not self._goes_by_group(locations):
-            return locations.items_behind(self.following.sampling).select(*_row_id_columns(F.col(OUT_ID)), *ID)
+            return locations.items_behind(self.tracker.sampling).select(*_row_id_columns(F.col(OUT_ID)), *ID)
         others = [
-            locations.items_by_group(source, self.following.sampling)
+            locations.items_by_group(source, self.tracker.sampling)
             for source in sorted(locations.sources - known_rows.keys())
         ]
         return union_by_name([*known_rows.values(), *(rows for rows in others if rows is not None)])
@@ -190,7 +190,7 @@ class ItemAccount:
         return self.options.snapshots and not self.options.redact
 
     def _merge_depth(self, source: SourceNode, node: str) -> int:
-        locations = self.following.locations(node)
+        locations = self.tracker.locations(node)
         return locations.merge_depth(source.name) if source.name in locations.sources else 0
 
     def _visits(self, source: SourceNode, stage: Stage) -> list[StageVisit]:
@@ -204,7 +204,7 @@ class ItemAccount:
     def _row_visits(self, source: SourceNode, node: PipelineNode, stage: Stage) -> list[StageVisit]:
         from pyspark.sql import functions as F
 
-        locations, sampling = self.following.locations(node.name), self.following.sampling
+        locations, sampling = self.tracker.locations(node.name), self.tracker.sampling
         if locations.linked_sources() and self._goes_by_group(locations):
             groups = locations.items_by_group(source.name, sampling)
             row = {name: F.col(name) for name in ROW_ID}
@@ -228,14 +228,14 @@ class ItemAccount:
     @property
     def _counts_all(self) -> bool:
         """Whether all items are followed, so that the items of a row can be counted."""
-        return self.following.sampling.every == 1
+        return self.tracker.sampling.every == 1
 
     def _function_visits(self, source: str, node: RowMapNode, stage: Stage) -> list[StageVisit]:
         """The visits at a row function, from its stored outcomes."""
         from pyspark.sql import functions as F
 
         output = self.function_outputs[node.name]
-        parts = output.item_rows(source, self.following.sampling)
+        parts = output.item_rows(source, self.tracker.sampling)
         values = {
             EMITTED: F.lit(0) if stage.continuity is Continuity.DECLARED else F.col("__hw_outcome").bitwiseAND(1),
             FLAGS: F.col("__hw_outcome"),

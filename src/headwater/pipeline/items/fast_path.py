@@ -87,7 +87,7 @@ def _has_one_row_per_key(node: PipelineNode, on: set[str], nodes: Mapping[str, P
 
 @dataclass(frozen=True)
 class FastPath:
-    following: ItemTracker
+    tracker: ItemTracker
     nodes: Sequence[PipelineNode]
     options: LineageOptions
 
@@ -114,7 +114,7 @@ class FastPath:
     def _stage_run(
         self, source: str, earlier: Sequence[tuple[Stage, int]], stages: Sequence[Stage]
     ) -> _StageRun | None:
-        locations = [self.following.locations(stage.node) for stage in stages]
+        locations = [self.tracker.locations(stage.node) for stage in stages]
         merged = next((place for place, location in enumerate(locations) if location.linked_sources()), len(stages))
         if merged == 0 or any(location.provenance.notes for location in locations):
             return None
@@ -127,7 +127,7 @@ class FastPath:
             return None
         if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        run = _StageRun(source, earlier, stages, known_views, merged, self.following.sampling, self.options)
+        run = _StageRun(source, earlier, stages, known_views, merged, self.tracker.sampling, self.options)
         return run if run.is_complete else None
 
 

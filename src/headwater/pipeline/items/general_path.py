@@ -139,7 +139,7 @@ def _numeric_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> Da
 
     for stage in stages:
         number = stage.number
-        value_names = {name for stop in later if stop.stage == number for name in stop.values}
+        value_names = {name for visit in later if visit.stage == number for name in visit.values}
         tell(stage_columns.emitted(number), F.sum, number, EMITTED)
         if CONTRIBUTORS in value_names:
             tell(stage_columns.contributors(number), F.max, number, CONTRIBUTORS)
@@ -159,7 +159,7 @@ def _numeric_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> Da
                     stage_columns.several_rows(number)
                 )
             )
-    return _union(stop.select_values(_NUMERIC_TYPES) for stop in later).groupBy(*ID).agg(*aggregates)
+    return _union(visit.select_values(_NUMERIC_TYPES) for visit in later).groupBy(*ID).agg(*aggregates)
 
 
 def _text_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataFrame | None:
@@ -167,16 +167,16 @@ def _text_columns(later: Sequence[StageVisit], stages: Sequence[Stage]) -> DataF
     from pyspark.sql import functions as F
 
     texts = {stage_columns.error: (ERROR, F.max), stage_columns.data: (SHOWN, F.min)}
-    text_visits = [stop for stop in later if ERROR in stop.values or SHOWN in stop.values]
+    text_visits = [visit for visit in later if ERROR in visit.values or SHOWN in visit.values]
     aggregates = [
         make(F.when(F.col(_STAGE) == stage.number, F.col(name))).alias(column_of(stage.number))
         for stage in stages
         for column_of, (name, make) in texts.items()
-        if any(stop.stage == stage.number and name in stop.values for stop in text_visits)
+        if any(visit.stage == stage.number and name in visit.values for visit in text_visits)
     ]
     if not aggregates:
         return None
-    rows = _union(stop.select_values({ERROR: "string", SHOWN: "string"}) for stop in text_visits)
+    rows = _union(visit.select_values({ERROR: "string", SHOWN: "string"}) for visit in text_visits)
     return rows.where(F.col(ERROR).isNotNull() | F.col(SHOWN).isNotNull()).groupBy(*ID).agg(*aggregates)
 
 
@@ -185,9 +185,9 @@ def _neighbour_columns(later: Sequence[StageVisit]) -> DataFrame | None:
     from pyspark.sql import functions as F
 
     neighbour_rows = [
-        stop.rows.where(is_present).select(*ID, item["hi"].alias("hi"), item["lo"].alias("lo"))
-        for stop in later
-        for is_present, item in stop.neighbours
+        visit.rows.where(is_present).select(*ID, item["hi"].alias("hi"), item["lo"].alias("lo"))
+        for visit in later
+        for is_present, item in visit.neighbours
     ]
     if not neighbour_rows:
         return None

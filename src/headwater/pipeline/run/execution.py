@@ -54,13 +54,13 @@ class PipelineExecution:
     """By source, the number of followed items."""
 
     def __post_init__(self) -> None:
-        self.following: ItemTracker | None = None
+        self.tracker: ItemTracker | None = None
         if self.options.follows_items:
             records_data = not self.options.redact
             fast_path_sources = (
                 frozenset[str]() if records_data and self.options.snapshots else one_row_sources(self.nodes)
             )
-            self.following = ItemTracker(
+            self.tracker = ItemTracker(
                 self.spark,
                 self.workspace,
                 self._sampling(),
@@ -97,8 +97,8 @@ class PipelineExecution:
         if frame is not None:
             self.frames[node.name] = frame
         self.finish_times[node.name] = datetime.now(UTC)
-        if isinstance(node, SourceNode) and self.following is not None and self.options.ensure_terminal:
-            self.expected_rows[node.name] = self.following.count_items(node)
+        if isinstance(node, SourceNode) and self.tracker is not None and self.options.ensure_terminal:
+            self.expected_rows[node.name] = self.tracker.count_items(node)
         if isinstance(node, RowMapNode) and node.name in self.function_outputs:
             self._check_failures(node, self.function_outputs[node.name])
 
@@ -106,10 +106,10 @@ class PipelineExecution:
         match node:
             case SourceNode():
                 frame = read[node.name]
-                return frame if self.following is None else self.following.follow_source(node, frame)
+                return frame if self.tracker is None else self.tracker.follow_source(node, frame)
             case TransformNode() | JoinNode() | AggregateNode():
                 frame = steps.apply_node(node, inputs)
-                return frame if self.following is None else self.following.follow_output(node, frame)
+                return frame if self.tracker is None else self.tracker.follow_output(node, frame)
             case RowMapNode():
                 return self._run_function(node, inputs[0])
             case PassThroughNode():
@@ -121,15 +121,15 @@ class PipelineExecution:
 
     def _run_function(self, node: RowMapNode, rows: DataFrame) -> DataFrame:
         """Runs a row function. Its results are stored if they are needed again: for items or for dead letters."""
-        if self.following is not None:
-            output = self.following.follow_row_map(node, node.inputs[0])
+        if self.tracker is not None:
+            output = self.tracker.follow_row_map(node, node.inputs[0])
         elif node.on_error == "dead_letter":
             output = FunctionOutput(node, self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows, 0)))
         else:
             return steps.row_map(node, rows)
         self.function_outputs[node.name] = output
-        if self.following is not None and node.mapper is not None:
-            return self.following.follow_output(node, output.results)
+        if self.tracker is not None and node.mapper is not None:
+            return self.tracker.follow_output(node, output.results)
         return output.results
 
     def _check_failures(self, node: RowMapNode, output: FunctionOutput) -> None:
@@ -143,10 +143,10 @@ class PipelineExecution:
             write_dead_letters(output, self.workspace)
 
     def account(self) -> ItemAccount | None:
-        if self.following is None:
+        if self.tracker is None:
             return None
         return ItemAccount(
-            self.following,
+            self.tracker,
             self.function_outputs,
             self.finish_times,
             self.nodes,

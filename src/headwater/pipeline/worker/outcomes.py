@@ -78,8 +78,8 @@ def _result_positions(emissions: list[int]) -> pa.Array:
     import pyarrow.compute as pc
 
     shown = pa.array([number > 0 for number in emissions for _ in range(number or 1)], pa.bool_())
-    following = pc.subtract(pc.cumulative_sum(shown.cast(pa.int64())), 1)
-    return pc.if_else(shown, following, pa.scalar(None, pa.int64()))
+    positions = pc.subtract(pc.cumulative_sum(shown.cast(pa.int64())), 1)
+    return pc.if_else(shown, positions, pa.scalar(None, pa.int64()))
 
 
 def _take_all(arrays: list[pa.Array], places: pa.Array) -> list[pa.Array]:

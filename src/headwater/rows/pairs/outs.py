@@ -34,18 +34,22 @@ def output_rows_of(
     if outs.is_small:
         unlimited = RowProvenance(spark, plan, marks, known=True)
         if unlimited.identity == provenance.identity:
-            return unlimited, OutputRows(unlimited, output, names, few=True)
+            return unlimited, OutputRows(unlimited, output, names, selects_rows=True)
     return provenance, outs
 
 
 class OutputRows:
-    """``few``: the query is filtered by the output's rows, and ``provenance`` has no limits at the top."""
+    """``selects_rows``: the query is filtered by the output's rows, and ``provenance`` has no limits at the top."""
 
     def __init__(
-        self, provenance: RowProvenance, output: DataFrame | None, names: Sequence[str] | None, few: bool = False
+        self,
+        provenance: RowProvenance,
+        output: DataFrame | None,
+        names: Sequence[str] | None,
+        selects_rows: bool = False,
     ) -> None:
         self._provenance = provenance
-        self._selects_rows = few
+        self._selects_rows = selects_rows
         self._top = provenance.frame(0)
         self._names = names or [column.name for column in provenance.columns]
         self._output, self._unreadable_reason = self._in_plan_order(output)
