@@ -78,7 +78,7 @@ public final class BlockPath {
       return;
     }
     if (!type.equals("LeftSemi") && !type.equals("LeftAnti")) {
-addStep("join", type);
+      addStep("join", type);
       addMeetings(otherSide);
     }
     if (!keepsUnmatched) {
@@ -96,13 +96,13 @@ addStep("join", type);
     for (int i = 0; i < outputs.size(); i++) {
       String name = ((Attribute) outputs.get(i)).name();
       if (name.startsWith("__hw_s") && name.endsWith("_hit")) {
-addStep("meet", name.substring(6, name.length() - 4));
+        addStep("meet", name.substring(6, name.length() - 4));
       }
     }
   }
 
   private void drop(String text, LogicalPlan droppedPlan) {
-addStep("drop", text);
+    addStep("drop", text);
     droppedPlans.add(droppedPlan);
   }
 
