@@ -41,7 +41,7 @@ def _kill_jvm_on_interrupt() -> Iterator[None]:
     """Ends the JVM that pyspark starts, if it is not up yet when we are interrupted.
 
     A JVM that is up ends when our end of its standard input closes. One that is starting would not: pyspark removes the
-    folder in which the JVM announces itself, and the JVM's gateway then stays without anybody to listen to.
+    folder in which the JVM announces itself, and the JVM's gateway then waits forever for a connection.
     """
     java_gateway: Any = import_module("pyspark.java_gateway")
     started: list[Popen[Any]] = []

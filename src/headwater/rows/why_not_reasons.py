@@ -248,7 +248,7 @@ class _FailedCondition:
     keys: Mapping[str, Any]
 
     def describe(self, row_count: int | None) -> str:
-        """``row_count``: so many rows there are."""
+        """``row_count``: the number of rows, if it is known."""
         verdict = "NULL" if self.false == 0 else "false" if self.null == 0 else "false or NULL"
         failed = self.false + self.null
         share = (
@@ -280,12 +280,12 @@ def _failed_conditions(shown: ExpressionFrame) -> list[_FailedCondition]:
         columns += [
             F.count(F.when(~verdict, 1)).alias(f"false{number}"),
             F.count(F.when(verdict.isNull(), 1)).alias(f"null{number}"),
-            F.first(F.when(~F.coalesce(verdict, F.lit(False)), example), ignorenulls=True).alias(f"told{number}"),
+            F.first(F.when(~F.coalesce(verdict, F.lit(False)), example), ignorenulls=True).alias(f"example{number}"),
         ]
     row = shown.frame.agg(*columns).collect()[0]
     failing = []
     for number, (condition, values) in enumerate(conditions):
-        false, null, example = row[f"false{number}"], row[f"null{number}"], row[f"told{number}"]
+        false, null, example = row[f"false{number}"], row[f"null{number}"], row[f"example{number}"]
         if example is not None:
             example_values = {expression.text: json_value(example[expression.column]) for expression in values}
             group = {expression.text: json_value(example[expression.column]) for expression in keys}

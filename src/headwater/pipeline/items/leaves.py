@@ -57,7 +57,7 @@ class ItemLeaf:
             parts.append(f"`{OUT}` as `{OUT_FIELD}`")
         fields = {KEY_FIELD: self.key, DATA_FIELD: self.data, **self.extra}
         parts += [f"{sql} as `{name}`" for name, sql in fields.items() if sql is not None]
-        return f"struct({', '.join(parts or ['true as nobody'])})"  # an older Spark knows no empty struct
+        return f"struct({', '.join(parts or ['true as no_items'])})"  # an older Spark knows no empty struct
 
     def id_prefix(self, source: str, number: int) -> str:
         return f"i{list(self.carried_ids).index(source)}_{number}"

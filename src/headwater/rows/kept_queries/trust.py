@@ -28,7 +28,7 @@ class TrustedFacet:
 @dataclass(frozen=True)
 class PlanTrust:
     """``keys`` are public keys in Base64. ``allow_unsigned`` also lets facets pass that carry no signature: those that
-    were stored before captures signed, and those that anybody sent. A signature that is not valid never passes."""
+    were stored before captures signed, and those of any sender. A signature that is not valid never passes."""
 
     keys: frozenset[str] = frozenset()
     allow_unsigned: bool = False
