@@ -84,7 +84,7 @@ def test_a_check_is_of_the_version_that_was_there(spark: SparkSession, tmp_path:
 
 def test_a_derived_frame_is_named_or_not_stored(spark: SparkSession, orders: Path, sqlite_url: str) -> None:
     part = spark.read.parquet(str(orders)).filter("id > 1")
-    with pytest.raises(QualityError, match="say with dataset="):
+    with pytest.raises(QualityError, match="name the dataset with dataset="):
         hw.quality(part, [not_null("id")], store=sqlite_url)
     both = spark.read.parquet(str(orders), str(orders.parent / "orders"))
     with hw.connect(sqlite_url) as lin:

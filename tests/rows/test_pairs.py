@@ -234,7 +234,7 @@ def test_an_output_that_does_not_agree_invalidates(spark: SparkSession, tables: 
         written = write(frame, tmp_path, spark.read.parquet(f"{tmp_path}/{number}"))
         assert written.facet["invalid"].startswith("the plan ")
         assert not Path(written.location.removeprefix("file:")).exists()
-        with pytest.raises(hw.HeadwaterError, match="were not kept"):
+        with pytest.raises(hw.HeadwaterError, match="were not stored"):
             PairTables(written.facet)
 
 

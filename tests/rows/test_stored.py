@@ -194,7 +194,7 @@ def test_python_of_a_stored_query_runs_only_if_allowed(estate: Estate) -> None:
 def test_rows_off_keeps_nothing_and_says_so(estate: Estate) -> None:
     with hw.run("quiet", rows="off"):
         estate.read("orders").write.parquet(estate.at("quiet"))
-    with pytest.raises(RowsError, match="Nothing was kept"):
+    with pytest.raises(RowsError, match="No row lineage is stored"):
         estate.trace("quiet")
 
 
