@@ -63,7 +63,7 @@ def lookups(facet: dict[str, Any], rounds: int) -> list[float]:
     """Of single rows, from the id to all its source rows."""
     seconds = []
     with PairTables(facet) as kept:
-        outs = kept.outs(limit=rounds + 4)
+        outs = kept.output_rows(limit=rounds + 4)
         for number, out in enumerate(outs):
             start = time.perf_counter()
             for rows in kept.sources([out.id]).values():

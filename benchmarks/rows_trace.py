@@ -78,7 +78,7 @@ def trace_one(spark: SparkSession, store: str, output: Path, row: Row) -> int:
     for name, value in row.asDict().items():
         where = where & F.col(name).eqNullSafe(F.lit(value))
     trace = hw.trace(str(output), where, spark=spark, store=store)
-    pairs = sum(part.steps.all_pairs().count() for part in trace.parts)
+    pairs = sum(part.trace.all_pairs().count() for part in trace.parts)
     trace.release()
     if not pairs:
         raise SystemExit(f"{output.name}: nothing is behind {row}: a trace that finds nothing would look fast")

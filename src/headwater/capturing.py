@@ -165,9 +165,9 @@ def run(
 
 def _make_row_capture(spark: SparkSession, redactor: Redactor) -> RowCapture:
     """Made in a thread of the capture: the job does not wait for the imports."""
-    from headwater.rows.pairs.capture import RowTablesKeeper
+    from headwater.rows.pairs.capture import RowTableCapture
 
-    return RowTablesKeeper(spark, redactor)
+    return RowTableCapture(spark, redactor)
 
 
 def _make_evidence_provider(

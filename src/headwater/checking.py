@@ -14,14 +14,14 @@ from headwater.model.names import Dataset, Job
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from headwater.checks.checked import Checked
+    from headwater.checks.checked import QualityCheck
     from headwater.model.quality import Rule
     from headwater.store.store import Store
 
 Answer = TypeVar("Answer")
 
 _log = logging.getLogger("headwater")
-_UNNAMED = "The frame is not simply a read of one dataset: say with dataset= of which this is the quality."
+_NO_DATASET = "The frame is not a plain read of one dataset: name the dataset with dataset=."
 
 
 def quality(
@@ -33,42 +33,42 @@ def quality(
     job: str | None = None,
     namespace: str | None = None,
     strict: bool = False,
-) -> Checked:
+) -> QualityCheck:
     """Measure the quality of ``df`` by ``rules`` (:mod:`headwater.rules`), by one pass of Spark over it.
 
-    What is found is stored as the quality of ``dataset``: the one that ``df`` is a read of, unless told. A text names
-    one that the store knows. ``store`` is a store or its address; without it, it goes where the capture of this Spark
-    application sends its events, or to the store of `HEADWATER_STORE`; with neither, nowhere. ``job`` and ``namespace``
-    name the job that measures. If the store cannot be reached, a warning is all that comes of it. ``strict`` raises
-    :class:`~headwater.errors.RulesBroken` where rules are broken, after all is stored.
+    The report is stored as the quality of ``dataset``, by default the one that ``df`` reads. A text names a dataset
+    that the store knows. ``store`` is a store or its address; by default the report goes where the capture of this
+    Spark application sends its events, else to the store of `HEADWATER_STORE`, else it is not stored. ``job`` and
+    ``namespace`` name the job that measures. If the store cannot be reached, a warning is logged. ``strict`` raises
+    :class:`~headwater.errors.RulesBroken` where rules are broken, after the report is stored.
     """
     from headwater.capture.listener.session import refuse_connect
     from headwater.checks import measuring
     from headwater.checks.breaking import refuse_unfit
-    from headwater.checks.checked import Checked
+    from headwater.checks.checked import QualityCheck
 
     refuse_connect(df.sparkSession)
     asked = tuple(rules)
     if not asked:
-        raise QualityError("There is no rule to measure by: see hw.rules.")
+        raise QualityError("There are no rules: pass at least one of hw.rules.")
     refuse_unfit(df, asked)
-    way = _Way(df, store, namespace or os.environ.get("HEADWATER_NAMESPACE"))
-    read = way.dataset(dataset)
+    target = _QualityTarget(df, store, namespace or os.environ.get("HEADWATER_NAMESPACE"))
+    read = target.dataset(dataset)
     began = datetime.now(UTC)
     counts = measuring.count(df, asked, began)
-    found = measuring.report(asked, counts, began)
+    report = measuring.report(asked, counts, began)
     run_id = None
     if read is not None:
         from headwater.capture.events.builder import new_run_id
-        from headwater.checks.events import events_of
+        from headwater.checks.events import quality_events
 
         named, version = read
-        by = Job(way.namespace, job or f"quality of {named.name}")
+        by = Job(target.namespace, job or f"quality of {named.name}")
         run_id = new_run_id()
-        if not way.send(events_of(run_id, by, named, version, began, asked, counts, found)):
+        if not target.send(quality_events(run_id, by, named, version, began, asked, counts, report)):
             read = run_id = None
-    checked = Checked(
-        found.measured_at, found.rows, found.metrics, found.validations, found.anomalies,
+    checked = QualityCheck(
+        report.measured_at, report.rows, report.metrics, report.validations, report.anomalies,
         read[0] if read else None, run_id, df, asked,
     )  # fmt: skip
     if strict and not checked.passed:
@@ -76,57 +76,57 @@ def quality(
     return checked
 
 
-class _Way:
-    """Where what is found goes, if anywhere."""
+class _QualityTarget:
+    """The dataset and the store that a report belongs to."""
 
     def __init__(self, frame: DataFrame, store: str | Store | None, namespace: str | None) -> None:
         from headwater.capture.listener import session
         from headwater.store.engine.database import shown_address
 
         if isinstance(store, str):
-            shown_address(store)  # an address that no store can have is refused before anything is measured
+            shown_address(store)  # refuses an invalid address before anything is measured
         self._frame = frame
-        self._told_where = store is not None
+        self._has_explicit_store = store is not None
         context = frame.sparkSession.sparkContext
-        captures = [each for each in session.active() if each.context is context] if store is None else []
+        captures = [capture for capture in session.active() if capture.context is context] if store is None else []
         self._capture = captures[-1] if captures else None
         self._store = store if store is not None or captures else os.environ.get("HEADWATER_STORE")
         self.namespace = namespace or (self._capture.namespace if self._capture else None) or "default"
 
-    def dataset(self, asked: str | Dataset | None) -> tuple[Dataset, str | None] | None:
+    def dataset(self, requested: str | Dataset | None) -> tuple[Dataset, str | None] | None:
         """The dataset, with the version that a table format gives it. A name that the store does not know is refused
-        before anything is measured; of a store that is not there, nothing can be said."""
-        from headwater.checks.naming import plain_read
+        before anything is measured; a store that cannot be reached only causes a warning."""
+        from headwater.checks.naming import dataset_read
 
         if self._store is None and self._capture is None:
-            if asked is not None:
-                _log.warning("What is measured of %s is stored nowhere: give store=, or call hw.enable.", asked)
+            if requested is not None:
+                _log.warning("The quality of %s is not stored: pass store= or call hw.enable.", requested)
             return None
-        read = plain_read(self._frame)
-        if asked is None:
+        read = dataset_read(self._frame)
+        if requested is None:
             if read is not None:
                 return read.dataset, read.version
-            if self._told_where:
-                raise QualityError(_UNNAMED)
-            _log.warning("What is measured is not stored. %s", _UNNAMED)
+            if self._has_explicit_store:
+                raise QualityError(_NO_DATASET)
+            _log.warning("The quality is not stored. %s", _NO_DATASET)
             return None
-        named = asked if isinstance(asked, Dataset) else self._known(asked)
+        named = requested if isinstance(requested, Dataset) else self._find_dataset(requested)
         if named is None:
             return None
         return named, read.version if read is not None and read.dataset == named else None
 
-    def _known(self, asked: str) -> Dataset | None:
-        from headwater.rows.stored_writes import path_dataset
+    def _find_dataset(self, name: str) -> Dataset | None:
+        from headwater.rows.stored_writes import dataset_of_path
 
         if self._store is None:
-            raise QualityError(f"'{asked}' cannot be looked up without a store: give hw.Dataset(namespace, name).")
+            raise QualityError(f"'{name}' cannot be looked up without a store: pass hw.Dataset(namespace, name).")
 
         def look(store: Store) -> Dataset:
             try:
-                return store.dataset(asked).summary.dataset
+                return store.dataset(name).summary.dataset
             except UnknownDataset as unknown:
                 try:
-                    return store.dataset(path_dataset(asked)).summary.dataset
+                    return store.dataset(dataset_of_path(name)).summary.dataset
                 except QueryError:
                     raise unknown from None
 
@@ -140,7 +140,7 @@ class _Way:
         return self._with_store(lambda store: store.ingest_many(events)) is not None
 
     def _with_store(self, ask: Callable[[Store], Answer]) -> Answer | None:
-        """None, and a warning, where there is no store that answers. A store that is handed over stays open."""
+        """Returns None and logs a warning if the store cannot be reached. A store that the caller passed stays open."""
         from headwater.store.store import Store as Opened
 
         assert self._store is not None
@@ -150,5 +150,5 @@ class _Way:
             with Opened(self._store) as opened:
                 return ask(opened)
         except StoreError as down:
-            _log.warning("Quality is not stored; what was measured is answered all the same. %s", down)
+            _log.warning("The quality is not stored; the report is returned all the same. %s", down)
             return None

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from headwater.capture.listener.application import Capture
-    from headwater.pipeline.dead_letters.replay import Replayed
-    from headwater.pipeline.run.background import Started
-    from headwater.pipeline.run.pipeline_run import Running
+    from headwater.pipeline.dead_letters.replay import ReplayResult
+    from headwater.pipeline.run.background import BackgroundRun
+    from headwater.pipeline.run.pipeline_run import PipelineRun
     from headwater.pipeline.run.result import Result
     from headwater.store.store import Store
 
 
-class Pipeline(declared.Pipeline):
-    """A declared pipeline that runs on Spark, and tells of each item what became of it.
+class Pipeline(declared.PipelineDeclaration):
+    """A declared pipeline that runs on Spark and records the outcome of each item.
 
     >>> p = Pipeline("daily_revenue", namespace="prod")
     >>> orders = p.source("orders", lambda spark: spark.read.parquet("raw/orders"), key="order_id")
@@ -45,18 +45,18 @@ class Pipeline(declared.Pipeline):
     ) -> Result:
         """Run it and wait.
 
-        ``partition`` is what the run writes of its outputs. ``options`` say what is recorded of items; ``sinks`` take
-        the records and the report. The run's events go where `hw.enable` sends them; where it was not called, to
-        ``store``, which is that of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db` unless it is given. With
-        ``LineageOptions.off()`` and no `hw.enable` there are none. ``progress``: a bar for each node; None is where
-        somebody looks. ``checksums`` are as in `hw.enable`.
+        ``partition`` names the partition of its outputs that the run writes. ``options`` choose what is recorded of
+        items; ``sinks`` receive the records and the report. The run's events go where `hw.enable` sends them; if it was
+        not called, to ``store``, by default that of `HEADWATER_STORE` or `sqlite:///.headwater/lineage.db`. With
+        ``LineageOptions.off()`` and without `hw.enable` there are no events. ``progress``: a bar for each node; None
+        shows it in a terminal and in a notebook. ``checksums`` are as in `hw.enable`.
 
         Where every item is followed (``LineageOptions(mode="full")``), the run ends well only if every row of its
         sources is accounted for.
         """
         options = options or LineageOptions()
-        with _captured(self, spark, store, options) as capture:
-            return self._running(spark, partition, options, capture, sinks, progress, checksums).go()
+        with _capturing(self, spark, store, options) as capture:
+            return self._pipeline_run(spark, partition, options, capture, sinks, progress, checksums).run()
 
     def replay(
         self,
@@ -71,26 +71,26 @@ class Pipeline(declared.Pipeline):
         sinks: Sequence[Any] = (),
         progress: bool | None = None,
         checksums: str | None = None,
-    ) -> list[Replayed]:
-        """Try dead letters again, with the functions as they are now: those of a run, of a node, or all that were not
-        tried again yet. Each node's letters are a run of their own, through the nodes after it into the sinks.
+    ) -> list[ReplayResult]:
+        """Replay dead letters with the current functions: those of a run, of a node, or all that were not replayed yet.
+        Each node's letters are a run of their own, through the nodes after it into the sinks.
 
-        What they become is added to what the sinks have. Where that would be wrong, as behind an aggregate, this is
-        refused with the node's name; ``mode`` says that the sinks shall be written all the same, and how. All items of
-        the letters are followed unless ``options`` say otherwise; letters are looked for in ``options.location``.
+        The results are appended to the sinks. Where that would be wrong, as behind an aggregate, the replay is refused
+        with the node's name; ``mode`` writes the sinks all the same, in that mode. By default all items of the letters
+        are followed; letters are read from ``options.location``.
         """
-        from headwater.pipeline.dead_letters.replay import ReplayRunning
-        from headwater.pipeline.dead_letters.waiting import waiting_letters
+        from headwater.pipeline.dead_letters.replay import ReplayRun
+        from headwater.pipeline.dead_letters.waiting import find_waiting_letters
         from headwater.pipeline.run.pipeline_run import DEFAULT_LOCATION
 
         options = options or LineageOptions(mode="full")
-        found = waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
-        if not found:
+        replays = find_waiting_letters(self, spark, options.location or DEFAULT_LOCATION, run_id, node, mode)
+        if not replays:
             return []
-        with _captured(self, spark, store, options) as capture:
-            how: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
-            how |= {"sinks": sinks, "progress": progress, "checksums": checksums}
-            return [ReplayRunning(letters, self, spark, **how).replay() for letters in found]
+        with _capturing(self, spark, store, options) as capture:
+            run_options: dict[str, Any] = {"partition": partition, "options": options, "capture": capture}
+            run_options |= {"sinks": sinks, "progress": progress, "checksums": checksums}
+            return [ReplayRun(letters, self, spark, **run_options).replay() for letters in replays]
 
     def start(
         self,
@@ -100,15 +100,15 @@ class Pipeline(declared.Pipeline):
         options: LineageOptions | None = None,
         sinks: Sequence[Any] = (),
         checksums: str | None = None,
-    ) -> Started:
-        """Run it in a thread of its own: `started.wait()` gives the result, `started.cancel()` ends the run. Its events
-        go where `hw.enable` sends them."""
-        from headwater.pipeline.run.background import Started
+    ) -> BackgroundRun:
+        """Run it in a thread of its own: `started.wait()` returns the result, `started.cancel()` ends the run. Its
+        events go where `hw.enable` sends them."""
+        from headwater.pipeline.run.background import BackgroundRun
 
         options = options or LineageOptions()
-        return Started(self._running(spark, partition, options, _active(spark), sinks, False, checksums))
+        return BackgroundRun(self._pipeline_run(spark, partition, options, _active(spark), sinks, False, checksums))
 
-    def _running(
+    def _pipeline_run(
         self,
         spark: SparkSession,
         partition: str | None,
@@ -117,10 +117,10 @@ class Pipeline(declared.Pipeline):
         sinks: Sequence[Any],
         progress: bool | None,
         checksums: str | None = None,
-    ) -> Running:
-        from headwater.pipeline.run.pipeline_run import Running
+    ) -> PipelineRun:
+        from headwater.pipeline.run.pipeline_run import PipelineRun
 
-        return Running(
+        return PipelineRun(
             self,
             spark,
             partition=partition,
@@ -135,11 +135,11 @@ class Pipeline(declared.Pipeline):
 def _active(spark: SparkSession) -> Capture | None:
     from headwater.capture.listener import session
 
-    return next((each for each in session.active() if each.context is spark.sparkContext), None)
+    return next((capture for capture in session.active() if capture.context is spark.sparkContext), None)
 
 
 @contextmanager
-def _captured(
+def _capturing(
     pipeline: Pipeline, spark: SparkSession, store: str | Store | None, options: LineageOptions
 ) -> Iterator[Capture | None]:
     from headwater import capturing

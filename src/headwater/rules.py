@@ -1,4 +1,4 @@
-"""What quality is measured by: `hw.rules.not_null("amount")` and its kin, for :func:`headwater.quality`."""
+"""Rules for :func:`headwater.quality`, such as `hw.rules.not_null("amount")`."""
 
 from headwater.model.quality import Rule, custom, fresh, in_range, not_null, pattern, unique
 

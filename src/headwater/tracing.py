@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from headwater.rows.answer import Trace
-    from headwater.rows.forward import Forward
+    from headwater.rows.forward import ForwardTrace
     from headwater.rows.why_not import WhyNot
     from headwater.store.store import Store
 
-_NO_SESSION = "For a stored run or dataset, hand over a session: spark=spark."
+_NO_SESSION = "For a stored run or dataset, pass a session: spark=spark."
 
 
 def trace(
@@ -34,13 +34,14 @@ def trace(
 ) -> Trace:
     """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
 
-    ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is how many jobs to go back through: 1 stops
-    at what was read, None at the first sources. A run with several outputs needs ``output``, the end of the name of
-    one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no trusted key
-    signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures signed.
+    ``what`` is a DataFrame, or a run id or dataset of the store. ``depth`` is the number of jobs to trace back through:
+    1 stops at the job's inputs, None at the first sources. A run with several outputs needs ``output``, the end of the
+    name of one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no
+    trusted key signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures
+    signed.
     """
     from headwater.rows.backward_chain import Tracer
-    from headwater.rows.stored_writes import Writes
+    from headwater.rows.stored_writes import StoredWrites
 
     if not isinstance(what, str):
         spark = what.sparkSession
@@ -49,15 +50,15 @@ def trace(
     if depth is not None and depth < 1:
         raise RowsError(f"The depth must be 1 or more, not {depth}.")
     if not isinstance(what, str) and depth == 1:
-        return Tracer(Writes(spark, None)).trace_frame(what, where)
+        return Tracer(StoredWrites(spark, None)).trace_frame(what, where)
     with _history(store) as history:
-        tracer = Tracer(Writes(spark, history, allow_python, trust_unsigned), depth)
+        tracer = Tracer(StoredWrites(spark, history, allow_python, trust_unsigned), depth)
         return tracer.trace(what, where, output) if isinstance(what, str) else tracer.trace_frame(what, where)
 
 
 @contextmanager
 def _history(store: str | Store | None) -> Iterator[Store]:
-    """A store that is handed over stays open."""
+    """A store that the caller passed stays open."""
     if store is None or isinstance(store, str):
         from headwater.store.store import Store as Opened
 
@@ -77,14 +78,15 @@ def trace_forward(
     output: str | None = None,
     allow_python: bool = False,
     trust_unsigned: bool = False,
-) -> Forward:
+) -> ForwardTrace:
     """Which rows of ``what`` the rows of ``source`` reached: those that meet ``where``, a condition in SQL over the
-    source's columns. A source may be named by the end of its name, as `raw/orders`. Else as in :func:`trace`."""
-    from headwater.rows.forward import Forward
-    from headwater.rows.marked import marked
+    source's columns. A source may be named by the end of its name, as `raw/orders`. The other arguments are those of
+    :func:`trace`."""
+    from headwater.rows.forward import ForwardTrace
+    from headwater.rows.marked import mark_source
 
-    asked = marked(_query(what, spark, store, output, allow_python, trust_unsigned), source, where)
-    return Forward(asked.provenance, asked.sources)
+    marked = mark_source(_query(what, spark, store, output, allow_python, trust_unsigned), source, where)
+    return ForwardTrace(marked.provenance, marked.sources)
 
 
 def why_not(
@@ -100,11 +102,11 @@ def why_not(
 ) -> WhyNot:
     """Why the rows of ``source`` that meet ``where`` are not in ``what``: the first operator that let none of them
     through, with the values that decided it, and up to two more that would have stopped them after it."""
-    from headwater.rows.marked import marked
+    from headwater.rows.marked import mark_source
     from headwater.rows.why_not import WhyNot
 
     frame = _query(what, spark, store, output, allow_python, trust_unsigned)
-    return WhyNot(frame.sparkSession, marked(frame, source, where))
+    return WhyNot(frame.sparkSession, mark_source(frame, source, where))
 
 
 def _query(
@@ -115,13 +117,13 @@ def _query(
     allow_python: bool,
     trust_unsigned: bool,
 ) -> DataFrame:
-    """Of a stored run or dataset, the query that wrote it last."""
-    from headwater.rows.stored_writes import Writes
+    """For a stored run or dataset, the query that wrote it last."""
+    from headwater.rows.stored_writes import StoredWrites
 
     if not isinstance(what, str):
         return what
     if spark is None:
         raise RowsError(_NO_SESSION)
     with _history(store) as history:
-        writes = Writes(spark, history, allow_python, trust_unsigned)
-        return writes.frame(writes.behind(what, output)[0])
+        writes = StoredWrites(spark, history, allow_python, trust_unsigned)
+        return writes.frame(writes.writes_of(what, output)[0])

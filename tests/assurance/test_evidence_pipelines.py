@@ -161,10 +161,10 @@ def test_a_fan_out_of_a_pipeline_is_told_with_its_rows(spark: SparkSession, watc
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (hw.LineageOptions(mode="sampled", sample_every=2), "one item in 2 was followed, as the run was asked to"),
+        (hw.LineageOptions(mode="sampled", sample_every=2), "one item in 2 was followed, as its options say"),
         (
             FULL.with_(ensure_terminal=False),
-            "the rows of the sources were not counted beforehand, as the run was asked to",
+            "the rows of the sources were not counted beforehand, as its options say",
         ),
     ],
 )
@@ -187,7 +187,7 @@ def test_an_account_that_could_not_be_made(
     def broken(*_: object) -> None:
         raise RuntimeError("no account today")
 
-    monkeypatch.setattr("headwater.pipeline.items.accounts.Account.ways", broken)
+    monkeypatch.setattr("headwater.pipeline.items.accounts.ItemAccount.source_stages", broken)
     ended = run(spark, watch, folder)
     assert ended.states[-1] == "COMPLETE"
     ledger = facets_of(ended)["cdme.accountingLedger"]

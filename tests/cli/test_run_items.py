@@ -17,7 +17,7 @@ import headwater as hw
 from headwater.errors import PipelineError
 from headwater.model.items import Reason
 from headwater.pipeline.items.item_log import MANIFEST
-from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.items.stored_records import StoredItems
 from tests.cli.running import Run
 from tests.support.daily_revenue import DailyRevenue as Estate
 from tests.support.daily_revenue import python
@@ -77,7 +77,7 @@ def test_what_is_not_there_is_said(estate: Estate, run: Run) -> None:
 
 
 def test_records_are_read_without_spark(estate: Estate) -> None:
-    with Items(estate.items) as items:
+    with StoredItems(estate.items) as items:
         assert items.counts() == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 3, Reason.EMITTED: 6}
         assert items.counts(source="orders") == {Reason.DEAD_LETTERED: 1, Reason.FILTERED_OUT: 2, Reason.EMITTED: 4}
         assert items.unresolved() == ()
@@ -89,7 +89,9 @@ def test_records_are_read_without_spark(estate: Estate) -> None:
         assert items.record("nobody") is None
         assert items.history("nobody") == ()
         assert len(items.records()) == 10
-    asking = f"from headwater.pipeline.items.stored_records import Items; Items({str(estate.items)!r}).records()"
+    asking = (
+        f"from headwater.pipeline.items.stored_records import StoredItems; StoredItems({str(estate.items)!r}).records()"
+    )
     code = f"import sys; {asking}; print(*sys.modules)"
     assert "pyspark" not in python(estate.folder, "-c", code).split()
 
@@ -135,15 +137,15 @@ def test_runs_without_items_at_hand(run: Run, tmp_path: Path, facet: dict[str, A
 
 def test_records_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="no records of items"):
-        Items(tmp_path)
+        StoredItems(tmp_path)
     (tmp_path / MANIFEST).write_text("{")
     with pytest.raises(PipelineError, match=r"cannot be read: _journal\.json is damaged"):
-        Items(tmp_path)
+        StoredItems(tmp_path)
     manifest = {"version": 1, "sources": [{"source": "orders", "folder": "0", "stations": []}], "options": {}}
     (tmp_path / MANIFEST).write_text(json.dumps(manifest))
     (tmp_path / "0").mkdir()
     (tmp_path / "0" / "part.parquet").write_bytes(b"nothing")
-    with Items(tmp_path) as items, pytest.raises(PipelineError, match="cannot be read"):
+    with StoredItems(tmp_path) as items, pytest.raises(PipelineError, match="cannot be read"):
         items.counts()
 
 

@@ -14,7 +14,7 @@ from tests.pipeline.by_hand import Fate, Step
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.pipeline.declare.nodes import Node
+    from headwater.pipeline.declare.nodes import PipelineNode
 
 READ = ("keyed", "lying", "memory")
 """Of a source: files with a key, files without one, or a frame of the program's own."""
@@ -81,7 +81,7 @@ def declared(spark: SparkSession, steps: list[Step], folder: Path, name: str = "
     return pipeline
 
 
-def declare(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path) -> Node:
+def declare(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path) -> PipelineNode:
     from pyspark.sql import functions as F
 
     match step.kind:
@@ -132,7 +132,7 @@ class _Transform:
         return found
 
 
-def _source(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path) -> Node:
+def _source(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path) -> PipelineNode:
     frame = spark.createDataFrame(list(step.data), _SCHEMA)
     if step.how == "memory":
         return pipeline.source(step.name, lambda _: frame)

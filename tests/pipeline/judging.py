@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import headwater as hw
-from headwater.pipeline.declare.pipeline import Pipeline
+from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.run.result import Result
 from tests.pipeline.by_hand import Ended, Hopped, Item, Step, account, walk
 
@@ -26,7 +26,7 @@ def run(spark: SparkSession, pipeline: hw.Pipeline, folder: Path, options: hw.Li
     return pipeline.start(spark, options=options.with_(location=str(folder / "items"))).wait()
 
 
-def said(result: Result, pipeline: Pipeline) -> tuple[dict[Item, Ended], set[Item]]:
+def said(result: Result, pipeline: PipelineDeclaration) -> tuple[dict[Item, Ended], set[Item]]:
     """In the model's words; and the items that do not name all those that they were merged with."""
     records = [row.asDict(recursive=True) for row in result.items.collect()]
     names: dict[str, Item] = {
@@ -59,7 +59,7 @@ def different(item: Item, found: Ended, expected: Ended) -> str:
     return "\n".join(lines)
 
 
-def in_order(steps: Sequence[Step], pipeline: Pipeline) -> list[Step]:
+def in_order(steps: Sequence[Step], pipeline: PipelineDeclaration) -> list[Step]:
     """As the pipeline runs them."""
     by_name = {step.name: step for step in steps}
     return [by_name[node.name] for node in pipeline.check()]

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import headwater as hw
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.items.appending import Appending
+from headwater.pipeline.items.appending import AppendCheck
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +38,7 @@ def checked(spark: SparkSession, build: Build) -> None:
     mapped = p.map("mapped", rows, lambda row: row, schema="id long, tags array<string>")
     again = p.map("again", other, lambda row: row, schema="id long, n long")
     p.sink("out", build(p, mapped, again), path="nowhere")
-    Appending(spark, p.check(), "mapped").check()
+    AppendCheck(spark, p.check(), "mapped").check()
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_row_by_row(spark: SparkSession, build: Build) -> None:
         (one(lambda df: df.withColumn("n", F.row_number().over(Window.orderBy("id")))), "Window"),
         (one(lambda df: df.mapInArrow(lambda batches: batches, "id long, tags array<string>")), "MapInArrow"),
         (one(lambda df: df.alias("a").join(df.alias("b"), "id")), "Join"),
-        (both(lambda df, other: df.select("id").union(other.select("id"))), "do not come from those"),
+        (both(lambda df, other: df.select("id").union(other.select("id"))), "do not come from the replayed ones"),
         (both(lambda df, other: other.join(df, "id", "left_semi")), "Join"),
-        (both(lambda df, other: other), "do not come from those"),
-        (joined("right"), "do not come from those"),
-        (joined("full"), "do not come from those"),
+        (both(lambda df, other: other), "do not come from the replayed ones"),
+        (joined("right"), "do not come from the replayed ones"),
+        (joined("full"), "do not come from the replayed ones"),
         (joined("anti", left=False), "Join"),
         (joined("semi", left=False), "Join"),
     ],

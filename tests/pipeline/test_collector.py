@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from headwater.model.items import Cardinality, Hop, ItemRecord, Outcome, Reason
 from headwater.pipeline.declare.options import LineageOptions
 from headwater.pipeline.items.collector import Collector
-from headwater.pipeline.items.record_shape import shaped
+from headwater.pipeline.items.record_shape import shape_record
 from tests.oracles.profiles import QUICK
 from tests.pipeline.test_items import item_records
 
@@ -39,8 +39,8 @@ def test_what_is_over_the_cap(overflow: str, kept: int, passed: int, dropped: in
         collector.record([record(number)])
     assert [each.correlation_id for each in collector.records] == [f"id {number}" for number in range(kept)]
     assert len(over) == passed
-    assert collector.passed_on == (passed if overflow == "degrade" else 0)
-    assert collector.dropped == dropped
+    assert collector.passed_on_count == (passed if overflow == "degrade" else 0)
+    assert collector.dropped_count == dropped
     assert sum(collector.counts.values()) == 7, "every item is counted once, wherever its record went"
     if overflow == "drop":
         assert collector.counts == {Reason.DROPPED_BY_BACKPRESSURE: 4, Reason.EMITTED: 3}
@@ -96,11 +96,11 @@ def test_any_number_of_threads() -> None:
 
 def test_what_each_option_leaves_of_a_record() -> None:
     whole = record(1)
-    assert shaped(whole, ALL) == whole
+    assert shape_record(whole, ALL) == whole
     hops = whole.hops
 
     def only(**changes: Any) -> ItemRecord:
-        return shaped(whole, ALL.with_(**changes))
+        return shape_record(whole, ALL.with_(**changes))
 
     def each(**changes: Any) -> ItemRecord:
         return replace(whole, hops=tuple(replace(hop, **changes) for hop in hops))
@@ -130,10 +130,10 @@ switches = st.fixed_dictionaries(
 @given(item_records, switches, st.integers(1, 4))
 def test_shaping_twice_changes_nothing_more(whole: ItemRecord, chosen: dict[str, bool], max_hops: int) -> None:
     options = LineageOptions(mode="full", max_hops=max_hops, **chosen)  # type: ignore[arg-type]
-    once = shaped(whole, options)
-    assert shaped(once, options) == once
+    once = shape_record(whole, options)
+    assert shape_record(once, options) == once
     assert len(once.hops) <= max_hops
     assert (once.correlation_id, once.reason, once.outcome) == (whole.correlation_id, whole.reason, whole.outcome)
     assert once.hops[-1:] == () or once.hops[-1].node == whole.hops[-1].node
     if options.redact:
-        assert '"secret"' not in json.dumps(shaped(replace(whole, data='"secret"'), options).to_dict())
+        assert '"secret"' not in json.dumps(shape_record(replace(whole, data='"secret"'), options).to_dict())

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.declare.nodes import Join, Passage, RowMap, Sink
-from headwater.pipeline.declare.pipeline import Pipeline, edges_of
+from headwater.pipeline.declare.nodes import JoinNode, PassThroughNode, RowMapNode, SinkNode
+from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
 from headwater.pipeline.run.report import NodeReport
 
 
@@ -29,8 +29,8 @@ def price(row: Any) -> Any:
     return row
 
 
-def daily(name: str = "daily_revenue", namespace: str = "prod") -> Pipeline:
-    p = Pipeline(name, namespace)
+def daily(name: str = "daily_revenue", namespace: str = "prod") -> PipelineDeclaration:
+    p = PipelineDeclaration(name, namespace)
     orders = p.source("orders", read, key="order_id")
     customers = p.source("customers", read)
     valid = p.transform("valid", orders, same)
@@ -56,11 +56,11 @@ def test_an_id_is_that_of_the_name_and_the_namespace() -> None:
     assert UUID(daily().id).version == 5
     assert daily().id == daily().id
     assert len({daily().id, daily("other").id, daily(namespace="test").id}) == 3
-    assert Pipeline("b", "a").id != Pipeline("a", "b").id
+    assert PipelineDeclaration("b", "a").id != PipelineDeclaration("a", "b").id
 
 
 def test_a_node_by_its_name_may_be_declared_later() -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     p.sink("out", "later", path="x")
     p.transform("later", "in", same)
     p.source("in", read)
@@ -88,28 +88,28 @@ def test_what_the_nodes_say_of_themselves_is_plain_and_holds_no_secret() -> None
     [("inner", "inner"), ("LEFT_OUTER", "left"), ("outer", "full"), ("full_outer", "full"), ("left_anti", "anti")],
 )
 def test_joins_have_sparks_names(said: str, meant: str) -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     join = p.join("j", p.source("a", read), p.source("b", read), on=["x", "y"], how=said)
-    assert isinstance(join, Join)
+    assert isinstance(join, JoinNode)
     assert (join.how, join.on, join.inputs) == (meant, ("x", "y"), ("a", "b"))
 
 
 def test_a_schema_may_be_a_struct_type() -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     schema = StructType([StructField("x", LongType())])
     node = p.flat_map("f", p.source("a", read), price, schema=schema)
-    assert isinstance(node, RowMap)
+    assert isinstance(node, RowMapNode)
     assert (node.kind, node.configuration["schema"]) == ("flat_map", "struct<x:bigint>")
 
 
 def test_an_aggregate_may_be_called_as_a_parameter_is() -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     total: Any = "max(name)"
     p.aggregate("g", p.source("a", read), by="x", name=total, input=total)
     assert p.nodes[-1].configuration["aggregates"] == {"name": "max(name)", "input": "max(name)"}
 
 
-REFUSED: dict[str, tuple[Callable[[Pipeline], object], str, str]] = {
+REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     "two nodes of one name": (lambda p: p.source("in", read), "in", "there is a source of that name already"),
     "a slash": (lambda p: p.source("a/b", read), "a/b", "has no '/'"),
     "our prefix": (lambda p: p.source("__hw_x", read), "__hw_x", "begin with '__hw_'"),
@@ -154,14 +154,14 @@ REFUSED: dict[str, tuple[Callable[[Pipeline], object], str, str]] = {
 }
 
 
-def mapped(p: Pipeline, schema: Any = "x long", **settings: Any) -> object:
+def mapped(p: PipelineDeclaration, schema: Any = "x long", **settings: Any) -> object:
     return p.map("x", "in", price, schema=schema, **settings)
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_wrong_node_is_refused_at_once(case: str) -> None:
     declare, node, told = REFUSED[case]
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     p.source("in", read)
     with pytest.raises(PipelineInvalid) as refused:
         declare(p)
@@ -172,7 +172,7 @@ def test_a_wrong_node_is_refused_at_once(case: str) -> None:
 
 def test_a_pipeline_needs_a_name() -> None:
     with pytest.raises(PipelineInvalid, match="no name"):
-        Pipeline("")
+        PipelineDeclaration("")
 
 
 def test_an_unknown_input_is_told_with_what_there_is() -> None:
@@ -183,7 +183,7 @@ def test_an_unknown_input_is_told_with_what_there_is() -> None:
 
 
 def test_a_circle_is_told_node_by_node() -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     p.transform("a", "c", same)
     p.transform("b", "a", same)
     p.transform("c", "b", same)
@@ -197,7 +197,7 @@ def test_a_circle_is_told_node_by_node() -> None:
 
 
 def test_a_pipeline_without_a_sink_is_refused() -> None:
-    p = Pipeline("p")
+    p = PipelineDeclaration("p")
     p.source("in", read)
     with pytest.raises(PipelineInvalid, match="Pipeline 'p': it has no sink"):
         p.check()
@@ -210,9 +210,9 @@ def test_a_sink_gives_nothing() -> None:
         p.check()
 
 
-def nesting(**settings: Any) -> tuple[Pipeline, Pipeline]:
+def nesting(**settings: Any) -> tuple[PipelineDeclaration, PipelineDeclaration]:
     inner = daily()
-    outer = Pipeline("outer")
+    outer = PipelineDeclaration("outer")
     raw = outer.source("raw", read)
     outer.pipeline("sub", inner, inputs={"orders": raw}, **settings)
     return outer, inner
@@ -224,9 +224,9 @@ def test_a_nested_pipelines_nodes_are_in_their_place() -> None:
     nodes = {node.name: node for node in outer.check()}
     assert set(nodes) == {"raw", "copy", *(f"sub/{node.name}" for node in inner.nodes)}
     fed = nodes["sub/orders"]
-    assert isinstance(fed, Passage)
+    assert isinstance(fed, PassThroughNode)
     assert fed.inputs == ("raw",)
-    assert isinstance(nodes["sub/report"], Sink)
+    assert isinstance(nodes["sub/report"], SinkNode)
     assert nodes["copy"].inputs == ("sub/daily",)
     assert ("sub/priced", "sub/named") in edges_of(list(nodes.values()))
 
@@ -243,7 +243,7 @@ def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
     outer, _ = nesting(outputs=["report"])
     outer.sink("copy", "sub", path="x")
     nodes = {node.name: node for node in outer.check()}
-    assert isinstance(nodes["sub/report"], Passage)
+    assert isinstance(nodes["sub/report"], PassThroughNode)
     assert nodes["copy"].inputs == ("sub/report",)
 
 
@@ -256,7 +256,7 @@ def test_a_nested_pipeline_with_no_single_output_is_no_input() -> None:
 
 def test_pipelines_nest_deeper_and_side_by_side() -> None:
     outer, _ = nesting(outputs=["report"])
-    outermost = Pipeline("outermost")
+    outermost = PipelineDeclaration("outermost")
     one = outermost.pipeline("one", outer)
     two = outermost.pipeline("two", outer, inputs={"raw": one["sub/daily"]})
     outermost.sink("end", two["sub/report"], path="x")
@@ -267,7 +267,7 @@ def test_pipelines_nest_deeper_and_side_by_side() -> None:
 
 
 def test_a_pipeline_within_itself_is_refused() -> None:
-    a, b = Pipeline("a"), Pipeline("b")
+    a, b = PipelineDeclaration("a"), PipelineDeclaration("b")
     a.pipeline("b", b)
     b.pipeline("a", a)
     with pytest.raises(PipelineInvalid, match="pipeline 'a' would be within itself"):
@@ -275,7 +275,7 @@ def test_a_pipeline_within_itself_is_refused() -> None:
 
 
 def test_a_circle_through_a_nested_pipeline_is_found() -> None:
-    outer = Pipeline("outer")
+    outer = PipelineDeclaration("outer")
     outer.pipeline("sub", daily(), inputs={"orders": "back"})
     outer.transform("back", "sub/daily", same)
     with pytest.raises(PipelineInvalid, match="it takes from itself"):

@@ -99,7 +99,7 @@ def test_a_fault_of_ours_is_not_the_runs(
     def broken(*_: object) -> None:
         raise RuntimeError("no account today")
 
-    monkeypatch.setattr("headwater.pipeline.items.accounts.Account.ways", broken)
+    monkeypatch.setattr("headwater.pipeline.items.accounts.ItemAccount.source_stages", broken)
     p = hw.Pipeline("sound", namespace="tests")
     p.source("rows", lambda spark: spark.range(4), key="id")
     p.sink("out", "rows", format="parquet", path=str(tmp_path / "out"))

@@ -13,9 +13,9 @@ import pytest
 
 import headwater as hw
 from headwater.model.items import ItemRecord
-from headwater.pipeline.items.accounts import Account, Way
-from headwater.pipeline.items.finalize import Settlement
-from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.items.accounts import ItemAccount, SourceStages
+from headwater.pipeline.items.finalize import ItemFinalizer
+from headwater.pipeline.items.stored_records import StoredItems
 from headwater.pipeline.run.result import Result
 
 if TYPE_CHECKING:
@@ -69,15 +69,15 @@ def _parquet(folder: Path, name: str, rows: list[Any], schema: str) -> Callable[
 def lanes_watched() -> Iterator[list[str]]:
     """The sources whose items were written in lanes."""
     found: list[str] = []
-    in_lane = Settlement._in_lane
+    in_lane = ItemFinalizer._write_fast_path
 
-    def watched(self: Settlement, account: Account, way: Way, path: str) -> Any:
+    def watched(self: ItemFinalizer, account: ItemAccount, way: SourceStages, path: str) -> Any:
         rows = in_lane(self, account, way, path)
         found.extend([way.source.name] if rows is not None else [])
         return rows
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Settlement, "_in_lane", watched)
+        patched.setattr(ItemFinalizer, "_write_fast_path", watched)
         yield found
 
 
@@ -133,7 +133,7 @@ def test_a_lane_says_what_is_said_without_it(
     in_lanes = records(first.result)
     assert first.lanes == ["orders"]
     lanes.clear()  # the run may have been made just now
-    monkeypatch.setattr(Account, "lane", lambda self, way: None)
+    monkeypatch.setattr(ItemAccount, "fast_path_rows", lambda self, way: None)
     together = records(run(spark, pipeline(first.folder, how=how), first.folder))
     assert lanes == []
     assert in_lanes == together
@@ -151,7 +151,7 @@ def test_sampled(spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypa
     some = FULL.with_(mode="sampled", sample_every=3)
     in_lanes = records(run(spark, pipeline(tmp_path), tmp_path, some))
     assert lanes == ["orders"]
-    monkeypatch.setattr(Account, "lane", lambda self, way: None)
+    monkeypatch.setattr(ItemAccount, "fast_path_rows", lambda self, way: None)
     assert in_lanes == records(run(spark, pipeline(tmp_path), tmp_path, some))
     assert 0 < len(in_lanes) < len(ORDERS)
 
@@ -188,7 +188,7 @@ def test_records_are_the_same_however_they_are_read(
     result = shared.result
     by_spark = records(result)
     at_hand = {f"{each.source} {each.key}": each for each in result._collector.records}
-    with Items(shared.folder / "items" / result.run_id / "items") as items:
+    with StoredItems(shared.folder / "items" / result.run_id / "items") as items:
         from_files = {f"{each.source} {each.key}": each for each in items.records()}
         assert items.counts() == result.counts
         assert items.unresolved() == ()

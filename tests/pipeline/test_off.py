@@ -10,7 +10,7 @@ import pytest
 import headwater as hw
 from headwater.errors import PipelineError
 from headwater.pipeline.run import steps
-from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.run.execution import PipelineExecution
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
 
@@ -60,15 +60,15 @@ def test_off_is_the_plan_by_hand(spark: SparkSession, folder: Path) -> None:
     from pyspark.sql import functions as F
 
     p = shop(folder, "off")
-    execution = Execution(
+    execution = PipelineExecution(
         spark, p.check(), hw.LineageOptions.off(), Workspace(spark, str(folder / "items"), "run", p.id)
     )
-    execution.go()
+    execution.run()
     numbers, names = execution.frames["numbers"], execution.frames["names"]
     function = steps.row_function(_node(p), ["id", "k"], steps.schema_of(_node(p), spark), spark)
     by_hand = (
         numbers.where("id > 3")
-        .mapInArrow(function.plainly, "id long, k long, double long")
+        .mapInArrow(function.map_rows, "id long, k long, double long")
         .join(names, on=["k"], how="left")
         .select("*")
         .groupBy("name")

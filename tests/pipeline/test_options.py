@@ -88,9 +88,9 @@ MISMATCH = Mismatch("priced", 3, 2, missing=("a",))
 def test_a_mismatch_is_told_in_the_ways_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Mismatch] = []
     with caplog.at_level(logging.WARNING, "headwater"):
-        LineageOptions(on_mismatch=told.append, warn_on_mismatch=False).mismatched(MISMATCH)
+        LineageOptions(on_mismatch=told.append, warn_on_mismatch=False).report_mismatch(MISMATCH)
         assert caplog.messages == []
-        LineageOptions(on_mismatch=told.append).mismatched(MISMATCH)
+        LineageOptions(on_mismatch=told.append).report_mismatch(MISMATCH)
     assert told == [MISMATCH, MISMATCH]
     assert caplog.messages == ["Lineage: node 'priced' took 3 items and gave 2: 1 missing, 0 unaccounted for"]
 
@@ -98,6 +98,6 @@ def test_a_mismatch_is_told_in_the_ways_asked_for(caplog: pytest.LogCaptureFixtu
 def test_strict_options_refuse_a_mismatch_after_the_callback_has_it() -> None:
     told: list[Mismatch] = []
     with pytest.raises(MismatchRefused, match="node 'priced' took 3 items and gave 2") as refused:
-        LineageOptions(strict=True, on_mismatch=told.append).mismatched(MISMATCH)
+        LineageOptions(strict=True, on_mismatch=told.append).report_mismatch(MISMATCH)
     assert refused.value.node == "priced"
     assert told == [MISMATCH]

@@ -14,7 +14,7 @@ import headwater as hw
 from headwater.errors import MismatchRefused
 from headwater.model.items import ItemRecord, Reason
 from headwater.pipeline.declare.options import Mismatch
-from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.items.stored_records import StoredItems
 from headwater.pipeline.run.result import Result
 from tests.pipeline.test_flags import Kept
 
@@ -237,5 +237,5 @@ def test_a_row_that_is_lost_on_the_way(spark: SparkSession, tmp_path: Path, ensu
 
 
 def test_location(complete: SharedRun) -> None:
-    with Items(complete.folder / "elsewhere" / complete.result.run_id / "items") as items:
+    with StoredItems(complete.folder / "elsewhere" / complete.result.run_id / "items") as items:
         assert len(items.records()) == 6

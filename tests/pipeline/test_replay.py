@@ -75,7 +75,7 @@ def test_what_cannot_be_replayed_is_said_before_anything_runs(spark: SparkSessio
     off = hw.LineageOptions.off().with_(location=shop.location)
     result = shop.pipeline({5, 6}).run(spark, options=off)
     p = shop.pipeline(set())
-    with pytest.raises(PipelineInvalid, match=r"node 'valid': it is no row function.*There are: priced"):
+    with pytest.raises(PipelineInvalid, match=r"node 'valid': it is not a row function.*There are: priced"):
         p.replay(spark, node="valid", options=off)
     with pytest.raises(PipelineError, match=f"Run nobody did not complete, or left no dead letters.*{result.run_id}"):
         p.replay(spark, run_id="nobody", options=off)
@@ -84,7 +84,7 @@ def test_what_cannot_be_replayed_is_said_before_anything_runs(spark: SparkSessio
     gone = hw.Pipeline("shop", namespace="test")
     renamed = gone.map("renamed", gone.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)
     gone.sink("report", renamed, path=shop.report)
-    with pytest.raises(PipelineError, match="dead letters of 'priced', which is no row function"):
+    with pytest.raises(PipelineError, match="dead letters of 'priced', which is not a row function"):
         gone.replay(spark, options=off)
     summed = hw.Pipeline("shop", namespace="test")
     priced = summed.map("priced", summed.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)

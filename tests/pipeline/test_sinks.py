@@ -23,10 +23,10 @@ from headwater.pipeline.sinks import (
     JsonlSink,
     LoggingSink,
     OpenLineageSink,
-    Outlets,
     ParquetSink,
     PipelineSink,
     RunInfo,
+    SinkGroup,
     StoreSink,
 )
 from tests.pipeline.test_collector import record
@@ -107,7 +107,7 @@ def test_a_report_as_a_file_is_replaced_whole(tmp_path: Path) -> None:
 def test_records_as_lines_are_appended(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "items.jsonl"
     for numbers in ([1, 2], [3]):
-        with Outlets([JsonlSink(file)], RUN) as outlets:
+        with SinkGroup([JsonlSink(file)], RUN) as outlets:
             outlets.write([record(number) for number in numbers])
             assert file.read_bytes().endswith(b"\n"), "written as it comes"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -118,14 +118,14 @@ def test_records_as_lines_are_appended(tmp_path: Path) -> None:
 def test_any_text_is_written(tmp_path: Path) -> None:
     file = tmp_path / "items.jsonl"
     odd = ItemRecord.from_dict(record(1).to_dict() | {"key": '"half \ud800\n ü"'})
-    with Outlets([JsonlSink(file)], RUN) as outlets:
+    with SinkGroup([JsonlSink(file)], RUN) as outlets:
         outlets.write([odd])
     (line,) = file.read_text().splitlines()
     assert ItemRecord.from_dict(json.loads(line)) == odd
 
 
 def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "headwater.pipeline"), Outlets([LoggingSink()], RUN) as outlets:
+    with caplog.at_level(logging.INFO, "headwater.pipeline"), SinkGroup([LoggingSink()], RUN) as outlets:
         outlets.write([record(1)])
         outlets.record(report())
     assert [message.split(" {")[0] for message in caplog.messages] == ["run run-1 item", "run run-1 report"]
@@ -135,7 +135,7 @@ def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) ->
 @pytest.mark.parametrize("failing", ["open", "write", "record", "close"])
 def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
     bad, good = Kept(failing), Kept()
-    with caplog.at_level(logging.WARNING, "headwater"), Outlets([bad, good], RUN) as outlets:
+    with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as outlets:
         for number in (1, 2):
             outlets.write([record(number)])
         outlets.record(report())
@@ -146,13 +146,13 @@ def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, capl
     assert bad.said == (asked if failing == "close" else [*asked, "close"]), "nothing more is asked of it"
     assert list(outlets.failures.values()) == [f"OSError: cannot {failing}"]
     assert len(caplog.messages) == 1
-    assert outlets.missed == {"open": 2, "write": 2}.get(failing, 0)
+    assert outlets.missed_count == {"open": 2, "write": 2}.get(failing, 0)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_all_are_closed_however_the_run_ends(error: type[BaseException]) -> None:
     sinks = [Kept(), Kept("close"), Kept()]
-    with pytest.raises(error), Outlets(sinks, RUN):
+    with pytest.raises(error), SinkGroup(sinks, RUN):
         raise error
     assert [sink.said for sink in sinks] == [["open", "close"]] * 3
 
@@ -163,7 +163,7 @@ def test_an_interrupt_while_opening_closes_what_was_opened() -> None:
             raise KeyboardInterrupt
 
     first = Kept()
-    with pytest.raises(KeyboardInterrupt), Outlets([first, Interrupted()], RUN):
+    with pytest.raises(KeyboardInterrupt), SinkGroup([first, Interrupted()], RUN):
         pass
     assert first.said == ["open", "close"]
 
@@ -187,14 +187,14 @@ class Frames:
 
 def test_a_sink_that_takes_frames_gets_no_records() -> None:
     frames, kept = Frames(), Kept()
-    with Outlets([frames, kept], RUN) as outlets:
+    with SinkGroup([frames, kept], RUN) as outlets:
         assert (outlets.wants_records, outlets.wants_frames) == (True, True)
         outlets.write([record(1)])
         outlets.write_frame("frame")  # type: ignore[arg-type]
     assert frames.seen == ["frame"]
     assert kept.records == [record(1)]
     assert outlets.failures == {}
-    with Outlets([JsonFileSink("x")], RUN) as outlets:
+    with SinkGroup([JsonFileSink("x")], RUN) as outlets:
         assert (outlets.wants_records, outlets.wants_frames) == (False, False)
 
 
@@ -202,7 +202,7 @@ def test_the_report_as_an_event(tmp_path: Path) -> None:
     """For a store, and for anybody who takes OpenLineage."""
     told = report(run_id="01a1e31e-2755-7911-ba64-98d94b3eb678")
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as store:
-        with Outlets([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as outlets:
+        with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as outlets:
             outlets.record(told)
         found = store.run(told.run_id)
         assert (found.run.state, found.run.job.namespace, found.run.job.name) == ("COMPLETE", "prod", "daily_revenue")

@@ -11,7 +11,7 @@ import pytest
 
 from headwater.errors import PathNotAllowed, PipelineError
 from headwater.pipeline.items.item_log import MANIFEST
-from headwater.pipeline.items.stored_records import Items
+from headwater.pipeline.items.stored_records import StoredItems
 
 
 def rows(folder: Path) -> None:
@@ -20,10 +20,10 @@ def rows(folder: Path) -> None:
     pq.write_table(table, folder / "part-0.parquet")
 
 
-def items(folder: Path, named: str) -> Items:
+def items(folder: Path, named: str) -> StoredItems:
     sources = [{"source": "orders", "folder": named, "stations": []}]
     (folder / MANIFEST).write_text(json.dumps({"version": 1, "sources": sources, "options": {}}))
-    return Items(folder)
+    return StoredItems(folder)
 
 
 def test_the_folder_of_a_source_is_below(tmp_path: Path) -> None:
@@ -43,4 +43,4 @@ def test_the_folder_of_a_source_is_below(tmp_path: Path) -> None:
 
 def test_another_machine_s_records_are_not_looked_for() -> None:
     with pytest.raises(PathNotAllowed, match="not on this machine"):
-        Items("s3://bucket/items")
+        StoredItems("s3://bucket/items")

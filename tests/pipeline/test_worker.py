@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 
 from headwater.model.items import Outcome
-from headwater.pipeline.worker import FOLLOWED, RowFailed, RowFunction
+from headwater.pipeline.worker import OUTCOME_COLUMNS, RowFailed, RowFunction
 from tests.oracles.profiles import QUICK
 
 SCHEMA = pa.schema([("id", pa.int64()), ("twice", pa.int64())])
@@ -132,7 +132,7 @@ def test_any_mix_of_outcomes(every: list[Item], retries: int, on_error: str, man
         every = [replace(item, gives=min(item.gives, 1)) for item in every]
     function = Scripted(every, many)
     followed = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error, node="priced")
-    lines = [line for batch in followed.followed(batches(len(every), size)) for line in batch.to_pylist()]
+    lines = [line for batch in followed.map_rows_with_outcomes(batches(len(every), size)) for line in batch.to_pylist()]
 
     expected = model(every, retries, on_error, size)
     assert [function.calls[place] for place in range(len(every))] == [each.calls for each in expected]
@@ -171,7 +171,7 @@ def test_without_lineage_the_same_rows_come_out(
     expected = model(every, retries, on_error, size)
     failing = next((place for place, each in enumerate(expected) if each.failed and on_error == "fail"), None)
     rows: list[dict[str, int]] = []
-    given = by_row.plainly(plain(batches(len(every), size)))
+    given = by_row.map_rows(plain(batches(len(every), size)))
     if failing is None:
         rows = [row for batch in given for row in batch.to_pylist()]
     else:
@@ -186,15 +186,15 @@ def test_without_lineage_the_same_rows_come_out(
 
 def one(function: Any, **settings: Any) -> list[dict[str, Any]]:
     """What is told of items 0, 1, 2."""
-    followed = RowFunction(function, COLUMNS, SCHEMA, node="n", **settings).followed(batches(3, 3))
+    followed = RowFunction(function, COLUMNS, SCHEMA, node="n", **settings).map_rows_with_outcomes(batches(3, 3))
     return [line for batch in followed for line in batch.to_pylist()]
 
 
 def test_the_columns_are_as_told() -> None:
-    followed = RowFunction(lambda row: None, COLUMNS, SCHEMA, node="n").followed(batches(2, 2))
+    followed = RowFunction(lambda row: None, COLUMNS, SCHEMA, node="n").map_rows_with_outcomes(batches(2, 2))
     schema = next(followed).schema
     types = {"int": pa.int32(), "string": pa.string()}
-    added = [pa.field(name, types[type]) for name, type in FOLLOWED]
+    added = [pa.field(name, types[type]) for name, type in OUTCOME_COLUMNS]
     assert schema.equals(pa.schema([pa.field("__hw_tag", pa.string()), *added, *SCHEMA]))
 
 
@@ -203,13 +203,13 @@ def test_a_failed_function_keeps_its_own_error_as_the_cause() -> None:
         raise LookupError("no rate")
 
     with pytest.raises(RowFailed) as failed:
-        list(RowFunction(price, COLUMNS, SCHEMA, retries=1, node="n").plainly(plain(batches(1, 1))))
+        list(RowFunction(price, COLUMNS, SCHEMA, retries=1, node="n").map_rows(plain(batches(1, 1))))
     assert isinstance(failed.value.__cause__, LookupError)
 
 
 def test_dead_letters_are_not_lost_where_nobody_hands_them_over() -> None:
     with pytest.raises(ValueError, match="dead letters"):
-        list(RowFunction(lambda row: None, COLUMNS, SCHEMA, on_error="dead_letter", node="n").plainly([]))
+        list(RowFunction(lambda row: None, COLUMNS, SCHEMA, on_error="dead_letter", node="n").map_rows([]))
 
 
 @pytest.mark.parametrize("backoff", [0.5, lambda retry: 0.5 * 2 ** (retry - 1)], ids=["seconds", "a function"])
@@ -284,7 +284,7 @@ def test_many_rows_of_one_item_come_in_pieces() -> None:
     ids = pa.array(range(2500))
     batch = pa.RecordBatch.from_arrays([ids, ids], names=["id", "amount"])
     function = RowFunction(lambda row: [(row.id, 0)] * 2, COLUMNS, SCHEMA, True, node="n")
-    pieces = list(function.plainly([batch]))
+    pieces = list(function.map_rows([batch]))
     assert [piece.num_rows for piece in pieces] == [2000, 2000, 1000]
     assert [row for piece in pieces for row in piece.column("id").to_pylist()] == sorted([*range(2500), *range(2500)])
 
@@ -292,7 +292,7 @@ def test_many_rows_of_one_item_come_in_pieces() -> None:
 def test_no_rows_and_no_columns() -> None:
     function = RowFunction(lambda row: (len(row), 1), (), SCHEMA, node="n")
     nothing = pa.RecordBatch.from_pydict({"__hw_tag": pa.array(["a", "b"])})
-    assert next(function.followed([nothing])).column("id").to_pylist() == [0, 0]
+    assert next(function.map_rows_with_outcomes([nothing])).column("id").to_pylist() == [0, 0]
     empty = RowFunction(lambda row: (1, 1), COLUMNS, SCHEMA, node="n")
-    assert [batch.num_rows for batch in empty.followed([next(batches(1, 1)).slice(0, 0)])] == [0]
-    assert [batch.num_rows for batch in empty.plainly([next(plain(batches(1, 1))).slice(0, 0)])] == [0]
+    assert [batch.num_rows for batch in empty.map_rows_with_outcomes([next(batches(1, 1)).slice(0, 0)])] == [0]
+    assert [batch.num_rows for batch in empty.map_rows([next(plain(batches(1, 1))).slice(0, 0)])] == [0]

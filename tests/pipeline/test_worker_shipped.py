@@ -36,7 +36,7 @@ def test_it_needs_nothing_but_what_is_shipped(tmp_path: Path) -> None:
     function = worker.RowFunction(lambda row: {"y": 6 // row.x}, ["x"], schema, on_error="dead_letter", node="n")
     cloudpickle.register_pickle_by_value(worker)
     try:
-        shipped = cloudpickle.dumps(function.followed)
+        shipped = cloudpickle.dumps(function.map_rows_with_outcomes)
     finally:
         cloudpickle.unregister_pickle_by_value(worker)
     (tmp_path / "function").write_bytes(shipped)

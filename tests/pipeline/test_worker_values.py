@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.worker import RowFunction
-from headwater.pipeline.worker.columns import Layout, Misfit
+from headwater.pipeline.worker.columns import Misfit, ResultLayout
 from headwater.pipeline.worker.rows import row_class, values_of
 from tests.oracles.profiles import QUICK
 
@@ -68,7 +68,7 @@ def test_what_came_in_goes_out(column: tuple[pa.DataType, list[Any]]) -> None:
     batch = pa.RecordBatch.from_arrays([pa.array(values, kind)], names=["x"])
     schema = pa.schema([("x", kind)])
     for same in (lambda row: row, tuple, Row.asDict):
-        (out,) = RowFunction(same, ["x"], schema, node="n").plainly([batch])
+        (out,) = RowFunction(same, ["x"], schema, node="n").map_rows([batch])
         assert out.equals(batch)
 
 
@@ -131,7 +131,7 @@ AB = pa.schema([("a", pa.int64()), ("b", pa.string())])
     ids=["dicts", "tuples", "rows", "rows in another order", "rows without names", "row classes", "named", "mixed"],
 )
 def test_the_ways_to_give_a_row(results: list[Any]) -> None:
-    assert [array.to_pylist() for array in Layout(AB).arrays(results)] == [[1, 2], ["x", "y"]]
+    assert [array.to_pylist() for array in ResultLayout(AB).arrays(results)] == [[1, 2], ["x", "y"]]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_the_ways_to_give_a_row(results: list[Any]) -> None:
 )
 def test_what_does_not_fit_is_found_among_what_does(result: Any, told: str) -> None:
     good = {"a": 1, "b": "x"}
-    layout = Layout(AB)
+    layout = ResultLayout(AB)
     for results in ([result], [good] * 5 + [result] + [good] * 4):
         with pytest.raises(Exception):  # noqa: B017, PT011 - of Arrow's or ours
             layout.arrays(results)
@@ -165,11 +165,11 @@ def test_what_does_not_fit_is_found_among_what_does(result: Any, told: str) -> N
 
 
 def test_a_whole_number_may_come_as_a_float() -> None:
-    assert Layout(AB).arrays([(2.0, None), (3, None)])[0].to_pylist() == [2, 3]
+    assert ResultLayout(AB).arrays([(2.0, None), (3, None)])[0].to_pylist() == [2, 3]
 
 
 def test_null_is_refused_where_it_is_declared_not_to_be() -> None:
-    layout = Layout(pa.schema([pa.field("a", pa.int64(), nullable=False)]))
+    layout = ResultLayout(pa.schema([pa.field("a", pa.int64(), nullable=False)]))
     with pytest.raises(Misfit):
         layout.arrays([(1,), (None,)])
     assert layout.misfits([(1,), (None,)]) == {1: "column 'a': null, and declared to be not null"}
@@ -189,7 +189,7 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
     at = datetime(2026, 7, 1, 12)
     value = (Row(at=at, n=[1, None]), {"k": Row(x=1), "l": None})
     schema = arrow_schema(NESTED, "Europe/Vienna")
-    batch = pa.RecordBatch.from_arrays(Layout(schema).arrays([value, (None, None)]), schema=schema)
+    batch = pa.RecordBatch.from_arrays(ResultLayout(schema).arrays([value, (None, None)]), schema=schema)
     assert batch.column(0).to_pylist()[0]["at"].astimezone(UTC) == datetime(2026, 7, 1, 10, tzinfo=UTC)
     seen: list[Row] = []
 
@@ -197,7 +197,7 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
         seen.append(row)
         return row
 
-    (again,) = RowFunction(look, ["s", "m"], schema, node="n").plainly([batch])
+    (again,) = RowFunction(look, ["s", "m"], schema, node="n").map_rows([batch])
     assert again.equals(batch)
     assert tuple(seen[0]) == value
     assert isinstance(seen[0].s, Row)
@@ -205,7 +205,7 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
     assert seen[0].m["k"].x == 1
     assert tuple(seen[1]) == (None, None)
     as_dicts = ({"n": (1, None), "at": at}, {"k": {"x": 1}, "l": None})
-    assert Layout(schema).arrays([as_dicts, (None, None)])[0].equals(batch.column(0))
+    assert ResultLayout(schema).arrays([as_dicts, (None, None)])[0].equals(batch.column(0))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
     ],
 )
 def test_nested_values_that_do_not_fit(value: Any, told: str) -> None:
-    ((place, reason),) = Layout(arrow_schema(NESTED, "UTC")).misfits([(None, None), value]).items()
+    ((place, reason),) = ResultLayout(arrow_schema(NESTED, "UTC")).misfits([(None, None), value]).items()
     assert place == 1
     assert reason.partition(": ")[2].startswith(told)
 
@@ -236,7 +236,7 @@ def test_times_are_naive_and_the_sessions(zone: str) -> None:
     offsets = {"UTC": 0.0, "-05:30": -5.5}
     assert local == datetime(2026, 7, 1, 12, 30, 0, 5) + timedelta(hours=offsets.get(zone, 2.0))
     assert nothing is None
-    layout = Layout(pa.schema([("at", kind)]))
+    layout = ResultLayout(pa.schema([("at", kind)]))
     elsewhere = moment.astimezone(timezone(timedelta(hours=-3)))
     (back,) = layout.arrays([(local,), (None,), (moment,), (elsewhere,)])
     numbers = back.cast(pa.timestamp("us", tz="UTC")).to_pylist()
@@ -245,7 +245,7 @@ def test_times_are_naive_and_the_sessions(zone: str) -> None:
 
 
 def test_an_hour_that_was_there_twice_is_the_first_and_one_that_never_was_is_none_of_the_night() -> None:
-    layout = Layout(pa.schema([("at", pa.timestamp("us", tz="Europe/Vienna"))]))
+    layout = ResultLayout(pa.schema([("at", pa.timestamp("us", tz="Europe/Vienna"))]))
     (found,) = layout.arrays([(datetime(2026, 10, 25, 2, 30),), (datetime(2026, 3, 29, 2, 30),)])
     assert found.cast(pa.timestamp("us", tz="UTC")).to_pylist() == [
         datetime(2026, 10, 25, 0, 30, tzinfo=UTC),
@@ -267,7 +267,7 @@ def test_a_dead_letter_holds_the_row_as_it_came() -> None:
     }
     batch = pa.RecordBatch.from_pydict(columns)
     function = RowFunction(lambda row: 1 / 0, list(columns), AB, on_error="dead_letter", node="n")
-    (given,) = (told.column("__hw_given") for told in function.followed([batch]))
+    (given,) = (told.column("__hw_given") for told in function.map_rows_with_outcomes([batch]))
     assert [(field.name, field.type) for field in given.type] == [(name, each.type) for name, each in columns.items()]
     assert math.isnan(given.flatten()[4][0].as_py())
     assert given.flatten()[:4] + given.flatten()[5:] == [each for name, each in columns.items() if name != "nan"]
@@ -278,5 +278,5 @@ def test_of_a_batch_only_the_dead_are_kept() -> None:
         {"x": [1, 0, 2], "m": pa.array([[(1, "a")]] * 3, pa.map_(pa.int64(), pa.string()))}
     )
     function = RowFunction(lambda row: (1 // row.x, "b"), ["x", "m"], AB, on_error="dead_letter", node="n")
-    (given,) = (told.column("__hw_given") for told in function.followed([batch]))
+    (given,) = (told.column("__hw_given") for told in function.map_rows_with_outcomes([batch]))
     assert given.to_pylist() == [None, {"x": 0, "m": [(1, "a")]}, None]

@@ -84,7 +84,7 @@ def test_a_check_is_of_the_version_that_was_there(spark: SparkSession, tmp_path:
 
 def test_a_derived_frame_is_named_or_not_stored(spark: SparkSession, orders: Path, sqlite_url: str) -> None:
     part = spark.read.parquet(str(orders)).filter("id > 1")
-    with pytest.raises(QualityError, match="say with dataset="):
+    with pytest.raises(QualityError, match="name the dataset with dataset="):
         hw.quality(part, [not_null("id")], store=sqlite_url)
     both = spark.read.parquet(str(orders), str(orders.parent / "orders"))
     with hw.connect(sqlite_url) as lin:
@@ -102,7 +102,7 @@ def test_a_store_that_is_down_costs_a_warning(
     with caplog.at_level(logging.WARNING, "headwater"):
         report = hw.quality(spark.read.parquet(str(orders)), RULES, store=f"sqlite:///{tmp_path}/no.db")
     assert len(caplog.records) == 1
-    assert "Quality is not stored" in caplog.text
+    assert "The quality is not stored" in caplog.text
     assert (report.rows, report.run_id, report.dataset) == (4, None, None)
     with pytest.raises(StoreUrlInvalid):
         hw.quality(spark.read.parquet(str(orders)), RULES, store="mysql://nowhere")

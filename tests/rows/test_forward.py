@@ -23,7 +23,7 @@ from tests.rows.judges.small_tables import SCHEMAS, python_function, small_table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.rows.forward import Forward
+    from headwater.rows.forward import ForwardTrace
 
 Pair = tuple[str, str, int]
 
@@ -55,7 +55,7 @@ class Judge:
             note(f"refused: {refusal}")
             return
         name = sorted(named.tables)[seed % len(named.tables)]
-        fitting = [each for each in backward.occurrences if each.named.fits(name)]
+        fitting = [each for each in backward.occurrences if each.named.matches(name)]
         back = {pair for each in fitting for pair in pairs(each.pairs)}
         forth = hw.trace_forward(frame, source=name)
         assert pairs(forth.pairs) == back, name
@@ -65,7 +65,7 @@ class Judge:
         forth.release()
         backward.release()
 
-    def _one_row(self, frame: DataFrame, name: str, forth: Forward, back: set[Pair], seed: int) -> None:
+    def _one_row(self, frame: DataFrame, name: str, forth: ForwardTrace, back: set[Pair], seed: int) -> None:
         """Asked about one row by its content, the same; and the way of a single row leads to the same place."""
         table = forth.source_rows.collect()
         if "id" not in forth.source_rows.columns or not table:
@@ -182,7 +182,7 @@ def test_a_condition_lets_the_source_skip(spark: SparkSession, raw: Path) -> Non
 @pytest.mark.parametrize(
     ("source", "where", "said"),
     [
-        ("raw/ordrs", None, "'raw/ordrs' is not a source here. There are: .*raw/orders, .*raw/customers"),
+        ("raw/ordrs", None, "'raw/ordrs' is not a source here. Sources: .*raw/orders, .*raw/customers"),
         ("raw/orders", "order = 1", "'order = 1' does not fit raw/orders: .*Columns: order_id, cust, amount"),
         ("raw/orders", "order_id == ", "'order_id == ' does not fit raw/orders: .*Columns: order_id, cust, amount"),
         ("raw/orders", "order_id", "'order_id' does not fit raw/orders: .*boolean.*Columns: order_id, cust, amount"),

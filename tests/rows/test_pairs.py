@@ -11,8 +11,8 @@ import headwater as hw
 from headwater.errors import RowsRefused
 from headwater.rows.backward import trace
 from headwater.rows.pairs.lookup import PairTables
-from headwater.rows.pairs.write import Written, write_pairs
-from headwater.rows.provenance import Provenance
+from headwater.rows.pairs.write import PairTablesResult, write_pairs
+from headwater.rows.provenance import RowProvenance
 from tests.support.selection import short_and_long
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Kept:
         self.tables = PairTables(self.written.facet)
 
 
-def write(frame: DataFrame, folder: Path, output: DataFrame | None, sample: float | None = None) -> Written:
+def write(frame: DataFrame, folder: Path, output: DataFrame | None, sample: float | None = None) -> PairTablesResult:
     plan = frame._jdf.queryExecution().analyzed()
     return write_pairs(frame.sparkSession, plan, str(folder / "rows"), "a-run", 0, sample, output)
 
@@ -68,7 +68,7 @@ def traced(spark: SparkSession, frame: DataFrame) -> dict[int, Triples]:
     """What `hw.trace` says; of rows that have no place of their own, the number that stands for their content."""
     from pyspark.sql import functions as F
 
-    steps = trace(Provenance(spark, frame._jdf.queryExecution().analyzed()))
+    steps = trace(RowProvenance(spark, frame._jdf.queryExecution().analyzed()))
     found = {}
     for source in steps.provenance.sources:
         file = F.lower(F.lpad(F.hex(F.xxhash64("file")), 16, "0")) if source.id == "content" else F.col("file")
@@ -153,7 +153,7 @@ def test_every_row_has_the_sources_that_a_trace_finds(
 ) -> None:
     kept = Kept(spark, query, tmp_path)
     expected = traced(spark, kept.frame)
-    outs = [out.id for out in kept.tables.outs()]
+    outs = [out.id for out in kept.tables.output_rows()]
     with kept.tables:
         assert {out_id for triples in expected.values() for out_id, *_ in triples} <= set(outs)
         assert looked_up(kept.tables, outs) == expected
@@ -164,7 +164,7 @@ def test_every_row_has_the_sources_that_a_trace_finds(
 def assert_forward(tables: PairTables, expected: dict[int, Triples]) -> None:
     for number, triples in expected.items():
         for place in sorted({(file, row) for _, file, row in triples})[:5]:
-            reached = {out.id for out in tables.reached(number, [place])}
+            reached = {out.id for out in tables.rows_reached(number, [place])}
             assert reached == {out_id for out_id, *other in triples if tuple(other) == place}
 
 
@@ -181,11 +181,11 @@ def test_when_the_plan_is_run_again_as_a_whole(
     """As it is for outputs of more than some hundred rows."""
     from headwater.rows.pairs import blocks, outs
 
-    monkeypatch.setattr(outs, "FEW", 0)
-    monkeypatch.setattr(blocks, "FEW", 0)
+    monkeypatch.setattr(outs, "MAX_PUSHED_ROWS", 0)
+    monkeypatch.setattr(blocks, "MAX_PUSHED_ROWS", 0)
     kept = Kept(spark, QUERIES[query], tmp_path)
     assert kept.written.facet["agreement"] == {"checked": "compared"}
-    assert looked_up(kept.tables, [out.id for out in kept.tables.outs()]) == traced(spark, kept.frame)
+    assert looked_up(kept.tables, [out.id for out in kept.tables.output_rows()]) == traced(spark, kept.frame)
 
 
 def test_a_limit_among_equals(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
@@ -195,8 +195,8 @@ def test_a_limit_among_equals(spark: SparkSession, tables: Path, tmp_path: Path)
     limited = spark.sql("SELECT id, b FROM t ORDER BY b LIMIT 3")
     written = write(limited, tmp_path, spark.read.parquet(f"{tmp_path}/output"))
     found = PairTables(written.facet)
-    assert {out.values["id"] for out in found.outs()} == {1, 4, 7}
-    (out,) = found.outs("id = 4")
+    assert {out.values["id"] for out in found.output_rows()} == {1, 4, 7}
+    (out,) = found.output_rows("id = 4")
     assert [row["id"] for row in found.source_rows(found.sources([out.id])[0])] == [4]
 
 
@@ -208,14 +208,14 @@ def test_however_many_rows_lead_down(
     from headwater.rows.pairs import blocks
 
     if restricted != "by values":
-        monkeypatch.setattr(blocks, "FEW", 0)
+        monkeypatch.setattr(blocks, "MAX_PUSHED_ROWS", 0)
     if restricted == "not at all":
-        monkeypatch.setattr(blocks, "MOST_BROADCAST", 0)
+        monkeypatch.setattr(blocks, "MAX_BROADCAST_ROWS", 0)
     query = """SELECT a, count(*) AS n FROM t
         WHERE a IN (SELECT a FROM u GROUP BY a HAVING count(*) > 1) AND id > (SELECT min(a) FROM v)
         GROUP BY a HAVING count(*) > 4"""
     kept = Kept(spark, query, tmp_path)
-    assert looked_up(kept.tables, [out.id for out in kept.tables.outs()]) == traced(spark, kept.frame)
+    assert looked_up(kept.tables, [out.id for out in kept.tables.output_rows()]) == traced(spark, kept.frame)
 
 
 def test_without_the_output_it_is_said_that_nobody_checked(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_without_the_output_it_is_said_that_nobody_checked(spark: SparkSession, 
     written = write(frame, tmp_path, None)
     assert written.facet["agreement"]["checked"] == "unchecked"
     found = PairTables(written.facet)
-    assert looked_up(found, [out.id for out in found.outs()]) == traced(spark, frame)
+    assert looked_up(found, [out.id for out in found.output_rows()]) == traced(spark, frame)
 
 
 def test_an_output_that_does_not_agree_invalidates(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_an_output_that_does_not_agree_invalidates(spark: SparkSession, tables: 
         written = write(frame, tmp_path, spark.read.parquet(f"{tmp_path}/{number}"))
         assert written.facet["invalid"].startswith("the plan ")
         assert not Path(written.location.removeprefix("file:")).exists()
-        with pytest.raises(hw.HeadwaterError, match="were not kept"):
+        with pytest.raises(hw.HeadwaterError, match="were not stored"):
             PairTables(written.facet)
 
 
@@ -246,7 +246,7 @@ def test_a_fault_leaves_nothing_behind(spark: SparkSession, tables: Path, tmp_pa
 
 def test_the_rows_themselves(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
     kept = Kept(spark, "SELECT day, count(*) AS n FROM p GROUP BY day", tmp_path)
-    (out,) = kept.tables.outs("day = 2")
+    (out,) = kept.tables.output_rows("day = 2")
     assert out.values == {"day": 2}
     found = kept.tables.sources([out.id])[0]
     assert found.count == len(found.rows()) == 3

@@ -54,9 +54,9 @@ def test_a_run_tells_where_its_row_tables_are(watch: Watch, orders: DataFrame, t
     with PairTables(facet) as counts, PairTables(facet, output=1) as large:
         counts.verify()
         assert local_path(counts.layout.location) == tmp_path / "rows" / str(run_id) / "0"
-        (out,) = counts.outs("customer = 4")
+        (out,) = counts.output_rows("customer = 4")
         assert sorted(row["id"] for row in counts.source_rows(counts.sources([out.id])[0])) == list(range(4, 100, 9))
-        (one,) = large.outs("id = 77")
+        (one,) = large.output_rows("id = 77")
         assert [row["amount"] for row in large.source_rows(large.sources([one.id])[0])] == [154]
     written = {output["name"] for event in events for output in event.get("outputs", ())}
     assert written == {f"{tmp_path}/counts", f"{tmp_path}/large"}, "what we write ourselves is no run of the user"
@@ -87,9 +87,12 @@ def test_looked_up_on_the_command_line_without_spark(
     text = CliRunner().invoke(app, [*asked, "--rows", "2"]).stdout
     assert "… and 9 more" in text
     for condition, message in (
-        ("custmer = 4", r"The condition does not fit: there is no column 'custmer'\. Rows are known by: customer\."),
+        (
+            "custmer = 4",
+            r"The condition does not fit: there is no column 'custmer'\. Rows are identified by: customer\.",
+        ),
         ("customer =", r"The condition is refused .*It cannot be read from here on\."),
-        ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are known by: customer\."),
+        ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are identified by: customer\."),
         ("customer IN (SELECT 4)", r"The condition is refused \(\(SELECT 4\)\)\. It asks a query of its own\."),
     ):
         wrong = CliRunner().invoke(app, ["rows", "lookup", str(run_id), "--where", condition, "--store", address])

@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 from headwater.cli.app import app
 from headwater.errors import HeadwaterError, LayoutInvalid, PathNotAllowed, RowsError
-from headwater.rows.pairs.layout import FILES, MARK
+from headwater.rows.pairs.layout import FILES, MARKER_FILE
 from headwater.rows.pairs.lookup import PairTables
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.rows.pairs.render import told_tables
+from headwater.rows.pairs.render import tables_document
 from headwater.store.store import Store
 from tests.support.events import run_event, run_id
 from tests.support.pair_tables import write_orders, write_pair_tables
@@ -66,7 +66,7 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Estate:
 
 def answer(entry: Any, where: str | None = "customer = 4", **options: Any) -> dict[str, Any]:
     with PairTables({"outputs": [entry]}, run_id=MINE, **options) as tables:
-        return told_tables(tables, where, 100)
+        return tables_document(tables, where, 100)
 
 
 def changed(entry: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
@@ -92,8 +92,8 @@ def test_what_is_not_forged_is_answered(estate: Estate) -> None:
     assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
     with PairTables(estate.entry) as tables:
         tables.verify()
-        [(file, _), *_] = tables.sources([out.id for out in tables.outs("customer = 4")])[0].rows()
-        assert [out.values["customer"] for out in tables.reached(0, [(file, 4), (file, 5)])] == [4, 5]
+        [(file, _), *_] = tables.sources([out.id for out in tables.output_rows("customer = 4")])[0].rows()
+        assert [out.values["customer"] for out in tables.rows_reached(0, [(file, 4), (file, 5)])] == [4, 5]
 
 
 def test_sql_in_an_occurrence_is_refused(estate: Estate) -> None:
@@ -209,14 +209,14 @@ def copied(estate: Estate, tmp_path: Path) -> Path:
 def test_a_folder_is_not_trusted_either(estate: Estate, copied: Path) -> None:
     """One that somebody else has laid down, whose name a person types."""
     with PairTables(copied) as tables:
-        assert told_tables(tables, "customer = 4", 10)["count"] == 1
+        assert tables_document(tables, "customer = 4", 10)["count"] == 1
     file = copied / "block-1" / "part-0.parquet"
     outside = estate.rows / MINE / "0" / "block-1" / "part-0.parquet"
     file.unlink()
     file.symlink_to(outside)
     with PairTables(copied) as tables, pytest.raises(PathNotAllowed):
-        told_tables(tables, "customer = 4", 10)
-    mark = copied / MARK
+        tables_document(tables, "customer = 4", 10)
+    mark = copied / MARKER_FILE
     entry = json.loads(mark.read_text())
     for text in (
         json.dumps({**entry, "sample": math.nan}),
@@ -246,7 +246,7 @@ def test_a_folder_is_not_trusted_either(estate: Estate, copied: Path) -> None:
 def test_files_that_tables_name_are_parquet_files_of_this_machine(estate: Estate, copied: Path, files: Any) -> None:
     (copied / FILES).write_text(json.dumps(files).replace("CANARY", str(estate.canary)))
     with PairTables(copied) as tables, pytest.raises(HeadwaterError) as refused:
-        told_tables(tables, "customer = 4", 10)
+        tables_document(tables, "customer = 4", 10)
     assert "\n" not in str(refused.value)
     assert SECRET not in str(refused.value)
 
@@ -320,6 +320,6 @@ def test_a_long_list_of_files(estate: Estate, copied: Path) -> None:
     numbered = {"77": orders, **{str(number): f"/nowhere/{number}.parquet" for number in range(1_000, 3_000)}}
     (copied / FILES).write_text(json.dumps({"0": numbered}))
     with PairTables(copied) as tables:
-        told = told_tables(tables, "customer = 4", 100)
+        told = tables_document(tables, "customer = 4", 100)
         assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
-        assert tables.outs("customer = 5")[0].values == {"customer": 5}
+        assert tables.output_rows("customer = 5")[0].values == {"customer": 5}

@@ -39,6 +39,6 @@ def test_the_tables_say_what_a_trace_says(spark: SparkSession, tables: Path, tmp
     text = (QUERIES / f"{name}.sql").read_text().replace("{fraction}", FRACTION)
     kept = Kept(spark, text, tmp_path)
     with kept.tables:
-        outs = [out.id for out in kept.tables.outs()]
+        outs = [out.id for out in kept.tables.output_rows()]
         assert outs, "a query without rows tests nothing"
         assert looked_up(kept.tables, outs) == traced(spark, kept.frame)

@@ -17,7 +17,7 @@ from headwater.cli.app import app
 from headwater.engines.paths import local_path
 from headwater.errors import RowsError
 from headwater.rows.pairs.lookup import PairTables
-from headwater.rows.pairs.write import Written, write_pairs
+from headwater.rows.pairs.write import PairTablesResult, write_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,16 +32,18 @@ def numbers(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder
 
 
-def kept(spark: SparkSession, data: Path, folder: Path, run: str = "a-run", sample: float | None = None) -> Written:
+def kept(
+    spark: SparkSession, data: Path, folder: Path, run: str = "a-run", sample: float | None = None
+) -> PairTablesResult:
     spark.read.parquet(str(data)).createOrReplaceTempView("numbers")
     plan = spark.sql(QUERY)._jdf.queryExecution().analyzed()
     return write_pairs(spark, plan, str(folder), run, 0, sample)
 
 
-def sampled_names(written: Written) -> set[tuple[str, int]]:
+def sampled_names(written: PairTablesResult) -> set[tuple[str, int]]:
     """All sampled source rows, by the name of their file."""
     with PairTables(written.facet) as tables:
-        found = tables.sources([out.id for out in tables.outs()])[0]
+        found = tables.sources([out.id for out in tables.output_rows()])[0]
         return {(Path(file).name, row) for file, row in found.rows()}
 
 
@@ -74,7 +76,7 @@ def test_the_facet_tells_all_that_a_lookup_needs(spark: SparkSession, numbers: P
     assert (source["occurrence"], source["grain"], source["pairs"]) == (0, "exact", 2000)
     assert set(facet["reverseJoinLocations"]) == {"block-1/source-0"}
     with PairTables(facet) as tables:
-        (out,) = tables.outs("k = 3")
+        (out,) = tables.output_rows("k = 3")
         assert tables.sources([out.id])[0].count == len(range(3, 2000, 7))
         tables.verify()
 
@@ -95,7 +97,7 @@ def test_a_lookup_needs_no_spark(spark: SparkSession, numbers: Path, tmp_path: P
         import sys
         from headwater.rows.pairs.lookup import PairTables
         with PairTables(sys.argv[1]) as tables:
-            (out,) = tables.outs("k = 3")
+            (out,) = tables.output_rows("k = 3")
             rows = tables.source_rows(tables.sources([out.id])[0])
         assert not {"pyspark", "py4j", "pyarrow", "pandas"} & set(sys.modules)
         print(sum(row["id"] for row in rows))

@@ -12,8 +12,8 @@ import pytest
 
 import headwater as hw
 from headwater.errors import InputsChanged, NotReplayable, PythonNotAllowed, RowsError
-from headwater.rows.forward_chain import onward
-from headwater.rows.stored_writes import Writes
+from headwater.rows.forward_chain import trace_forward_chain
+from headwater.rows.stored_writes import StoredWrites
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -115,7 +115,7 @@ def test_a_run_with_two_outputs_asks_which(estate: Estate) -> None:
         estate.read("orders").where("id < 3").write.parquet(estate.at("low"))
         estate.read("orders").where("id > 3").write.parquet(estate.at("high"))
     assert hw.flush(60)
-    with pytest.raises(RowsError, match=r"2 outputs that fit.*low.*high|2 outputs that fit.*high.*low"):
+    with pytest.raises(RowsError, match=r"2 outputs that match.*low.*high|2 outputs that match.*high.*low"):
         hw.trace(str(run), spark=estate.spark, store=estate.store)
     trace = hw.trace(str(run), spark=estate.spark, store=estate.store, output="high")
     assert ids(trace.sources["orders"]) == [4, 5, 6]
@@ -194,13 +194,13 @@ def test_python_of_a_stored_query_runs_only_if_allowed(estate: Estate) -> None:
 def test_rows_off_keeps_nothing_and_says_so(estate: Estate) -> None:
     with hw.run("quiet", rows="off"):
         estate.read("orders").write.parquet(estate.at("quiet"))
-    with pytest.raises(RowsError, match="Nothing was kept"):
+    with pytest.raises(RowsError, match="No row lineage is stored"):
         estate.trace("quiet")
 
 
 def test_forward_through_the_jobs_that_read_it(daily: Estate) -> None:
     with hw.connect(daily.store) as store:
-        found = onward(Writes(daily.spark, store), daily.at("orders"), "id = 3", None).to_dict()
+        found = trace_forward_chain(StoredWrites(daily.spark, store), daily.at("orders"), "id = 3", None).to_dict()
     assert [row["id"] for row in found["rows"]] == [3]
     (named,) = found["reached"]
     assert [row["id"] for row in named["rows"]] == [3]
@@ -258,7 +258,7 @@ def test_datasets_made_of_each_other_in_turn_come_to_an_end(estate: Estate) -> N
         estate.read(source).where("id < 5").write.mode("append").parquet(estate.at(target))
     assert hw.flush(60)
     with hw.connect(estate.store) as store:
-        found = onward(Writes(estate.spark, store), estate.at("other"), "id = 1", None).to_dict()
+        found = trace_forward_chain(StoredWrites(estate.spark, store), estate.at("other"), "id = 1", None).to_dict()
     (one,) = found["reached"]
     (other,) = one["reached"]
     assert [each["dataset"].rsplit("/", 1)[-1] for each in (one, other)] == ["one", "other"]

@@ -157,7 +157,7 @@ def test_a_wrong_condition_is_named_before_any_work(read: Read) -> None:
 def test_sources_go_by_the_end_of_their_name(read: Read) -> None:
     trace = hw.trace(read("orders"), "id = 1")
     assert ids(trace.sources["orders"]) == ids(trace.sources[next(iter(trace.sources))]) == [1]
-    with pytest.raises(KeyError, match=r"customers is not a source here. There are: .*orders"):
+    with pytest.raises(KeyError, match=r"customers is not a source here. Sources: .*orders"):
         trace.sources["customers"]
 
 
@@ -180,7 +180,7 @@ def test_one_subquery_in_two_places(spark: SparkSession, read: Read) -> None:
 def test_a_name_that_fits_two_sources_is_not_guessed(spark: SparkSession, read: Read, tmp_path: Path) -> None:
     read("orders").write.parquet(str(tmp_path / "orders"))
     both = read("orders").union(spark.read.parquet(str(tmp_path / "orders")))
-    with pytest.raises(KeyError, match="fits more than one source"):
+    with pytest.raises(KeyError, match="matches more than one source"):
         hw.trace(both).sources["orders"]
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from headwater.rows.pairs.layout import (
     FILES,
     FORMAT,
-    MARK,
+    MARKER_FILE,
     OUT_HI,
     OUT_LO,
     OWNER,
@@ -89,7 +89,7 @@ def write_pair_tables(
         "agreement": {"checked": "read"},
         "notes": [],
     }
-    (folder / MARK).write_text(json.dumps(entry))
+    (folder / MARKER_FILE).write_text(json.dumps(entry))
     return entry
 
 

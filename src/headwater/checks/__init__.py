@@ -1,1 +1,5 @@
-"""Quality measured by Spark: which rows break which rules, in one pass, and what is told of it."""
+"""Data quality measured by Spark: the rules that rows break, counted in one pass.
+
+breaking.py: a rule as a condition on rows; measuring.py: all rules in one aggregation; checked.py: the result;
+naming.py: the dataset that a frame reads; events.py: the result as OpenLineage events.
+"""

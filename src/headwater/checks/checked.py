@@ -1,4 +1,4 @@
-"""What :func:`headwater.quality` answers: the report, and the rows that break a rule."""
+"""The result of :func:`headwater.quality`: the report, and the rows that break a rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from headwater.checks.breaking import breaks_alone, column_of, has_key
+from headwater.checks.breaking import breaks_rule, column_of, has_key
 from headwater.errors import QualityError, shorten
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityReport, Rule, RuleKind
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Checked(QualityReport):
-    """``dataset`` is that which it was stored of, ``run_id`` the run that tells of it; None where it was not stored."""
+class QualityCheck(QualityReport):
+    """``dataset`` and ``run_id`` are those that the report is stored under; None if it is not stored."""
 
     dataset: Dataset | None = None
     run_id: str | None = None
@@ -27,17 +27,17 @@ class Checked(QualityReport):
     rules: Sequence[Rule] = field(default=(), repr=False)
 
     def failing(self, rule_name: str) -> DataFrame:
-        """The rows that break a rule, with their columns as they are; of a rule `unique`, all that share their key.
+        """The rows that break a rule, with all their columns; for a rule `unique`, all rows that share their key.
 
-        They are read anew, and `hw.trace` finds the source rows behind them.
+        They are read again, and `hw.trace` finds their source rows.
         """
         rule = next((rule for rule in self.rules if rule.name == rule_name), None)
         if rule is None or self.frame is None:
-            there = ", ".join(shorten(rule.name) for rule in self.rules)
-            raise QualityError(f"There is no rule '{shorten(rule_name)}'. Rules: {there}.")
+            available = ", ".join(shorten(rule.name) for rule in self.rules)
+            raise QualityError(f"There is no rule '{shorten(rule_name)}'. Rules: {available}.")
         if rule.kind is RuleKind.UNIQUE:
-            return _sharing(self.frame, rule)
-        return self.frame.filter(breaks_alone(self.frame, rule, self._moment))
+            return _rows_sharing_key(self.frame, rule)
+        return self.frame.filter(breaks_rule(self.frame, rule, self._moment))
 
     @property
     def _moment(self) -> datetime:
@@ -45,11 +45,11 @@ class Checked(QualityReport):
         return self.measured_at
 
 
-def _sharing(frame: DataFrame, rule: Rule) -> DataFrame:
+def _rows_sharing_key(frame: DataFrame, rule: Rule) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    sharing = f"__hw_sharing_{uuid4().hex}"  # a name that no column of anybody's has
+    sharing = f"__hw_sharing_{uuid4().hex}"  # a name that no other column has
     key = Window.partitionBy(*map(column_of, rule.columns))
     counted = frame.filter(has_key(rule)).withColumn(sharing, F.count(F.lit(1)).over(key))
     return counted.filter(column_of(sharing) > 1).drop(sharing)

@@ -1,4 +1,5 @@
-"""A check as two OpenLineage events: a run that reads a dataset and writes nothing, with what it found of its input."""
+"""A check as two OpenLineage events: a run that reads a dataset, writes nothing, and reports quality as input
+facets."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from openlineage.client.facet_v2 import (
 from openlineage.client.generated.base import InputDatasetFacet, JobFacet
 from openlineage.client.serde import Serde
 
-from headwater.checks.measuring import Counts
+from headwater.checks.measuring import RuleCounts
 from headwater.formats.openlineage.facet_names import QUALITY_FACET, schema_url
 from headwater.model.names import Dataset, Job
 from headwater.model.quality import QualityReport, Rule, RuleKind
@@ -42,7 +43,7 @@ class QualityInputDatasetFacet(InputDatasetFacet):
 
 @attr.define
 class ChecksJobFacet(JobFacet):
-    """That runs of the job measure quality."""
+    """Marks a job whose runs measure quality."""
 
     checks: bool
 
@@ -51,18 +52,18 @@ class ChecksJobFacet(JobFacet):
         return schema_url(QUALITY_FACET)
 
 
-def events_of(
+def quality_events(
     run_id: str,
     job: Job,
     dataset: Dataset,
     version: str | None,
     began: datetime,
     rules: Sequence[Rule],
-    counts: Counts,
+    counts: RuleCounts,
     report: QualityReport,
 ) -> list[dict[str, Any]]:
-    """``version`` is what a table format calls the one that was read."""
-    found = {
+    """``version`` is the table version that was read."""
+    input_facets = {
         "dataQualityMetrics": _metrics(counts),
         "dataQualityAssertions": _assertions(rules, report),
         QUALITY_FACET: QualityInputDatasetFacet(**report.document(), producer=_PRODUCER),
@@ -78,31 +79,31 @@ def events_of(
             run_id,
             job,
             datetime.now(UTC),
-            ol.InputDataset(dataset.namespace, dataset.name, facets=facets, inputFacets=found),
+            ol.InputDataset(dataset.namespace, dataset.name, facets=facets, inputFacets=input_facets),
         ),
     ]
 
 
-def _event(state: ol.RunState, run_id: str, job: Job, at: datetime, read: ol.InputDataset) -> dict[str, Any]:
+def _event(state: ol.RunState, run_id: str, job: Job, time: datetime, read: ol.InputDataset) -> dict[str, Any]:
     kind = job_type_job.JobTypeJobFacet(
         processingType="BATCH", integration="HEADWATER", jobType="QUALITY", producer=_PRODUCER
     )
-    # Beside the type, which a job that also writes says otherwise in its other runs.
+    # Beside the job type, which differs in other runs of a job that also writes.
     facets = {"jobType": kind, QUALITY_FACET: ChecksJobFacet(checks=True, producer=_PRODUCER)}
     event = ol.RunEvent(
         eventType=state,
-        eventTime=at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        eventTime=time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         run=ol.Run(run_id),
         job=ol.Job(job.namespace, job.name, facets=facets),
         inputs=[read],
         outputs=[],
         producer=_PRODUCER,
     )
-    told: dict[str, Any] = Serde.to_dict(event)
-    return told
+    document: dict[str, Any] = Serde.to_dict(event)
+    return document
 
 
-def _metrics(counts: Counts) -> data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet:
+def _metrics(counts: RuleCounts) -> data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet:
     columns = dict.fromkeys([*counts.nulls, *counts.distinct])
     return data_quality_metrics_input_dataset.DataQualityMetricsInputDatasetFacet(
         rowCount=counts.rows,
@@ -123,17 +124,17 @@ def _assertions(
         assertions=[
             data_quality_assertions_dataset.Assertion(
                 assertion=str(rule.kind),
-                success=bool(found.passed),
+                success=bool(validation.passed),
                 column=rule.columns[0] if len(rule.columns) == 1 else None,
                 name=rule.name,
                 description=rule.asks,
                 expected="0",
-                actual=str(found.failed_count),
+                actual=str(validation.failed_count),
                 content=rule.condition if rule.kind is RuleKind.CUSTOM else None,
                 contentType="sql" if rule.kind is RuleKind.CUSTOM else None,
                 params=None,
             )
-            for rule, found in zip(rules, report.validations, strict=True)
+            for rule, validation in zip(rules, report.validations, strict=True)
         ],
         producer=_PRODUCER,
     )

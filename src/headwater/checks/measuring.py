@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from headwater.checks.breaking import breaks_alone, column_of, has_key
+from headwater.checks.breaking import breaks_rule, column_of, has_key
 from headwater.errors import QualityError
 from headwater.model.quality import Anomaly, Metrics, QualityReport, Rule, RuleKind, Validation, severity
 
@@ -22,85 +22,91 @@ _CONSISTENCY = (RuleKind.UNIQUE, RuleKind.CUSTOM)
 
 
 @dataclass(frozen=True)
-class Counts:
+class RuleCounts:
     """What one pass over the rows counted."""
 
     rows: int
     failed: tuple[int, ...]
     """By rule."""
     nulls: dict[str, int]
-    """By column: of those that rules say must be there, or of all."""
+    """By column: those of `not_null` rules, or all columns."""
     distinct: dict[str, int]
-    """By column: of those that have to be unique by themselves."""
+    """By column: those that must be unique on their own."""
     inaccurate: int
     stale: int
 
 
-class _Questions:
-    """Aggregates, and where in the one row of answers each of them is."""
+class _AggregateList:
+    """Aggregates, and the position of each in the result row."""
 
     def __init__(self) -> None:
-        self.asked: list[Column] = []
+        self.aggregates: list[Column] = []
 
-    def ask(self, aggregate: Column) -> int:
-        self.asked.append(aggregate.alias(f"q{len(self.asked)}"))
-        return len(self.asked) - 1
+    def add(self, aggregate: Column) -> int:
+        self.aggregates.append(aggregate.alias(f"q{len(self.aggregates)}"))
+        return len(self.aggregates) - 1
 
 
-def count(frame: DataFrame, rules: Sequence[Rule], now: datetime) -> Counts:
+def count(frame: DataFrame, rules: Sequence[Rule], now: datetime) -> RuleCounts:
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
-    questions = _Questions()
+    questions = _AggregateList()
 
     def breaking(condition: Column) -> int:
-        return questions.ask(F.count(F.when(condition, True)))
+        return questions.add(F.count(F.when(condition, True)))
 
-    rows = questions.ask(F.count(F.lit(1)))
+    rows = questions.add(F.count(F.lit(1)))
     alone = [rule for rule in rules if rule.kind is not RuleKind.UNIQUE]
-    broken = {rule.name: breaks_alone(frame, rule, now) for rule in alone}
+    broken = {rule.name: breaks_rule(frame, rule, now) for rule in alone}
     failed = {name: breaking(condition) for name, condition in broken.items()}
     keys: dict[str, tuple[int, int]] = {}
     for rule in rules:
         if rule.kind is RuleKind.UNIQUE:
             different = F.count_distinct(*map(column_of, rule.columns))
-            keys[rule.name] = (breaking(has_key(rule)), questions.ask(different))
+            keys[rule.name] = (breaking(has_key(rule)), questions.add(different))
     nulls = {name: breaking(column_of(name).isNull()) for name in complete_columns(frame, rules)}
-    inaccurate = breaking(_any([broken[rule.name] for rule in alone if rule.kind in _ACCURACY]))
-    stale = breaking(_any([broken[rule.name] for rule in alone if rule.kind is RuleKind.FRESH]))
+    inaccurate = breaking(_any_of([broken[rule.name] for rule in alone if rule.kind in _ACCURACY]))
+    stale = breaking(_any_of([broken[rule.name] for rule in alone if rule.kind is RuleKind.FRESH]))
     try:
-        told = frame.agg(*questions.asked).collect()[0]
+        answers = frame.agg(*questions.aggregates).collect()[0]
     except PySparkException as wrong:
         first = str(wrong).partition("\n")[0].strip()
         raise QualityError(f"Spark could not measure the frame: {first}") from wrong
-    return Counts(
-        told[rows],
+    return RuleCounts(
+        answers[rows],
         tuple(
-            told[keys[rule.name][0]] - told[keys[rule.name][1]] if rule.name in keys else told[failed[rule.name]]
+            answers[keys[rule.name][0]] - answers[keys[rule.name][1]]
+            if rule.name in keys
+            else answers[failed[rule.name]]
             for rule in rules
         ),
-        {name: told[place] for name, place in nulls.items()},
-        {rule.columns[0]: told[keys[rule.name][1]] for rule in rules if rule.name in keys and len(rule.columns) == 1},
-        told[inaccurate],
-        told[stale],
+        {name: answers[place] for name, place in nulls.items()},
+        {
+            rule.columns[0]: answers[keys[rule.name][1]]
+            for rule in rules
+            if rule.name in keys and len(rule.columns) == 1
+        },
+        answers[inaccurate],
+        answers[stale],
     )
 
 
 def complete_columns(frame: DataFrame, rules: Sequence[Rule]) -> list[str]:
-    """Those whose nulls count: which rules say must be there, or all that can be told apart by name."""
+    """Columns whose nulls count: those of `not_null` rules, else all columns with a unique name."""
     named = [rule.columns[0] for rule in rules if rule.kind is RuleKind.NOT_NULL]
     columns = frame.columns
     return list(dict.fromkeys(named)) or [name for name in columns if columns.count(name) == 1]
 
 
-def _any(conditions: Sequence[Column]) -> Column:
+def _any_of(conditions: Sequence[Column]) -> Column:
     from pyspark.sql import functions as F
 
     return reduce(or_, conditions, F.lit(False))
 
 
-def report(rules: Sequence[Rule], counts: Counts, now: datetime) -> QualityReport:
-    """What the counts say. Of no rows there are no shares."""
+def report(rules: Sequence[Rule], counts: RuleCounts, now: datetime) -> QualityReport:
+    """The report that follows from the counts. Without rows there are no metrics."""
     return QualityReport(
         now,
         counts.rows,
@@ -122,7 +128,7 @@ def report(rules: Sequence[Rule], counts: Counts, now: datetime) -> QualityRepor
     )
 
 
-def _metrics(rules: Sequence[Rule], counts: Counts) -> Metrics:
+def _metrics(rules: Sequence[Rule], counts: RuleCounts) -> Metrics:
     kinds = {rule.kind for rule in rules}
     cells = counts.rows * len(counts.nulls)
     mutual = [failed for rule, failed in zip(rules, counts.failed, strict=True) if rule.kind in _CONSISTENCY]

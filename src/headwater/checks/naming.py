@@ -1,4 +1,4 @@
-"""Which dataset a frame is, where it is simply a read of one."""
+"""The dataset that a frame reads, if it is a plain read of one."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from headwater.rows.names import leaf_readings
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_READS = ("LogicalRelation", "HiveTableRelation", "DataSourceV2Relation")
+_READ_OPERATORS = ("LogicalRelation", "HiveTableRelation", "DataSourceV2Relation")
 
 
 @dataclass(frozen=True)
-class Read:
+class DatasetRead:
     dataset: Dataset
     version: str | None
-    """Of a table format that has versions."""
+    """The version, if the table format has versions."""
 
 
-def plain_read(frame: DataFrame) -> Read | None:
-    """None where rows were chosen, changed or brought together, and where the read is of several datasets."""
+def dataset_read(frame: DataFrame) -> DatasetRead | None:
+    """None if the frame filters, changes or joins rows, or reads several datasets."""
     plan = frame._jdf.queryExecution().analyzed()
     while plan.getClass().getSimpleName() == "SubqueryAlias":
         plan = plan.child()
-    if plan.getClass().getSimpleName() not in _READS:
+    if plan.getClass().getSimpleName() not in _READ_OPERATORS:
         return None
     places = leaf_readings(frame.sparkSession, [plan])[0].datasets
     if len(places) != 1 or places[0].partitions:
         return None
-    return Read(Dataset(places[0].namespace, places[0].name), places[0].version)
+    return DatasetRead(Dataset(places[0].namespace, places[0].name), places[0].version)

@@ -64,8 +64,8 @@ def lookup(
     from pathlib import Path
 
     from headwater.rows.pairs.lookup import PairTables
-    from headwater.rows.pairs.render import told_tables
-    from headwater.rows.render import as_tree
+    from headwater.rows.pairs.render import tables_document
+    from headwater.rows.render import trace_tree
 
     if Path(run).is_dir():
         tables = PairTables(run)
@@ -79,20 +79,20 @@ def lookup(
     with tables:
         if verify:
             tables.verify()
-        answer = told_tables(tables, where, most or (100 if as_json else 5))
+        answer = tables_document(tables, where, most or (100 if as_json else 5))
     if as_json:
         print_json(answer)
     else:
-        print_text(as_tree(answer))
+        print_text(trace_tree(answer))
 
 
 @rows.command("list")
 def list_(location: LocationOption = DEFAULT_LOCATION, as_json: JsonOption = False) -> None:
     """List the tables there are, oldest first."""
     from headwater.cli.render.rows import table_list
-    from headwater.rows.pairs.folders import kept_tables
+    from headwater.rows.pairs.folders import list_pair_tables
 
-    show(kept_tables(location), as_json, table_list)
+    show(list_pair_tables(location), as_json, table_list)
 
 
 @rows.command()

@@ -12,7 +12,7 @@ from headwater.cli.output import open_store, print_json, print_text, show
 
 if TYPE_CHECKING:
     from headwater.model.answers import RunDetail
-    from headwater.pipeline.items.stored_records import Items
+    from headwater.pipeline.items.stored_records import StoredItems
 
 _FEW = 20
 
@@ -74,13 +74,13 @@ def _one(found: RunDetail, item: str, as_json: bool) -> None:
         print_text(item_tree(record))
 
 
-def _items(found: RunDetail) -> Items:
+def _items(found: RunDetail) -> StoredItems:
     from headwater.formats.openlineage.facet_names import PIPELINE_FACET
-    from headwater.pipeline.items.stored_records import Items
+    from headwater.pipeline.items.stored_records import StoredItems
 
     facet = found.run_facets.get(PIPELINE_FACET)
     if facet is None:
         raise Mistake(f"Run {found.run.run_id} is not the run of a pipeline, and has no items.")
     if "items" not in facet:
         raise Mistake(f"Run {found.run.run_id} followed no items: its lineage options say so, or it ended before.")
-    return Items(facet["items"]["location"])
+    return StoredItems(facet["items"]["location"])

@@ -36,18 +36,18 @@ def trace(
 ) -> None:
     """Which rows a row came from, job by job back to the first sources. With --forward, what it became."""
     from headwater.rows.backward_chain import Tracer
-    from headwater.rows.forward_chain import onward
-    from headwater.rows.render import as_tree, onward_tree
-    from headwater.rows.stored_writes import Writes
+    from headwater.rows.forward_chain import trace_forward_chain
+    from headwater.rows.render import forward_tree, trace_tree
+    from headwater.rows.stored_writes import StoredWrites
 
     most = rows or (_ROWS_AS_JSON if as_json else 5)
     with open_store(store) as lineage, spark_session(master) as spark:
-        writes = Writes(spark, lineage, allow_python, trust_unsigned)
+        writes = StoredWrites(spark, lineage, allow_python, trust_unsigned)
         if forward:
-            answer = onward(writes, dataset, where, depth).to_dict(most)
+            answer = trace_forward_chain(writes, dataset, where, depth).to_dict(most)
         else:
             answer = Tracer(writes, depth).trace(dataset, where, output).to_dict(most)
     if as_json:
         print_json(answer)
     else:
-        print_text(onward_tree(answer) if forward else as_tree(answer))
+        print_text(forward_tree(answer) if forward else trace_tree(answer))

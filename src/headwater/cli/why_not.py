@@ -33,7 +33,7 @@ def why_not(
     import json
 
     import headwater as hw
-    from headwater.rows.why_not_render import as_text
+    from headwater.rows.why_not_render import why_not_text
 
     with open_store(store) as lineage, spark_session(master) as spark:
         answer = hw.why_not(
@@ -43,7 +43,7 @@ def why_not(
         if as_json:
             told = json.loads(answer.to_json())
         else:
-            text = as_text(answer)
+            text = why_not_text(answer)
     if as_json:
         print_json(told)
     else:

@@ -25,10 +25,10 @@ from headwater.capture.events.writes import CapturedWrite
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
-from headwater.rows.kept_queries.files import PinnedFile, read_list
-from headwater.rows.kept_queries.restore import changed, pinned_scan
+from headwater.rows.kept_queries.files import PinnedFile, read_file_list
+from headwater.rows.kept_queries.restore import changed_files, pinned_scan
 from headwater.rows.kept_queries.sources import KeptSource, read_source
-from headwater.rows.provenance import frame_of
+from headwater.rows.provenance import frame_of_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,7 +93,7 @@ class ChecksumCalculator:
         if "version" in output:
             checksums.of[name] = _version(output.get("format"), output["version"])
         elif "files" in output:
-            files = read_list(output["files"])
+            files = read_file_list(output["files"])
             rows = self._written_rows(output, files) if self._mode == "rows" else None
             self._add_checksum(name, output.get("uri"), files, rows, checksums)
         else:
@@ -131,8 +131,8 @@ class ChecksumCalculator:
             self._rows(name, rows, checksums)
         else:
             self._bytes(name, folder, files, checksums)
-        changed_files = changed(self._spark, list(files))
-        if changed_files:  # what was hashed is not what the job had before it
+        moved = changed_files(self._spark, list(files))
+        if moved:  # what was hashed is not what the job had before it
             del checksums.of[name]
             checksums.unknown[name] = f"it was changed before it could be read: {changed_files[0]}"
 
@@ -140,7 +140,7 @@ class ChecksumCalculator:
         checksums.of[name] = f"sha256-rows:{hash_of_rows(rows)}"
 
     def _frame(self, source: KeptSource, facts: Facts) -> DataFrame:
-        return frame_of(self._spark, pinned_scan(self._spark, source, facts))
+        return frame_of_plan(self._spark, pinned_scan(self._spark, source, facts))
 
     def _bytes(self, name: str, folder: str | None, files: Sequence[PinnedFile], checksums: Checksums) -> None:
         large = [file for file in files if file.size > MAX_FILE_BYTES]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from headwater.rows.provenance import Provenance, Source, frame_of
+from headwater.rows.provenance import PlanSource, RowProvenance, frame_of_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,12 +42,12 @@ class FileRowCounts:
     """The number of files, or of contents."""
 
 
-def file_row_counts(provenance: Provenance, source: Source) -> DataFrame:
+def file_row_counts(provenance: RowProvenance, source: PlanSource) -> DataFrame:
     """(file, rows, places): by the hash of a file's name, its number of rows, and its number of positions where that is
     known. Nothing of what row lineage adds to the source is read."""
-    leaf, rows, name = provenance.leaf(source.number), provenance.source(source.number), source.file
+    leaf, rows, name = provenance.leaf(source.number), provenance.source_frame(source.number), source.file
     if source.id != BY_CONTENT:
-        rows, name = frame_of(rows.sparkSession, leaf), _FILE.get(source.id, "'range'")
+        rows, name = frame_of_plan(rows.sparkSession, leaf), _FILE.get(source.id, "'range'")
     counts = rows.selectExpr(f"xxhash64({name}) as file").groupBy("file").count().withColumnRenamed("count", "rows")
     return counts.selectExpr("file", "rows", f"{'rows' if _is_dense(source, leaf) else _NONE} as places")
 
@@ -60,12 +60,12 @@ def file_format(leaf: Any) -> str | None:
         return None
 
 
-def _is_dense(source: Source, leaf: Any) -> bool:
+def _is_dense(source: PlanSource, leaf: Any) -> bool:
     return source.id == "position" and file_format(leaf) in _COUNTED_THROUGH
 
 
 def count_file_rows(
-    provenance: Provenance, sources: Mapping[str, Source], reached: Sequence[tuple[str, DataFrame]]
+    provenance: RowProvenance, sources: Mapping[str, PlanSource], reached: Sequence[tuple[str, DataFrame]]
 ) -> dict[str, FileRowCounts]:
     """``sources``: by the name of a dataset, one that reads it. ``reached``: by dataset, (file, reached, last): of
     each file the number of rows that reached the output, and their greatest position; of a content ``reached`` may
@@ -112,13 +112,13 @@ def count_file_rows(
     }
 
 
-def _contradicting_files(files: DataFrame, index: int, provenance: Provenance, source: Source) -> list[str]:
+def _contradicting_files(files: DataFrame, index: int, provenance: RowProvenance, source: PlanSource) -> list[str]:
     """Some of the files whose counts contradict each other, and how."""
     from pyspark.sql import functions as F
 
     rows = files.where(f"dataset = {index} and ({_BEYOND})").orderBy("file").limit(_MAX_SAMPLES).collect()
     hashes = [row["file"] for row in rows]
-    read = provenance.source(source.number).select(
+    read = provenance.source_frame(source.number).select(
         F.col(source.file).alias("name"), F.xxhash64(source.file).alias("file")
     )
     names = {row["file"]: row["name"] for row in read.where(F.col("file").isin(hashes)).distinct().collect()}

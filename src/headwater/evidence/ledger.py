@@ -22,12 +22,12 @@ from headwater.errors import RowsRefused
 from headwater.evidence.files import BY_CONTENT, FileRowCounts, count_file_rows, file_format
 from headwater.evidence.repeats import Repeats
 from headwater.model.ledger import Ledger, SourceLedger
-from headwater.rows.backward import FEW
-from headwater.rows.names import named_leaves
-from headwater.rows.pairs.blocks import Below
+from headwater.rows.backward import MAX_PUSHED_ROWS
+from headwater.rows.names import name_leaves
+from headwater.rows.pairs.blocks import BlockRows
 from headwater.rows.pairs.jvm import pair_classes
-from headwater.rows.pairs.outs import outs_of
-from headwater.rows.provenance import Block, Link, Provenance, Source
+from headwater.rows.pairs.outs import output_rows_of
+from headwater.rows.provenance import Block, BlockLink, PlanSource, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,11 +65,11 @@ def count_ledger(
     are the rows that were written, with columns of these ``names``, if they can be read back: they need not be computed
     again. The counts are cached until the block ends: repeated rows are looked up in them."""
     try:
-        provenance, outs = outs_of(spark, plan, {}, output, names)
+        provenance, outs = output_rows_of(spark, plan, {}, output, names)
     except RowsRefused as refusal:
         yield CountedLedger(Ledger((), dict.fromkeys(sorted(set(datasets.values())), str(refusal))))
         return
-    below = Below(provenance, pair_classes(spark.sparkContext._gateway).new("Narrow", spark._jsparkSession))
+    below = BlockRows(provenance, pair_classes(spark.sparkContext._gateway).new("NumericIds", spark._jsparkSession))
     counting = _LedgerCounter(provenance, below, datasets, outs.rows(below), whole=outs.covers_all)
     try:
         yield counting.account()
@@ -81,10 +81,10 @@ class _LedgerCounter:
     """``first`` are the rows of the topmost block; ``whole``: they are all of its rows."""
 
     def __init__(
-        self, provenance: Provenance, below: Below, datasets: Mapping[int, str], first: DataFrame, *, whole: bool
+        self, provenance: RowProvenance, below: BlockRows, datasets: Mapping[int, str], first: DataFrame, *, whole: bool
     ) -> None:
         self._provenance = provenance
-        self._narrowed = below.narrowed
+        self._narrowed = below.with_numeric_ids
         self._grains = provenance.grains()
         self._names = {source.number: _dataset_name(provenance, source, datasets) for source in provenance.sources}
         self._reached = {0: first}
@@ -101,7 +101,7 @@ class _LedgerCounter:
             self._reach(block)
         single = {each.number: block for each in followed for block in self._only_blocks(each)}
         words = self._words([source for source in followed if source.number not in single])
-        by_name: dict[str, list[Source]] = {}
+        by_name: dict[str, list[PlanSource]] = {}
         for each in followed:
             by_name.setdefault(self._names[each.number], []).append(each)
         sources_by_name = {name: each[0] for name, each in by_name.items() if self._same_files(each)}
@@ -135,25 +135,25 @@ class _LedgerCounter:
             with suppress(Exception):  # the session may have ended
                 frame.unpersist()
 
-    def _exactness(self, source: Source, tally: FileRowCounts) -> dict[str, Any]:
+    def _exactness(self, source: PlanSource, tally: FileRowCounts) -> dict[str, Any]:
         """Of equal rows it is unknown which of them reached the output, if not all did."""
         if source.id != BY_CONTENT or tally.distinct == tally.entered:
             return {}
         return {"exact": False, "note": "its rows go by their content, and some are equal"}
 
-    def _refusal(self, source: Source) -> str | None:
+    def _refusal(self, source: PlanSource) -> str | None:
         of_files = source.id == BY_CONTENT and file_format(self._provenance.leaf(source.number)) is not None
         if source.id not in _PLACES and not of_files:
             return "its rows have no place of their own, and equal ones cannot be told apart"
         return _COARSE.get(self._grains[source.number])
 
-    def _same_files(self, sources: Sequence[Source]) -> bool:
-        frames = [self._provenance.source(source.number) for source in sources] if len(sources) > 1 else []
+    def _same_files(self, sources: Sequence[PlanSource]) -> bool:
+        frames = [self._provenance.source_frame(source.number) for source in sources] if len(sources) > 1 else []
         return len({tuple(sorted(frame.inputFiles())) for frame in frames}) <= 1
 
     # -- places that reached the output -------------------------------------------------------------------------------
 
-    def _words(self, followed: Sequence[Source]) -> DataFrame | None:
+    def _words(self, followed: Sequence[PlanSource]) -> DataFrame | None:
         """(block, source, file, word, mask, rows, last): 64 positions each."""
         from pyspark.sql import functions as F
 
@@ -190,19 +190,21 @@ class _LedgerCounter:
         elif leading:
             names = [_quote(name) for name in rows.columns]
             reached = [
-                self._narrowed(self._provenance.follow(link, self._leading(above, link), FEW)).select(*names)
+                self._narrowed(self._provenance.follow(link, self._leading(above, link), MAX_PUSHED_ROWS)).select(
+                    *names
+                )
                 for above, link in leading
             ]
             self._reached[block.number] = reduce(lambda left, right: left.union(right), reached)
 
-    def _all_lead(self, above: Block, link: Link) -> bool:
+    def _all_lead(self, above: Block, link: BlockLink) -> bool:
         """Whether every group of the block below has its row above: none is dropped on the way up."""
-        if above.number not in self._wholly or link.kind != "aggregate" or link.seen:
+        if above.number not in self._wholly or link.kind != "aggregate" or link.condition_columns:
             return False
-        course = self._provenance.course(above.number, link.here)
+        course = self._provenance.block_path(above.number, link.present)
         return course is not None and not course.steps
 
-    def _only_blocks(self, source: Source) -> Iterator[Block]:
+    def _only_blocks(self, source: PlanSource) -> Iterator[Block]:
         """The block of a source whose rows occur at most once: no other source joins them, so that they are only kept
         or dropped."""
         blocks = [block for block in self._provenance.blocks if source.number in block.sources]
@@ -210,7 +212,7 @@ class _LedgerCounter:
         if len(blocks) != 1 or named_alike != 1 or blocks[0].number not in self._wholly:
             return
         alone = blocks[0].sources == (source.number,) and not blocks[0].links
-        if alone and self._provenance.course(blocks[0].number, source.row) is not None:
+        if alone and self._provenance.block_path(blocks[0].number, source.row) is not None:
             yield blocks[0]
 
     def _counted(self, single: Mapping[int, Block]) -> Iterator[tuple[str, DataFrame]]:
@@ -222,13 +224,13 @@ class _LedgerCounter:
             of_file = places.where("file is not null").groupBy("file")
             yield self._names[number], of_file.agg(F.count("*").alias("reached"), F.max("row").alias("last"))
 
-    def _leading(self, above: Block, link: Link) -> DataFrame:
+    def _leading(self, above: Block, link: BlockLink) -> DataFrame:
         """The distinct values of the rows above that lead down."""
         from pyspark.sql import functions as F
 
         rows = self._reached[above.number]
-        rows = rows.where(rows[link.here])
-        names = [*link.columns, *link.seen]
+        rows = rows.where(rows[link.present])
+        names = [*link.columns, *link.condition_columns]
         wanted = (
             rows.select(*map(_quote, names)).distinct() if names else rows.select(F.lit(True).alias("any")).limit(1)
         )
@@ -253,7 +255,7 @@ class _LedgerCounter:
 
     # -- rows that were there more than once --------------------------------------------------------------------------
 
-    def _repeats(self, followed: Sequence[Source], words: DataFrame | None) -> dict[int, Repeats]:
+    def _repeats(self, followed: Sequence[PlanSource], words: DataFrame | None) -> dict[int, Repeats]:
         from pyspark.sql import functions as F
 
         if words is None:
@@ -275,9 +277,9 @@ class _LedgerCounter:
     def _comes_once(self, block: Block) -> bool:
         """Whether each of its rows that is reached is found once."""
         links = [link for above in self._provenance.blocks for link in above.links if link.to == block.number]
-        return len(links) <= 1 and not any(link.seen for link in links)
+        return len(links) <= 1 and not any(link.condition_columns for link in links)
 
-    def _sample_rows(self, words: DataFrame, block: Block, source: Source) -> list[str]:
+    def _sample_rows(self, words: DataFrame, block: Block, source: PlanSource) -> list[str]:
         """Some rows that occur more than once, by their positions: a facet contains no values of rows."""
         from pyspark.sql import functions as F
 
@@ -287,13 +289,15 @@ class _LedgerCounter:
         among = places.join(F.broadcast(several), ["file", "word"], "left_semi")
         counted = among.groupBy("file", "row").count().where("count > 1")
         rows = counted.orderBy(F.desc("count"), "file", "row").limit(_MAX_SAMPLES).collect()
-        source_rows = self._provenance.source(source.number).select(F.col(source.file), F.col(source.row).alias("row"))
+        source_rows = self._provenance.source_frame(source.number).select(
+            F.col(source.file), F.col(source.row).alias("row")
+        )
         named = source_rows.where(F.col("row").isin([row["row"] for row in rows])).select(source.file).distinct()
         names = {row[1]: row[0] for row in named.select(source.file, F.xxhash64(source.file)).collect()}
         return [f"{names.get(row['file'], row['file'])} row {row['row']}, {row['count']} times" for row in rows]
 
 
-def _positions(rows: DataFrame, sources: Sequence[Source]) -> DataFrame:
+def _positions(rows: DataFrame, sources: Sequence[PlanSource]) -> DataFrame:
     """(source, file, row): the positions that each row has, one row each."""
     arguments = ", ".join(
         f"{source.number}, {_quote(source.file)}, cast({_quote(source.row)} as bigint)" for source in sources
@@ -301,13 +305,13 @@ def _positions(rows: DataFrame, sources: Sequence[Source]) -> DataFrame:
     return rows.selectExpr(f"stack({len(sources)}, {arguments}) as (source, file, row)")
 
 
-def _dataset_name(provenance: Provenance, source: Source, datasets: Mapping[int, str]) -> str:
+def _dataset_name(provenance: RowProvenance, source: PlanSource, datasets: Mapping[int, str]) -> str:
     """The dataset's name in the event. If a source occurs twice, one occurrence has new column ids."""
     name = next((datasets[column.expr_id] for column in source.columns if column.expr_id in datasets), None)
     if name is not None:
         return name
-    spark = provenance.source(source.number).sparkSession
-    return str(named_leaves(spark, [provenance.leaf(source.number)])[0].dataset)
+    spark = provenance.source_frame(source.number).sparkSession
+    return str(name_leaves(spark, [provenance.leaf(source.number)])[0].dataset)
 
 
 def _quote(name: str) -> str:

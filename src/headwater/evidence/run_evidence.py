@@ -39,10 +39,10 @@ from headwater.plan.shape import canonical_plan
 from headwater.proof.canonical import digest_and_preimage, digest_of
 from headwater.redaction.literals import mask_design
 from headwater.redaction.redactor import Redactor
-from headwater.rows.kept_queries.capture import PlanKeeper
+from headwater.rows.kept_queries.capture import QueryCapture
 from headwater.rows.kept_queries.jvm import plan_classes
-from headwater.rows.pairs.capture import Unchanged, written_rows
-from headwater.rows.pairs.write import own_work
+from headwater.rows.pairs.capture import InputCheck, written_rows
+from headwater.rows.pairs.write import tag_own_jobs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,7 +96,7 @@ class RunEvidence:
         self._redactor = redactor or Redactor()
         self._script = script_code(code)
         self._report = report
-        self._plans = PlanKeeper(spark)
+        self._plans = QueryCapture(spark)
 
     def is_over(self) -> bool:
         return self._spark.sparkContext._jsc is None
@@ -146,13 +146,13 @@ class RunEvidence:
         if captured is None:
             return
         checker = ChecksumCalculator(self._spark, options.checksums)
-        with own_work(self._spark):
+        with tag_own_jobs(self._spark):
             part.inputs = checker.inputs(captured, ended.written)
             if not ended.failed:
                 part.outputs = checker.output(captured, ended.written)
 
     def _read(self, part: WriteEvidence, ended: EndedWrite, options: EvidenceOptions) -> None:
-        command = plan_classes(self._spark.sparkContext._gateway).new("Query", ended.execution.analyzed())
+        command = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", ended.execution.analyzed())
         query = command.plan()
         if query is None:
             return
@@ -181,11 +181,11 @@ class RunEvidence:
     ) -> tuple[Ledger, dict[str, Any]]:
         """The ledger, and the grain verdicts from the rows that were counted."""
         captured = ended.rows or {}
-        with own_work(self._spark):
+        with tag_own_jobs(self._spark):
             names, output = written_rows(self._spark, command, captured) if "written" in captured else (None, None)
             with count_ledger(self._spark, command.plan(), _dataset_by_column(ended.written), names, output) as account:
                 grain = grain_safety(steps, account.repeats, keys)
-            change = Unchanged(self._spark, captured)()
+            change = InputCheck(self._spark, captured)()
         if change is None:
             return account.ledger, grain
         return replace(account.ledger, partly=change), grain_safety(steps, declared=keys)

@@ -1,4 +1,4 @@
-"""What a trace answers: rows of a result, and for each source the rows behind them."""
+"""The answer of a trace: rows of a result, and for each source the rows that they come from."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import RowsError
 from headwater.model.names import Dataset
 from headwater.model.runs import OutputFacet
-from headwater.rows.backward import Steps
+from headwater.rows.backward import BackwardTrace
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.identity import OUT_ID
-from headwater.rows.names import Named
+from headwater.rows.names import NamedSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE, ROW = "_file", "_row"
-_FEW = 2_000
+_MAX_IDS_IN_CONDITION = 2_000
 
 
 @dataclass(frozen=True)
 class Occurrence:
-    """One source of the plan; a table that is joined with itself has two."""
+    """One source of the plan; a table that is joined with itself occurs twice."""
 
     number: int
-    named: Named
+    named: NamedSource
     grain: Grain
     notes: tuple[str, ...]
-    _steps: Steps
+    _trace: BackwardTrace
 
     @property
     def dataset(self) -> Dataset:
@@ -43,65 +43,65 @@ class Occurrence:
 
     @cached_property
     def pairs(self) -> DataFrame:
-        """(out_id, file, row): which row of the source each row of the result has been made of. Where rows have no
-        place of their own, `file` is the hash of the row's content."""
-        return self._steps.pairs(self.number)
+        """(out_id, file, row): the source rows of each row of the result. Where rows have no position in a file, `file`
+        is the hash of the row's content."""
+        return self._trace.pairs(self.number)
 
     @cached_property
     def rows(self) -> DataFrame:
         """The source's rows, all their columns, and their `_file` and `_row`."""
-        source = self._steps.provenance.sources[self.number]
-        every = self._steps.provenance.source(self.number)
-        every = every.toDF(*(column.name for column in source.columns), FILE, ROW)
-        return _among(every, self.pairs.select("file", "row").distinct())
+        source = self._trace.provenance.sources[self.number]
+        frame = self._trace.provenance.source_frame(self.number)
+        frame = frame.toDF(*(column.name for column in source.columns), FILE, ROW)
+        return _rows_at(frame, self.pairs.select("file", "row").distinct())
 
 
-def _among(every: DataFrame, ids: DataFrame) -> DataFrame:
-    """Few rows are looked for by their ids: whole files are then passed over."""
+def _rows_at(frame: DataFrame, ids: DataFrame) -> DataFrame:
+    """The rows with these ids. A small number of ids becomes a condition, by which Spark skips whole files."""
     from pyspark.sql import functions as F
 
-    few = ids.limit(_FEW + 1).collect()
-    if len(few) > _FEW:
-        same = (every[FILE] == ids["file"]) & (every[ROW] == ids["row"])
-        return every.join(ids, same, "left_semi")
+    some_ids = ids.limit(_MAX_IDS_IN_CONDITION + 1).collect()
+    if len(some_ids) > _MAX_IDS_IN_CONDITION:
+        is_same_row = (frame[FILE] == ids["file"]) & (frame[ROW] == ids["row"])
+        return frame.join(ids, is_same_row, "left_semi")
     by_file: dict[str, list[int]] = {}
-    for file, row in few:
+    for file, row in some_ids:
         by_file.setdefault(file, []).append(row)
-    wanted = [(F.col(FILE) == F.lit(file)) & F.col(ROW).isin(rows) for file, rows in by_file.items()]
-    return every.where(reduce(lambda one, other: one | other, wanted, F.lit(False)))
+    conditions = [(F.col(FILE) == F.lit(file)) & F.col(ROW).isin(rows) for file, rows in by_file.items()]
+    return frame.where(reduce(lambda left, right: left | right, conditions, F.lit(False)))
 
 
 class Sources(Mapping[str, "DataFrame"]):
-    """The contributing rows by dataset, which may be named by the end of its name, as `raw/orders`."""
+    """The contributing rows by dataset. The end of a dataset's name is enough, as `raw/orders`."""
 
     def __init__(self, occurrences: Sequence[Occurrence]) -> None:
         self._occurrences = occurrences
 
     def __getitem__(self, name: str) -> DataFrame:
-        found = [each for each in self._occurrences if each.named.fits(name)]
-        if not found:
-            raise KeyError(f"{name} is not a source here. There are: {', '.join(self)}")
-        if len({each.dataset for each in found}) > 1:
-            raise KeyError(f"{name} fits more than one source. There are: {', '.join(self)}")
-        frames = [each.rows for each in found]
+        matches = [occurrence for occurrence in self._occurrences if occurrence.named.matches(name)]
+        if not matches:
+            raise KeyError(f"{name} is not a source here. Sources: {', '.join(self)}")
+        if len({occurrence.dataset for occurrence in matches}) > 1:
+            raise KeyError(f"{name} matches more than one source. Sources: {', '.join(self)}")
+        frames = [occurrence.rows for occurrence in matches]
         if len(frames) == 1:
             return frames[0]
-        whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-        return whole.dropDuplicates([FILE, ROW])
+        rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
+        return rows.dropDuplicates([FILE, ROW])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(str(each.dataset) for each in self._occurrences))
+        return iter(dict.fromkeys(str(occurrence.dataset) for occurrence in self._occurrences))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
 
 @dataclass
-class Part:
-    """The rows of one write, or of a DataFrame."""
+class TracePart:
+    """The traced rows of one write, or of a DataFrame."""
 
-    steps: Steps
-    names: Sequence[Named]
+    trace: BackwardTrace
+    names: Sequence[NamedSource]
     write: OutputFacet | None = None
     notes: tuple[str, ...] = ()
 
@@ -110,29 +110,29 @@ class Part:
 class Trace:
     """The answer of `hw.trace`. Rows that several runs have written are traced through each of them: ``parts``."""
 
-    parts: Sequence[Part]
+    parts: Sequence[TracePart]
     dataset: Dataset | None = None
-    """What the rows are of; None for a DataFrame."""
+    """The dataset of the rows; None for a DataFrame."""
     further: dict[str, Trace] = field(default_factory=dict)
-    """By dataset: the same rows of it, traced on through the job that wrote them."""
+    """By dataset: its rows, traced on through the job that wrote them."""
     ends: dict[str, str] = field(default_factory=dict)
     """By dataset: why its rows could not be traced on, though a run wrote them."""
 
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...]:
-        found = []
+        occurrences = []
         for part in self.parts:
-            provenance = part.steps.provenance
-            grains = provenance.grains(told_apart=bool(provenance.apart))
+            provenance = part.trace.provenance
+            grains = provenance.grains(by_group=bool(provenance.group_columns))
             for source, named in zip(provenance.sources, part.names, strict=True):
                 grain = grains[source.number]
-                found.append(Occurrence(source.number, named, grain, provenance.notes, part.steps))
-        return tuple(found)
+                occurrences.append(Occurrence(source.number, named, grain, provenance.notes, part.trace))
+        return tuple(occurrences)
 
     @property
     def rows(self) -> DataFrame:
-        """The rows asked about, equal ones once, and their `out_id`."""
-        return reduce(lambda one, other: one.union(other), (part.steps.rows for part in self.parts))
+        """The traced rows, equal ones once, and their `out_id`."""
+        return reduce(lambda left, right: left.union(right), (part.trace.rows for part in self.parts))
 
     @property
     def sources(self) -> Sources:
@@ -140,54 +140,54 @@ class Trace:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What keeps the answer from being exact, or from being the same next time."""
-        told = (note for part in self.parts for note in (*part.notes, *part.steps.notes, *part.steps.provenance.notes))
-        return tuple(dict.fromkeys(told))
+        """Why the answer is not exact, or may differ next time."""
+        notes = (note for part in self.parts for note in (*part.notes, *part.trace.notes, *part.trace.provenance.notes))
+        return tuple(dict.fromkeys(notes))
 
     @property
     def grain(self) -> dict[str, Grain]:
-        """Of each source."""
+        """The grain of each source."""
         return {
-            name: coarsest(each.grain for each in self.occurrences if str(each.dataset) == name)
+            name: coarsest(occurrence.grain for occurrence in self.occurrences if str(occurrence.dataset) == name)
             for name in self.sources
         }
 
-    def occurrence(self, asked: str) -> Occurrence:
-        found = [each for each in self.occurrences if each.named.fits(asked)]
-        if len(found) == 1:
-            return found[0]
-        there = ", ".join(f"{each.number}: {each.dataset}" for each in self.occurrences)
-        raise RowsError(f"{asked!r} fits {len(found)} of the sources. There are: {there}")
+    def occurrence(self, name: str) -> Occurrence:
+        matches = [occurrence for occurrence in self.occurrences if occurrence.named.matches(name)]
+        if len(matches) == 1:
+            return matches[0]
+        available = ", ".join(f"{occurrence.number}: {occurrence.dataset}" for occurrence in self.occurrences)
+        raise RowsError(f"{name!r} matches {len(matches)} of the sources. Sources: {available}")
 
     def to_dict(self, rows: int = 20) -> dict[str, Any]:
-        """The whole tree, with up to so many rows of each dataset."""
-        from headwater.rows.render import told
+        """The whole tree, with up to ``rows`` rows of each dataset."""
+        from headwater.rows.render import trace_document
 
-        return told(self, rows)
+        return trace_document(self, rows)
 
     def to_json(self, rows: int = 20) -> str:
         return json.dumps(self.to_dict(rows))
 
     def show(self, rows: int = 5) -> None:
-        """The tree for a person, with up to so many rows of each dataset."""
+        """Prints the tree, with up to ``rows`` rows of each dataset."""
         from rich.console import Console
 
-        from headwater.rows.render import as_tree, told
+        from headwater.rows.render import trace_document, trace_tree
 
-        Console().print(as_tree(told(self, rows)))
+        Console().print(trace_tree(trace_document(self, rows)))
 
     def _repr_html_(self) -> str:
-        from headwater.rows.render import as_html, told
+        from headwater.rows.render import trace_document, trace_html
 
-        return as_html(told(self, 10))
+        return trace_html(trace_document(self, 10))
 
     def release(self) -> None:
-        """Let go of what Spark keeps of this trace."""
+        """Releases what Spark caches of this trace."""
         for part in self.parts:
-            part.steps.release()
+            part.trace.release()
         for trace in self.further.values():
             trace.release()
 
 
-ADDED = (OUT_ID, FILE, ROW)
-"""Columns that an answer's frames have beside those of the data."""
+ANSWER_COLUMNS = (OUT_ID, FILE, ROW)
+"""Columns that an answer's frames have in addition to those of the data."""

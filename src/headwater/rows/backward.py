@@ -9,218 +9,239 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from headwater.rows.identity import OUT_ID, out_id
-from headwater.rows.provenance import Block, Link, Provenance
+from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-FEW = 500
-"""Up to so many rows lead down as conditions, which sources can skip by; more of them as a table to be joined."""
-AT_HAND = 5_000
-"""Up to so many traced rows of a block are kept at hand, so that what is asked of them needs no further job."""
-_KEYED = ("aggregate", "chosen")
-_ROUNDING = 1e-9  # of a floating sum, which adds up in another order every time
+MAX_PUSHED_ROWS = 500
+"""Up to this many rows are pushed down as conditions, by which sources skip; more rows become a table that is
+joined."""
+MAX_LOCAL_ROWS = 5_000
+"""Up to this many traced rows of a block are collected, so that later steps need no further job for them."""
+_GROUP_LINKS = ("aggregate", "chosen")
+_FLOAT_TOLERANCE = 1e-9  # of a floating sum, which adds up in another order every time
 
 
 @dataclass(frozen=True)
-class Found:
-    """Traced rows: at hand if they were few, in Spark's cache if not."""
+class TracedRows:
+    """Traced rows: collected if there are few of them, else in Spark's cache."""
 
     frame: DataFrame
-    at_hand: bool
+    is_local: bool
 
     @classmethod
-    def of(cls, provenance: Provenance, frame: DataFrame) -> Found:
+    def collect(cls, provenance: RowProvenance, frame: DataFrame) -> TracedRows:
         cached = frame.persist()
-        few = provenance.bring(cached, AT_HAND)
-        if few is None:
+        local = provenance.collect_distinct(cached, MAX_LOCAL_ROWS)
+        if local is None:
             return cls(cached, False)
         cached.unpersist()
-        return cls(few, True)
+        return cls(local, True)
 
     @classmethod
-    def once_asked(cls, frame: DataFrame) -> Found:
-        """Of rows that nothing is followed from: they are computed when somebody asks for them, and kept then."""
+    def on_demand(cls, frame: DataFrame) -> TracedRows:
+        """For rows from which no link leads on: they are computed, and cached, only when they are read."""
         return cls(frame.persist(), False)
 
-    def leading(self, link: Link) -> DataFrame:
-        """What of the rows leads down the link."""
-        return self.frame.where(self.frame[link.here]).select(OUT_ID, *link.columns, *link.seen)
+    def link_values(self, link: BlockLink) -> DataFrame:
+        """The values by which the rows lead down the link."""
+        return self.frame.where(self.frame[link.present]).select(OUT_ID, *link.columns, *link.condition_columns)
 
 
 @dataclass
-class Steps:
-    """The traced rows of each block, with the id of the result's row that led to them, and what they carry."""
+class BackwardTrace:
+    """The traced rows of each block, each with the id of the result row that led to it."""
 
-    provenance: Provenance
+    provenance: RowProvenance
     rows: DataFrame
-    """The wanted rows of the result, under their names, and their ids."""
-    of_block: dict[int, Found] = field(default_factory=dict)
-    known: Found | None = None
-    """Wanted rows that were given."""
-    lost: int = 0
-    """How many of those the query, run again, does not give."""
+    """The traced rows of the result, under their names, and their ids."""
+    by_block: dict[int, TracedRows] = field(default_factory=dict)
+    given_rows: TracedRows | None = None
+    """The rows that the caller passed, if it did."""
+    missing_count: int = 0
+    """How many of those the query, run again, does not return."""
 
     def pairs(self, source: int) -> DataFrame:
         """(out_id, file, row) of one source, each pair once."""
         from pyspark.sql import functions as F
 
-        told = self.provenance.sources[source]
-        pair = (OUT_ID, F.col(told.file).alias("file"), F.col(told.row).alias("row"))
+        source_columns = self.provenance.sources[source]
+        pair = (OUT_ID, F.col(source_columns.file).alias("file"), F.col(source_columns.row).alias("row"))
         blocks = [
-            block for block in self.provenance.blocks if source in block.sources and block.number in self.of_block
+            block for block in self.provenance.blocks if source in block.sources and block.number in self.by_block
         ]
-        if not blocks:  # only rows that are missing could come from there
+        if not blocks:  # only missing rows could come from there
             return self.rows.select(OUT_ID, F.lit("").alias("file"), F.lit(0).cast("long").alias("row")).where("false")
-        found = [self.of_block[block.number].frame.select(*pair) for block in blocks]
-        whole = reduce(lambda one, other: one.union(other), found).where(F.col("file").isNotNull())
-        return whole if len(blocks) == 1 and self._holds_once(blocks[0], source) else whole.distinct()
+        frames = [self.by_block[block.number].frame.select(*pair) for block in blocks]
+        pairs = reduce(lambda left, right: left.union(right), frames).where(F.col("file").isNotNull())
+        return pairs if len(blocks) == 1 and self._has_unique_rows(blocks[0], source) else pairs.distinct()
 
-    def _holds_once(self, block: Block, source: int) -> bool:
-        """Whether a row of the source can be but once among the traced rows of a block: it meets nobody there, is not
-        made several of, and one link leads there, from each row of the result once."""
-        leading = [link for _, link in _leading_to(block, self.provenance)]
-        if len(leading) != 1 or leading[0].kind not in _KEYED or self.provenance.sources[source].id == "content":
+    def _has_unique_rows(self, block: Block, source: int) -> bool:
+        """Whether a source row occurs at most once among the traced rows of a block: nothing joins or multiplies it
+        there, and only one link leads there, from each row of the result once."""
+        links = [link for _, link in _links_to(block, self.provenance)]
+        if len(links) != 1 or links[0].kind not in _GROUP_LINKS or self.provenance.sources[source].id == "content":
             return False
-        course = self.provenance.course(block.number, self.provenance.sources[source].row)
-        return course is not None and all(kind == "drop" for kind, _ in course.steps)
+        path = self.provenance.block_path(block.number, self.provenance.sources[source].row)
+        return path is not None and all(kind == "drop" for kind, _ in path.steps)
 
     def all_pairs(self) -> DataFrame:
-        """(source, out_id, file, row) of every source: the whole answer by one job."""
+        """(source, out_id, file, row) of every source: the whole answer in one job."""
         from pyspark.sql import functions as F
 
-        every = (
+        frames = (
             self.pairs(source.number).select(F.lit(source.number).alias("source"), "*")
             for source in self.provenance.sources
         )
-        return reduce(lambda one, other: one.union(other), every)
+        return reduce(lambda left, right: left.union(right), frames)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if not self.lost:
+        if not self.missing_count:
             return ()
-        return (f"the query, run again, does not give {self.lost:,} of the rows asked about: nothing is behind these",)
+        return (
+            f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
+            "these have no source rows",
+        )
 
     def release(self) -> None:
-        for found in (*self.of_block.values(), *([self.known] if self.known else [])):
-            if not found.at_hand:
+        for rows in (*self.by_block.values(), *([self.given_rows] if self.given_rows else [])):
+            if not rows.is_local:
                 with suppress(Exception):  # the session may have ended
-                    found.frame.unpersist()
+                    rows.frame.unpersist()
 
 
-def trace(provenance: Provenance, where: Column | str | None = None, few: int = FEW) -> Steps:
-    """The wanted rows are those of the plan's result that meet ``where``."""
+def trace(
+    provenance: RowProvenance, where: Column | str | None = None, max_pushed_rows: int = MAX_PUSHED_ROWS
+) -> BackwardTrace:
+    """Traces the rows of the plan's result that meet ``where``."""
     top = provenance.frame(0)
-    found = Found.of(provenance, identified(provenance, top if where is None else top.where(where)))
-    return follow(provenance, Steps(provenance, result_rows(provenance, found.frame), {0: found}), few)
+    rows = TracedRows.collect(provenance, with_out_ids(provenance, top if where is None else top.where(where)))
+    return follow_links(
+        provenance, BackwardTrace(provenance, result_rows(provenance, rows.frame), {0: rows}), max_pushed_rows
+    )
 
 
-def trace_known(provenance: Provenance, wanted: DataFrame, few: int = FEW) -> Steps:
-    """The wanted rows are given: they have the result's columns, in its order, and are in it for certain."""
+def trace_known(provenance: RowProvenance, wanted: DataFrame, max_pushed_rows: int = MAX_PUSHED_ROWS) -> BackwardTrace:
+    """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it."""
     from pyspark.sql import functions as F
 
-    names = _places(provenance)
+    names = _column_names(provenance)
     wanted = wanted.toDF(*names)
     top = provenance.blocks[0]
-    if provenance.blurred:
-        found = Found.of(provenance, identified(provenance, _alike(provenance, wanted)))
-        return follow(provenance, Steps(provenance, result_rows(provenance, found.frame), {0: found}), few)
-    known = Found.of(provenance, wanted.select(*names, _identity(provenance, wanted)))
-    if not top.sources and all(link.direct is not None for link in top.links):  # each row says itself where it leads
-        leading = [
+    if provenance.is_ambiguous:
+        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted)))
+        return follow_links(
+            provenance,
+            BackwardTrace(provenance, result_rows(provenance, top_rows.frame), {0: top_rows}),
+            max_pushed_rows,
+        )
+    given_rows = TracedRows.collect(provenance, wanted.select(*names, _out_id_column(provenance, wanted)))
+    if not top.sources and all(
+        link.result_places is not None for link in top.links
+    ):  # each row itself has the values that lead down
+        link_columns = [
             column
             for link in top.links
             for column in (
-                F.lit(True).alias(link.here),
-                *(F.col(names[place]).alias(name) for name, place in zip(link.columns, link.direct or (), strict=True)),
+                F.lit(True).alias(link.present),
+                *(
+                    F.col(names[place]).alias(name)
+                    for name, place in zip(link.columns, link.result_places or (), strict=True)
+                ),
             )
         ]
-        found, lost = Found(known.frame.select(OUT_ID, *leading), known.at_hand), 0
+        top_rows, missing_count = TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
     else:
         columns = [names[place] for place in provenance.identity]
-        keyed = known.frame.select(OUT_ID, *columns)
-        met = provenance.meet(keyed, columns, few)
-        found = Found.of(provenance, met.select(OUT_ID, *_carried(top, provenance)))
-        lost = _lost(known, found)
-    steps = Steps(provenance, result_rows(provenance, known.frame), {0: found}, known, lost)
-    return follow(provenance, steps, few)
+        keyed = given_rows.frame.select(OUT_ID, *columns)
+        matched = provenance.join_result(keyed, columns, max_pushed_rows)
+        top_rows = TracedRows.collect(provenance, matched.select(OUT_ID, *_carried_columns(top, provenance)))
+        missing_count = _count_missing(given_rows, top_rows)
+    steps = BackwardTrace(
+        provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
+    )
+    return follow_links(provenance, steps, max_pushed_rows)
 
 
-def _lost(known: Found, found: Found) -> int:
-    if known.at_hand and found.at_hand:  # without a job
-        ids = ({row[0] for row in each.frame.select(OUT_ID).collect()} for each in (known, found))
+def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
+    if given_rows.is_local and traced_rows.is_local:  # without a job
+        ids = ({row[0] for row in rows.frame.select(OUT_ID).collect()} for rows in (given_rows, traced_rows))
         return len(next(ids) - next(ids))
-    return known.frame.select(OUT_ID).distinct().join(found.frame, OUT_ID, "left_anti").count()
+    return given_rows.frame.select(OUT_ID).distinct().join(traced_rows.frame, OUT_ID, "left_anti").count()
 
 
-def _alike(provenance: Provenance, wanted: DataFrame) -> DataFrame:
-    """The result's rows, computed again, that are as the wanted ones: sums of floating numbers but for rounding, and
-    whatever else may not repeat left out of the comparison."""
+def _matching_rows(provenance: RowProvenance, wanted: DataFrame) -> DataFrame:
+    """The result's rows, computed again, that equal the wanted ones. Floating-point sums are compared up to rounding,
+    and other columns that may differ in another execution are not compared."""
     from pyspark.sql import functions as F
 
-    names = _places(provenance)
+    names = _column_names(provenance)
     top = provenance.frame(0)
     top = top.toDF(*names, *top.columns[len(names) :])
-    given = wanted.toDF(*(f"{name}_wanted" for name in names)).distinct()
-    same = F.lit(True)
+    given_rows = wanted.toDF(*(f"{name}_wanted" for name in names)).distinct()
+    is_same = F.lit(True)
     for place, column in enumerate(provenance.columns):
-        one, other = F.col(names[place]), F.col(f"{names[place]}_wanted")
+        computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
         if place not in provenance.unstable:
-            same = same & one.eqNullSafe(other)
+            is_same = is_same & computed.eqNullSafe(given)
         elif column.type in ("double", "float"):
-            near = F.abs(one - other) <= F.greatest(F.abs(one), F.abs(other)) * _ROUNDING
-            same = same & (one.eqNullSafe(other) | F.coalesce(near, F.lit(False)))
-    return top.join(given, same, "left_semi")
+            is_close = F.abs(computed - given) <= F.greatest(F.abs(computed), F.abs(given)) * _FLOAT_TOLERANCE
+            is_same = is_same & (computed.eqNullSafe(given) | F.coalesce(is_close, F.lit(False)))
+    return top.join(given_rows, is_same, "left_semi")
 
 
-def _places(provenance: Provenance) -> list[str]:
-    """Names of our own for the result's columns: two of theirs may be the same."""
+def _column_names(provenance: RowProvenance) -> list[str]:
+    """Internal names for the result's columns, whose own names may repeat."""
     return [f"__hw_c{place}" for place in range(len(provenance.columns))]
 
 
-def _identity(provenance: Provenance, rows: DataFrame) -> Column:
+def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
     types = {field.name: field.dataType for field in rows.schema.fields}
-    names = _places(provenance)
-    told = [names[place] for place in provenance.identity] + [name for name in provenance.apart if name in types]
-    return out_id([(rows[name], types[name]) for name in told])
+    names = _column_names(provenance)
+    identity = [names[place] for place in provenance.identity] + [
+        name for name in provenance.group_columns if name in types
+    ]
+    return out_id([(rows[name], types[name]) for name in identity])
 
 
-def identified(provenance: Provenance, top: DataFrame) -> DataFrame:
-    """Rows of the uppermost block under names of our own, with the ids of the result's rows."""
-    names = _places(provenance)
+def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
+    """Rows of the top block under internal names, with the ids of the result's rows."""
+    names = _column_names(provenance)
     top = top.toDF(*names, *top.columns[len(names) :])
-    return top.select("*", _identity(provenance, top))
+    return top.select("*", _out_id_column(provenance, top))
 
 
-def result_rows(provenance: Provenance, top: DataFrame) -> DataFrame:
+def result_rows(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """The result's rows under their own names, and their ids; equal ones once."""
     columns = (column.name for column in provenance.columns)
-    return top.select(*_places(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
+    return top.select(*_column_names(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
 
 
-def follow(provenance: Provenance, steps: Steps, few: int) -> Steps:
-    """Down every link, from blocks that have been traced to those that have not."""
+def follow_links(provenance: RowProvenance, steps: BackwardTrace, max_pushed_rows: int) -> BackwardTrace:
+    """Follows every link from traced blocks to blocks that are not traced yet."""
     for block in provenance.blocks:  # parents first
         reached = [
-            below.select(OUT_ID, *_carried(block, provenance))
-            for above, link in _leading_to(block, provenance)
-            if above in steps.of_block
-            for below in [provenance.follow(link, steps.of_block[above].leading(link), few)]
+            below.select(OUT_ID, *_carried_columns(block, provenance))
+            for above, link in _links_to(block, provenance)
+            if above in steps.by_block
+            for below in [provenance.follow(link, steps.by_block[above].link_values(link), max_pushed_rows)]
         ]
         if reached:
-            whole = reduce(lambda one, other: one.union(other), reached)
-            found = Found.of(provenance, whole) if block.links else Found.once_asked(whole)
-            steps.of_block[block.number] = found
+            rows = reduce(lambda left, right: left.union(right), reached)
+            traced = TracedRows.collect(provenance, rows) if block.links else TracedRows.on_demand(rows)
+            steps.by_block[block.number] = traced
     return steps
 
 
-def _leading_to(block: Block, provenance: Provenance) -> Iterator[tuple[int, Link]]:
-    return ((each.number, link) for each in provenance.blocks for link in each.links if link.to == block.number)
+def _links_to(block: Block, provenance: RowProvenance) -> Iterator[tuple[int, BlockLink]]:
+    return ((above.number, link) for above in provenance.blocks for link in above.links if link.to == block.number)
 
 
-def _carried(block: Block, provenance: Provenance) -> list[str]:
+def _carried_columns(block: Block, provenance: RowProvenance) -> list[str]:
     ids = [
         name for number in block.sources for name in (provenance.sources[number].file, provenance.sources[number].row)
     ]
-    links = [name for link in block.links for name in (link.here, *link.columns, *link.seen)]
+    links = [name for link in block.links for name in (link.present, *link.columns, *link.condition_columns)]
     return ids + links

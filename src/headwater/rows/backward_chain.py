@@ -9,96 +9,99 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import RowsError
 from headwater.model.names import Dataset
 from headwater.model.runs import OutputFacet
-from headwater.rows.answer import FILE, Part, Trace
+from headwater.rows.answer import FILE, Trace, TracePart
 from headwater.rows.backward import trace, trace_known
-from headwater.rows.provenance import Provenance
-from headwater.rows.stored_writes import Writes, conditions, quoted
+from headwater.rows.provenance import RowProvenance
+from headwater.rows.stored_writes import StoredWrites, condition_errors, quote_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_MOST_FILES = 1_000  # of a source, that traced rows may lie in and still be followed to their writers
+_MAX_FILES = 1_000  # of a source: in more files, rows are not followed to their writers
 
 
 @dataclass(frozen=True)
 class Tracer:
-    """``depth`` is how many jobs to go back through; None is all of them."""
+    """``depth`` is the number of jobs to trace back through; None is all of them."""
 
-    writes: Writes
+    writes: StoredWrites
     depth: int | None = 1
 
     def trace_frame(self, frame: DataFrame, where: str | Column | None) -> Trace:
         plan: Any = frame._jdf.queryExecution().analyzed()
-        provenance = Provenance(self.writes.spark, plan)
-        _check(provenance, where, "the DataFrame")
-        found = Trace([Part(trace(provenance, where), self.writes.names(provenance))])
-        self._go_on(found, datetime.now(UTC), self.depth)
-        return found
+        provenance = RowProvenance(self.writes.spark, plan)
+        _check_condition(provenance, where, "the DataFrame")
+        answer = Trace([TracePart(trace(provenance, where), self.writes.names(provenance))])
+        self._trace_sources(answer, datetime.now(UTC), self.depth)
+        return answer
 
     def trace(self, what: str | Dataset, where: str | Column | None, output: str | None = None) -> Trace:
         """``what`` is a run or a dataset."""
-        writes = self.writes.behind(what, output)
-        found = Trace([self._asked(write, where) for write in writes], writes[0].dataset)
-        self._go_on(found, writes[0].completed_at, self.depth)
-        return found
+        writes = self.writes.writes_of(what, output)
+        answer = Trace([self._trace_write(write, where) for write in writes], writes[0].dataset)
+        self._trace_sources(answer, writes[0].completed_at, self.depth)
+        return answer
 
-    def _asked(self, write: OutputFacet, where: str | Column | None) -> Part:
-        """The rows are looked up in what was written; where that cannot be read back, the query is run again."""
+    def _trace_write(self, write: OutputFacet, where: str | Column | None) -> TracePart:
+        """Reads the rows from the output; where that cannot be read back, runs the query again."""
         provenance, columns = self.writes.provenance(write, known=True)
         written = self.writes.read_back(write, provenance, columns)
         if written is not None:
-            with conditions(str(write.dataset)):
+            with condition_errors(str(write.dataset)):
                 rows = written if where is None else written.where(where)
-            return self._part(write, provenance, rows.select(*map(quoted, columns)))
+            return self._trace_rows(write, provenance, rows.select(*map(quote_name, columns)))
         provenance, columns = self.writes.provenance(write)
-        _check(provenance, where, str(write.dataset))
+        _check_condition(provenance, where, str(write.dataset))
         steps = trace(provenance, where)
         note = "the output cannot be read back: the rows are those of the query, run again"
-        return Part(steps, self.writes.names(provenance), write, (note,))
+        return TracePart(steps, self.writes.names(provenance), write, (note,))
 
-    def _part(self, write: OutputFacet, provenance: Provenance, rows: DataFrame) -> Part:
-        return Part(trace_known(provenance, rows), self.writes.names(provenance), write)
+    def _trace_rows(self, write: OutputFacet, provenance: RowProvenance, rows: DataFrame) -> TracePart:
+        return TracePart(trace_known(provenance, rows), self.writes.names(provenance), write)
 
-    def _go_on(self, found: Trace, before: datetime, depth: int | None) -> None:
-        """Each source's rows become the rows asked about of the jobs that wrote them. Where that cannot be answered,
-        the trace ends there and says why."""
+    def _trace_sources(self, answer: Trace, before: datetime, depth: int | None) -> None:
+        """Traces each source's rows through the jobs that wrote them. Where that is not possible, the trace ends there
+        and records why."""
         if depth == 1:
             return
-        for name in found.sources:
-            rows = found.sources[name]
+        for name in answer.sources:
+            rows = answer.sources[name]
             try:
-                parts = self._parts_behind(found, name, rows, before)
+                parts = self._trace_writers(answer, name, rows, before)
             except RowsError as end:
-                found.ends[name] = str(end)
+                answer.ends[name] = str(end)
                 continue
             if parts:
                 written = [part.write for part in parts if part.write]
-                further = found.further[name] = Trace(parts, written[0].dataset)
+                further = answer.further[name] = Trace(parts, written[0].dataset)
                 latest = max(write.completed_at for write in written)
-                self._go_on(further, latest, None if depth is None else depth - 1)
+                self._trace_sources(further, latest, None if depth is None else depth - 1)
 
-    def _parts_behind(self, found: Trace, name: str, rows: DataFrame, before: datetime) -> list[Part]:
-        """Through each write that the rows' files come from. Of files that no known run wrote the trace ends, and says
-        so if others went on."""
-        files = [row[0] for row in rows.select(FILE).distinct().limit(_MOST_FILES + 1).collect()]
+    def _trace_writers(self, answer: Trace, name: str, rows: DataFrame, before: datetime) -> list[TracePart]:
+        """Traces the rows through each write that their files come from. At files that no known run wrote the trace
+        ends, and records that if other files were traced on."""
+        files = [row[0] for row in rows.select(FILE).distinct().limit(_MAX_FILES + 1).collect()]
         writers = list(self.writes.writers(name, files, before))
-        if writers and len(files) > _MOST_FILES:
-            raise RowsError(f"its rows lie in more than {_MOST_FILES:,} files")
-        left = len(files) - sum(len(here) for _, here in writers)
-        if writers and left:
-            found.ends[name] = f"for rows of {left:,} of its files: no run is known to have written these"
-        return [self._behind(write, rows.where(rows[FILE].isin(here))) for write, here in writers]
+        if writers and len(files) > _MAX_FILES:
+            raise RowsError(f"its rows are in more than {_MAX_FILES:,} files")
+        unclaimed = len(files) - sum(len(written_files) for _, written_files in writers)
+        if writers and unclaimed:
+            answer.ends[name] = f"{unclaimed:,} of its files were written by no known run"
+        return [
+            self._trace_source_rows(write, rows.where(rows[FILE].isin(written_files)))
+            for write, written_files in writers
+        ]
 
-    def _behind(self, write: OutputFacet, rows: DataFrame) -> Part:
+    def _trace_source_rows(self, write: OutputFacet, rows: DataFrame) -> TracePart:
         provenance, columns = self.writes.provenance(write, known=True)
-        lacking = [column for column in columns if column not in rows.columns]
-        if lacking:
-            raise RowsError(f"it was read without columns that it was written with: {', '.join(lacking)}")
-        return self._part(write, provenance, rows.select(*map(quoted, columns)))
+        missing = [column for column in columns if column not in rows.columns]
+        if missing:
+            raise RowsError(f"it was read without columns that were written: {', '.join(missing)}")
+        return self._trace_rows(write, provenance, rows.select(*map(quote_name, columns)))
 
 
-def _check(provenance: Provenance, where: str | Column | None, what: str) -> None:
-    """That the condition fits, before anything runs; whatever goes wrong later is not its fault."""
+def _check_condition(provenance: RowProvenance, where: str | Column | None, what: str) -> None:
+    """Checks the condition before anything runs, so that later errors are not reported as errors of the condition."""
     if where is not None:
-        with conditions(what):
+        with condition_errors(what):
             provenance.frame(0).where(where)

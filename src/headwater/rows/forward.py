@@ -1,4 +1,4 @@
-"""From source rows up to the rows of the result that they reached, block by block: backward tracing, mirrored."""
+"""From source rows up to the result rows that they reached, block by block: the reverse of backward.py."""
 
 from __future__ import annotations
 
@@ -8,91 +8,91 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from headwater.rows.answer import FILE, ROW
-from headwater.rows.backward import FEW, identified, result_rows
+from headwater.rows.backward import MAX_PUSHED_ROWS, result_rows, with_out_ids
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.identity import OUT_ID
-from headwater.rows.provenance import Block, Link, Provenance, Source
+from headwater.rows.provenance import Block, BlockLink, PlanSource, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_FROM = ("__hw_from_file", "__hw_from_row")
-"""The source row that led to a row, carried up where pairs are asked for."""
+_ORIGIN_COLUMNS = ("__hw_from_file", "__hw_from_row")
+"""The source row that led to a row: carried up when pairs are needed."""
 
 
-class Forward:
-    """The answer of `hw.trace_forward`. ``marked`` are the numbers of the sources whose rows are followed; the
-    provenance carries their marks."""
+class ForwardTrace:
+    """The answer of `hw.trace_forward`. ``marked`` are the numbers of the sources whose rows are followed, and which
+    ``provenance`` marks."""
 
-    def __init__(self, provenance: Provenance, marked: Sequence[int]) -> None:
+    def __init__(self, provenance: RowProvenance, marked: Sequence[int]) -> None:
         self._provenance = provenance
-        self._marked = [provenance.sources[number] for number in marked]
-        self._kept: list[DataFrame] = []
+        self._marked_sources = [provenance.sources[number] for number in marked]
+        self._cached: list[DataFrame] = []
         grains = provenance.grains()
         self.grain: Grain = coarsest(grains[number] for number in marked)
         self.notes = provenance.notes
 
     @cached_property
     def rows(self) -> DataFrame:
-        """The rows of the result that the source rows reached, and their `out_id`."""
-        return result_rows(self._provenance, identified(self._provenance, self._climb(())))
+        """The result rows that the source rows reached, and their `out_id`."""
+        return result_rows(self._provenance, with_out_ids(self._provenance, self._propagate(())))
 
     @cached_property
     def pairs(self) -> DataFrame:
-        """(out_id, file, row): which of the source rows reached which row of the result."""
+        """(out_id, file, row): each result row with the source rows that reached it."""
         from pyspark.sql import functions as F
 
-        top = identified(self._provenance, self._climb(_FROM))
-        file, row = (F.col(name).alias(name.removeprefix("__hw_from_")) for name in _FROM)
+        top = with_out_ids(self._provenance, self._propagate(_ORIGIN_COLUMNS))
+        file, row = (F.col(name).alias(name.removeprefix("__hw_from_")) for name in _ORIGIN_COLUMNS)
         return top.select(OUT_ID, file, row).distinct()
 
     @cached_property
     def source_rows(self) -> DataFrame:
-        """The source rows that are followed, and their `_file` and `_row`."""
+        """The followed source rows, and their `_file` and `_row`."""
         frames = []
-        for source in self._marked:
-            every = self._provenance.source(source.number)
-            kept = every.where(every[source.hit]).drop(source.hit)
-            frames.append(kept.toDF(*(column.name for column in source.columns), FILE, ROW))
+        for source in self._marked_sources:
+            frame = self._provenance.source_frame(source.number)
+            marked_rows = frame.where(frame[source.mark]).drop(source.mark)
+            frames.append(marked_rows.toDF(*(column.name for column in source.columns), FILE, ROW))
         if len(frames) == 1:
             return frames[0]
-        whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-        return whole.dropDuplicates([FILE, ROW])
+        rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
+        return rows.dropDuplicates([FILE, ROW])
 
     @property
     def reached(self) -> bool:
         return not self.rows.isEmpty()
 
     def count(self) -> int:
-        """How many rows of the result were reached; equal ones count once."""
+        """The number of result rows that were reached; equal ones count once."""
         return self.rows.count()
 
     def release(self) -> None:
-        """Let go of what Spark keeps of this trace."""
-        for frame in self._kept:
+        """Releases what Spark caches of this trace."""
+        for frame in self._cached:
             with suppress(Exception):  # the session may have ended
                 frame.unpersist()
 
-    def _climb(self, along: tuple[str, ...]) -> DataFrame:
-        found = climb(self._provenance, lambda block: self._own(block, along), along, kept=self._kept)
-        return self._without(self._provenance.frame(0), along) if found is None else found
+    def _propagate(self, along: tuple[str, ...]) -> DataFrame:
+        reached = propagate(self._provenance, lambda block: self._marked_rows(block, along), along, cached=self._cached)
+        return self._no_rows(self._provenance.frame(0), along) if reached is None else reached
 
-    def _own(self, block: Block, along: tuple[str, ...]) -> Iterable[DataFrame]:
-        for source in self._marked:
+    def _marked_rows(self, block: Block, along: tuple[str, ...]) -> Iterable[DataFrame]:
+        for source in self._marked_sources:
             if source.number in block.sources:
                 frame = self._provenance.frame(block.number)
-                yield self._told(frame.where(frame[source.hit]), source, along)
+                yield self._with_origin(frame.where(frame[source.mark]), source, along)
 
     @staticmethod
-    def _told(frame: DataFrame, source: Source, along: tuple[str, ...]) -> DataFrame:
+    def _with_origin(frame: DataFrame, source: PlanSource, along: tuple[str, ...]) -> DataFrame:
         if not along:
             return frame
-        file, row = (frame[name].alias(as_) for name, as_ in zip((source.file, source.row), along, strict=True))
+        file, row = (frame[name].alias(alias) for name, alias in zip((source.file, source.row), along, strict=True))
         return frame.select("*", file, row)
 
     @staticmethod
-    def _without(frame: DataFrame, along: tuple[str, ...]) -> DataFrame:
-        """Of a source that leads nowhere, as on the right of an anti-join: no rows."""
+    def _no_rows(frame: DataFrame, along: tuple[str, ...]) -> DataFrame:
+        """No rows, for a source that leads nowhere, as on the right of an anti-join."""
         from pyspark.sql import functions as F
 
         types = ("string", "long")
@@ -100,28 +100,31 @@ class Forward:
         return frame.select("*", *empty).where("false")
 
 
-def climb(
-    provenance: Provenance,
-    own: Callable[[Block], Iterable[DataFrame]],
+def propagate(
+    provenance: RowProvenance,
+    own_rows: Callable[[Block], Iterable[DataFrame]],
     along: tuple[str, ...],
-    taken: Callable[[Link], bool] = lambda link: True,
-    kept: list[DataFrame] | None = None,
+    is_followed: Callable[[BlockLink], bool] = lambda link: True,
+    cached: list[DataFrame] | None = None,
 ) -> DataFrame | None:
-    """The rows of the uppermost block that are reached from those which blocks have of their ``own``, with what comes
-    ``along``; None if nothing leads up. Only links that are ``taken`` lead up. What Spark caches on the way is added
-    to ``kept``.
+    """The rows of the top block that the ``own_rows`` of blocks reach, with the columns ``along``; None if nothing
+    leads up. Only links with ``is_followed`` are used. Frames that Spark caches on the way are added to ``cached``.
 
-    Blocks have higher numbers than those that lead to them, so each is complete before it is left.
+    A block has a higher number than the blocks that lead to it, so it is complete before it is followed up.
     """
     reached: dict[int, DataFrame] = {}
     for block in reversed(provenance.blocks):
-        found = list(own(block))
+        frames = list(own_rows(block))
         for link in block.links:
-            if link.to in reached and taken(link):
-                arrivals = provenance.arrivals(link, reached[link.to], along)
-                if kept is not None:
-                    kept.append(arrivals.persist())
-                found.append(provenance.lead(link, block, arrivals, along, FEW if kept is not None else 0))
-        if found:
-            reached[block.number] = reduce(lambda one, other: one.union(other), found)
+            if link.to in reached and is_followed(link):
+                arrivals = provenance.arrival_keys(link, reached[link.to], along)
+                if cached is not None:
+                    cached.append(arrivals.persist())
+                frames.append(
+                    provenance.rows_leading_to(
+                        link, block, arrivals, along, MAX_PUSHED_ROWS if cached is not None else 0
+                    )
+                )
+        if frames:
+            reached[block.number] = reduce(lambda left, right: left.union(right), frames)
     return reached.get(0)

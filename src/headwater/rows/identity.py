@@ -1,4 +1,4 @@
-"""By what a row of a result is known: 128 bits of the columns that tell it apart, the same in every execution.
+"""The id of a result row: 128 bits of the columns that identify it, the same in every execution.
 
 Two hashes of 64 bits, of values and of which of them are null (Spark's hash passes over nulls). Rows with equal columns
 share an id.
@@ -21,18 +21,18 @@ _NESTED = ("struct<", "array<", "map<", "variant")
 def out_id(columns: Sequence[tuple[Column, DataType]]) -> Column:
     from pyspark.sql import functions as F
 
-    halves = [F.lpad(F.hex(half), 16, "0") for half in halves_of(columns)]
+    halves = [F.lpad(F.hex(half), 16, "0") for half in id_halves(columns)]
     return F.lower(F.concat(*halves)).alias(OUT_ID)
 
 
-def halves_of(columns: Sequence[tuple[Column, DataType]]) -> list[Column]:
+def id_halves(columns: Sequence[tuple[Column, DataType]]) -> list[Column]:
     """The two numbers of 64 bits that make up the id."""
     from pyspark.sql import functions as F
 
-    told: list[Column] = []
+    values: list[Column] = []
     for column, type in columns:
-        told += [column.isNull(), _hashable(column, type)]
-    return [F.xxhash64(F.lit(seed), *told) for seed in _SEEDS]
+        values += [column.isNull(), _hashable(column, type)]
+    return [F.xxhash64(F.lit(seed), *values) for seed in _SEEDS]
 
 
 def _hashable(column: Column, type: DataType) -> Column:

@@ -1,4 +1,4 @@
-"""Rows of a source, as they are asked about: `source="raw/orders", where="order_id = 42"`."""
+"""Source rows that a question is about: `source="raw/orders", where="order_id = 42"`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.errors import RowsError
-from headwater.rows.names import Named, named_leaves
-from headwater.rows.provenance import Provenance
+from headwater.rows.names import NamedSource, name_leaves
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True)
-class Marked:
-    """``sources`` are the numbers of all occurrences of the dataset that was asked for."""
+class MarkedSource:
+    """``sources`` are the numbers of all occurrences of the dataset in the plan."""
 
-    provenance: Provenance
-    names: tuple[Named, ...]
+    provenance: RowProvenance
+    names: tuple[NamedSource, ...]
     sources: tuple[int, ...]
     where: str
 
@@ -27,29 +27,29 @@ class Marked:
         return str(self.names[self.sources[0]].dataset)
 
 
-def marked(frame: DataFrame, source: str, where: str | None) -> Marked:
+def mark_source(frame: DataFrame, source: str, where: str | None) -> MarkedSource:
     spark, plan = frame.sparkSession, frame._jdf.queryExecution().analyzed()
-    unmarked = Provenance(spark, plan)
-    names = tuple(named_leaves(spark, [unmarked.leaf(each.number) for each in unmarked.sources]))
-    fitting = tuple(number for number, named in enumerate(names) if named.fits(source))
-    there = ", ".join(dict.fromkeys(str(named.dataset) for named in names)) or "none"
-    if not fitting:
-        raise RowsError(f"{source!r} is not a source here. There are: {there}")
-    if len({names[number].dataset for number in fitting}) > 1:
-        raise RowsError(f"{source!r} fits more than one source. There are: {there}")
+    unmarked = RowProvenance(spark, plan)
+    names = tuple(name_leaves(spark, [unmarked.leaf(plan_source.number) for plan_source in unmarked.sources]))
+    matching = tuple(number for number, named in enumerate(names) if named.matches(source))
+    available = ", ".join(dict.fromkeys(str(named.dataset) for named in names)) or "none"
+    if not matching:
+        raise RowsError(f"{source!r} is not a source here. Sources: {available}")
+    if len({names[number].dataset for number in matching}) > 1:
+        raise RowsError(f"{source!r} matches more than one source. Sources: {available}")
     condition = "true" if where is None else where
-    for number in fitting:
-        _check(unmarked, number, condition, source)
-    return Marked(Provenance(spark, plan, dict.fromkeys(fitting, condition)), names, fitting, condition)
+    for number in matching:
+        _check_condition(unmarked, number, condition, source)
+    return MarkedSource(RowProvenance(spark, plan, dict.fromkeys(matching, condition)), names, matching, condition)
 
 
-def _check(provenance: Provenance, number: int, condition: str, source: str) -> None:
+def _check_condition(provenance: RowProvenance, number: int, condition: str, source: str) -> None:
     from pyspark.errors import AnalysisException
 
-    told = provenance.sources[number]
-    names = [column.name for column in told.columns]
+    marked_source = provenance.sources[number]
+    names = [column.name for column in marked_source.columns]
     try:
-        provenance.source(number).select(*names).where(condition)
+        provenance.source_frame(number).select(*names).where(condition)
     except AnalysisException as wrong:
         reason = next((line.strip() for line in str(wrong).splitlines() if line.strip()), "it cannot be read")
         reason = reason.partition(" SQLSTATE")[0]

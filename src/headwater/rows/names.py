@@ -1,4 +1,4 @@
-"""Which datasets the sources of a plan are, by the names that capture gives them."""
+"""The datasets that a plan reads, by the names that the capture gives them."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Named:
-    """What a source is called, and where its data lies."""
+class NamedSource:
+    """The dataset of a source, and the paths of its data."""
 
     dataset: Dataset
     paths: tuple[str, ...] = ()
-    also: Dataset | None = None
-    """A table's name in its catalog, beside that of its folder."""
+    catalog_name: Dataset | None = None
+    """A table's name in its catalog, in addition to that of its folder."""
 
-    def fits(self, asked: str) -> bool:
-        """A source may be asked for by its whole name, or by the end of it, as of a path."""
-        names = [each for name in (self.dataset, self.also) if name for each in (str(name), name.name)]
-        wanted = asked.rstrip("/")
-        return any(name == wanted or name.endswith(f"/{wanted}") or name.endswith(f".{wanted}") for name in names)
+    def matches(self, text: str) -> bool:
+        """Whether the text is the whole name of the source, or the end of it."""
+        names = [variant for name in (self.dataset, self.catalog_name) if name for variant in (str(name), name.name)]
+        suffix = text.rstrip("/")
+        return any(name == suffix or name.endswith(f"/{suffix}") or name.endswith(f".{suffix}") for name in names)
 
 
-def named_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[Named]:
-    """``leaves`` are the plan's own, in the JVM. Data of the program itself is numbered."""
-    found = []
+def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]:
+    """``leaves`` are the plan's own, in the JVM. Data that the program itself made is numbered."""
+    named = []
     for place, reading in enumerate(leaf_readings(spark, leaves)):
         roots = tuple(str(root) for root in reading.facts.get("roots") or ())
         if reading.datasets:
-            at = reading.datasets[0]
-            also = Dataset(*at.symlink) if at.symlink else None
-            found.append(Named(Dataset(at.namespace, at.name), roots or ((at.uri,) if at.uri else ()), also))
+            target = reading.datasets[0]
+            also = Dataset(*target.symlink) if target.symlink else None
+            named.append(
+                NamedSource(
+                    Dataset(target.namespace, target.name), roots or ((target.uri,) if target.uri else ()), also
+                )
+            )
         else:
             kind = "range" if reading.facts["class"] == "Range" else "memory"
-            found.append(Named(Dataset("inmemory://", f"{kind}-{place + 1}")))
-    return found
+            named.append(NamedSource(Dataset("inmemory://", f"{kind}-{place + 1}")))
+    return named
 
 
 def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[LeafDatasets]:
@@ -55,4 +59,4 @@ def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[LeafDatase
     plan_facts = classes.new("PlanFacts", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
     facts: list[Mapping[str, Any]] = [json.loads(plan_facts.collectFacts(leaf, 1))[0] for leaf in leaves]
-    return [read_leaf(each, catalogs) for each in facts]
+    return [read_leaf(leaf_facts, catalogs) for leaf_facts in facts]

@@ -1,4 +1,4 @@
-"""A plan taken apart into blocks whose rows carry the ids of their source rows (jvm/Carry.java)."""
+"""A plan split into blocks whose rows carry the ids of their source rows (jvm/BlockBuilder.java)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,20 @@ from headwater.rows.grouped_calls import keyed_functions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLAN = ("Trees", "Substitute", "Normal", "Sound", "Few", "Leaves")
-_BLOCKS = ("Conditions", "Link", "Block", "Ways", "Spine", "Grouped", "Course", "Carry")
-_PATH = ("Mark", "Sides", "Words", "Shown", "Origin", "Path")
-_CLASSES = (*_PLAN, *_BLOCKS, *_PATH)
-_GROUPS = ("aggregate", "chosen")
+_PLAN_CLASSES = ("Trees", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
+_BLOCK_CLASSES = (
+    "Conditions",
+    "Link",
+    "Block",
+    "BlockJoins",
+    "TopKeys",
+    "GroupedFunctions",
+    "BlockPath",
+    "BlockBuilder",
+)
+_PATH_CLASSES = ("MarkedPlan", "JoinSides", "OperatorText", "ExpressionFrame", "LeafColumn", "OperatorPath")
+_CLASSES = (*_PLAN_CLASSES, *_BLOCK_CLASSES, *_PATH_CLASSES)
+_GROUP_LINKS = ("aggregate", "chosen")
 _GRAIN_OF_LINK: dict[str, Grain] = {
     "aggregate": "exact",
     "chosen": "group",
@@ -32,21 +41,21 @@ _GRAIN_OF_LINK: dict[str, Grain] = {
 
 
 @dataclass(frozen=True)
-class OutputColumn:
+class PlanColumn:
     name: str
     expr_id: int
     type: str
 
 
 @dataclass(frozen=True)
-class Source:
-    """A leaf of the plan: one occurrence of a dataset. ``id`` is what tells its rows apart: their position in a file,
-    or their content, where equal rows are one."""
+class PlanSource:
+    """A leaf of the plan: one occurrence of a dataset. ``id`` is what identifies its rows: their position in a file, or
+    their content, where equal rows are one."""
 
     number: int
     kind: str
     id: str
-    columns: tuple[OutputColumn, ...]
+    columns: tuple[PlanColumn, ...]
     text: str
 
     @property
@@ -58,26 +67,26 @@ class Source:
         return f"__hw_s{self.number}_row"
 
     @property
-    def hit(self) -> str:
-        """Whether the row meets the condition that the source is marked by."""
+    def mark(self) -> str:
+        """The column with the value of the condition that the source is marked with."""
         return f"__hw_s{self.number}_hit"
 
 
 @dataclass(frozen=True)
-class Link:
+class BlockLink:
     """From a row of one block to its rows in the block below: ``columns`` here are the keys there."""
 
     number: int
     to: int
     kind: str
     text: str
-    here: str
+    present: str
     columns: tuple[str, ...]
-    safe: tuple[bool, ...]
-    seen: tuple[str, ...]
-    """What else of the row here decides which rows there belong to it."""
-    direct: tuple[int, ...] | None
-    """Where in a row of the result the columns' values stand, if they are all there."""
+    null_safe: tuple[bool, ...]
+    condition_columns: tuple[str, ...]
+    """Further columns that decide which rows of the block below belong to the row."""
+    result_places: tuple[int, ...] | None
+    """The positions of the columns' values in a row of the result, if it has all of them."""
 
     @property
     def grain(self) -> Grain:
@@ -86,51 +95,51 @@ class Link:
 
 @dataclass(frozen=True)
 class Block:
-    """``kind``: `output` is the top; the others are named for what is above them."""
+    """``kind``: `output` is the top block; the others are named for the operator above them."""
 
     number: int
     kind: str
     text: str
     keys: tuple[str, ...]
     sources: tuple[int, ...]
-    links: tuple[Link, ...]
+    links: tuple[BlockLink, ...]
 
 
 @dataclass(frozen=True)
-class Course:
-    """From a leaf upwards: ("drop", by what), ("join", how), and ("meet", the number of a source whose marked rows
-    stand beside it then)."""
+class BlockPath:
+    """The steps from a leaf upwards: ("drop", condition), ("join", type), and ("meet", the number of a source whose
+    marked rows it is joined with)."""
 
     steps: tuple[tuple[str, str], ...]
-    dropped: Callable[[int], DataFrame]
-    """The rows that the so-and-so-many-th drop drops, with what they carry."""
+    dropped_rows: Callable[[int], DataFrame]
+    """From the number of a drop, counted from the leaf, to the rows that it drops, with their carried columns."""
 
     @property
-    def drops(self) -> int:
+    def drop_count(self) -> int:
         return sum(kind == "drop" for kind, _ in self.steps)
 
     @property
-    def met(self) -> list[int]:
+    def joined_sources(self) -> list[int]:
         return [int(text) for kind, text in self.steps if kind == "meet"]
 
 
-def plan_words(gateway: Any) -> JavaClasses:
-    """Our Java classes for Catalyst's plans."""
+def block_classes(gateway: Any) -> JavaClasses:
+    """The Java classes that split plans."""
     return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES)
 
 
-def frame_of(spark: SparkSession, plan: Any) -> DataFrame:
-    """A plan of the JVM as a DataFrame."""
+def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
+    """A plan in the JVM as a DataFrame."""
     from pyspark.sql import DataFrame
 
-    classes = plan_words(spark.sparkContext._gateway)
+    classes = block_classes(spark.sparkContext._gateway)
     return DataFrame(classes.new("Trees", spark._jsparkSession).frame(plan), spark)
 
 
-class Provenance:
-    """``marks``: by the number of a source, a condition in SQL that its rows shall tell whether they meet. ``known``:
-    it will be asked about rows that are in the result for certain. ``ids``: a row says where its sources' rows lie; if
-    not, it says of them what their marks say."""
+class RowProvenance:
+    """``marks``: by the number of a source, an SQL expression that its rows carry the value of. ``known``: only rows
+    that are certainly in the result will be traced. ``ids``: rows carry the positions of their source rows; otherwise
+    only the marks."""
 
     def __init__(
         self,
@@ -142,95 +151,99 @@ class Provenance:
         ids: bool = True,
     ) -> None:
         self._spark = spark
-        self._classes = plan_words(spark.sparkContext._gateway)
-        grouped = keyed_functions(spark, self._classes.new("Grouped", plan))
-        self._carry = self._classes.new(
-            "Carry", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
+        self._classes = block_classes(spark.sparkContext._gateway)
+        grouped = keyed_functions(spark, self._classes.new("GroupedFunctions", plan))
+        self._builder = self._classes.new(
+            "BlockBuilder", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
         )
-        self._ways = self._carry.ways()
-        told = json.loads(self._carry.describe())
-        if told["refusals"]:
-            raise RowsRefused(tuple(dict.fromkeys(told["refusals"])))
-        self.columns = _columns(told["columns"])
-        self.notes: tuple[str, ...] = tuple(told["notes"])
+        self._joins = self._builder.joins()
+        description = json.loads(self._builder.describe())
+        if description["refusals"]:
+            raise RowsRefused(tuple(dict.fromkeys(description["refusals"])))
+        self.columns = _columns(description["columns"])
+        self.notes: tuple[str, ...] = tuple(description["notes"])
         self.sources = tuple(
-            Source(each["number"], each["kind"], each["id"], _columns(each["columns"]), each["text"])
-            for each in told["sources"]
+            PlanSource(entry["number"], entry["kind"], entry["id"], _columns(entry["columns"]), entry["text"])
+            for entry in description["sources"]
         )
-        self.blocks = tuple(_block(each) for each in told["blocks"])
-        self.unstable = frozenset[int](told["unstable"])
-        key: list[int] | None = told["identity"]
+        self.blocks = tuple(_block(entry) for entry in description["blocks"])
+        self.unstable = frozenset[int](description["unstable"])
+        key: list[int] | None = description["identity"]
         self.has_key = key is not None
         self.identity = tuple(key if key is not None else sorted(set(range(len(self.columns))) - self.unstable))
-        """The places of the columns by which a row of the result is known."""
-        self.blurred = not self.has_key and bool(self.unstable)
-        """Rows that differ only in what another execution may not repeat cannot be told apart by their columns."""
+        """The positions of the columns that identify a row of the result."""
+        self.is_ambiguous = not self.has_key and bool(self.unstable)
+        """Whether rows may differ only in columns that another execution does not repeat."""
 
     @property
-    def apart(self) -> tuple[str, ...]:
-        """What a row of the uppermost block carries that tells blurred rows apart: the groups it comes from."""
-        if not self.blurred:
+    def group_columns(self) -> tuple[str, ...]:
+        """The columns of the top block that identify ambiguous rows: the keys of the groups they come from."""
+        if not self.is_ambiguous:
             return ()
-        return tuple(name for link in self.blocks[0].links if link.kind in _GROUPS for name in link.columns)
+        return tuple(name for link in self.blocks[0].links if link.kind in _GROUP_LINKS for name in link.columns)
 
     def frame(self, block: int) -> DataFrame:
-        """All rows of a block: its columns, its keys, and what is carried."""
-        return self._frame(self._ways.frame(block))
+        """All rows of a block: its columns, its keys, and the carried columns."""
+        return self._frame(self._joins.frame(block))
 
-    def source(self, number: int) -> DataFrame:
+    def source_frame(self, number: int) -> DataFrame:
         """All rows of a source, with their ids."""
-        return self._frame(self._carry.source(number))
+        return self._frame(self._builder.source(number))
 
     def leaf(self, number: int) -> Any:
         """The source in the plan, in the JVM."""
-        return self._carry.leaf(number)
+        return self._builder.leaf(number)
 
-    def course(self, block: int, carried: str) -> Course | None:
-        """The way up to the top of a block of what its rows carry in that column; None if rows are not simply kept or
-        dropped on it."""
-        course = self._carry.course(block, carried)
-        if not course.plain():
+    def block_path(self, block: int, column: str) -> BlockPath | None:
+        """The path of a carried column up to the top of a block; None if operators on it do more than keep or drop
+        rows."""
+        path = self._builder.blockPath(block, column)
+        if not path.isSimple():
             return None
-        steps = tuple((each["kind"], each["text"]) for each in json.loads(course.steps()))
-        return Course(steps, lambda place: self._frame(course.dropped(place)))
+        steps = tuple((step["kind"], step["text"]) for step in json.loads(path.steps()))
+        return BlockPath(steps, lambda place: self._frame(path.droppedRows(place)))
 
-    def path(self, number: int, condition: str) -> Any:
-        """The way of a source's rows that meet the condition, up through the plan, in the JVM."""
-        return self._classes.new("Path", self._carry, number, condition)
+    def operator_path(self, number: int, condition: str) -> Any:
+        """The path of the source rows that meet the condition, up through the plan, in the JVM."""
+        return self._classes.new("OperatorPath", self._builder, number, condition)
 
-    def bring(self, frame: DataFrame, most: int) -> DataFrame | None:
-        """The frame's rows, each once, as a frame that has them at hand; None if they are more than that."""
-        found = self._ways.bring(frame._jdf, most)
-        return None if found is None else self._frame(found)
+    def collect_distinct(self, frame: DataFrame, max_rows: int) -> DataFrame | None:
+        """The frame's distinct rows, collected into a local frame; None if there are more than ``max_rows``."""
+        local = self._joins.collectDistinct(frame._jdf, max_rows)
+        return None if local is None else self._frame(local)
 
-    def follow(self, link: Link, wanted: DataFrame, few: int) -> DataFrame:
-        """The rows that ``wanted`` leads to, each beside the row that leads there. Up to ``few`` wanted rows are
-        brought to the driver first, so that the sources can skip by their values."""
-        return self._frame(self._ways.follow(link.number, wanted._jdf, few))
+    def follow(self, link: BlockLink, wanted: DataFrame, max_pushed_rows: int) -> DataFrame:
+        """The rows that ``wanted`` leads to, each beside the row that leads there. Up to ``max_pushed_rows`` wanted
+        rows are collected first, so that the sources can skip by their values."""
+        return self._frame(self._joins.follow(link.number, wanted._jdf, max_pushed_rows))
 
-    def meet(self, wanted: DataFrame, columns: Sequence[str], few: int) -> DataFrame:
-        """The result's rows, as they carry what is behind them, that have the identity which ``columns`` of the wanted
-        rows tell, beside those."""
+    def join_result(self, wanted: DataFrame, columns: Sequence[str], max_pushed_rows: int) -> DataFrame:
+        """The result's rows with their carried columns, joined with the wanted rows whose ``columns`` have the same
+        identity."""
         gateway: Any = self._spark.sparkContext._gateway
         names, places = gateway.jvm.java.util.ArrayList(), gateway.jvm.java.util.ArrayList()
         for name, place in zip(columns, self.identity, strict=True):
             names.add(name)
             places.add(place)
-        return self._frame(self._ways.meet(wanted._jdf, names, places, few))
+        return self._frame(self._joins.joinResult(wanted._jdf, names, places, max_pushed_rows))
 
-    def arrivals(self, link: Link, rows: DataFrame, along: Sequence[str]) -> DataFrame:
-        """What of rows of the block below tells which rows above lead there, each once. ``rows`` have the block's
-        columns in their order; ``along`` are further columns of theirs to keep."""
-        return self._frame(self._ways.arrivals(link.number, rows._jdf, list(along)))
+    def arrival_keys(self, link: BlockLink, rows: DataFrame, along: Sequence[str]) -> DataFrame:
+        """The distinct keys by which rows above lead to rows of the block below. ``rows`` have the block's columns in
+        their order; ``along`` are further columns to keep."""
+        return self._frame(self._joins.arrivalKeys(link.number, rows._jdf, list(along)))
 
-    def lead(self, link: Link, above: Block, arrivals: DataFrame, along: Sequence[str], few: int) -> DataFrame:
-        """The rows of the block above that lead to what has arrived below, with what came along."""
-        return self._frame(self._ways.lead(link.number, above.number, arrivals._jdf, list(along), few))
+    def rows_leading_to(
+        self, link: BlockLink, above: Block, arrivals: DataFrame, along: Sequence[str], max_pushed_rows: int
+    ) -> DataFrame:
+        """The rows of the block above that lead to the ``arrivals`` below, with the columns ``along``."""
+        return self._frame(
+            self._joins.rowsLeadingTo(link.number, above.number, arrivals._jdf, list(along), max_pushed_rows)
+        )
 
-    def grains(self, *, told_apart: bool = False) -> dict[int, Grain]:
-        """Of each source. A block that is reached by a coarse link is no finer than it, nor is what is below.
-        ``told_apart``: rows that are blurred by their columns were told apart by the groups they come from."""
-        of_block: dict[int, Grain] = {0: "group" if self.blurred and not told_apart else "exact"}
+    def grains(self, *, by_group: bool = False) -> dict[int, Grain]:
+        """The grain of each source. A block that a coarse link leads to is no finer than the link, nor are the blocks
+        below. ``by_group``: ambiguous rows were identified by the groups they come from."""
+        of_block: dict[int, Grain] = {0: "group" if self.is_ambiguous and not by_group else "exact"}
         for block in self.blocks:  # parents first
             for link in block.links:
                 reached = coarsest((of_block[block.number], link.grain))
@@ -246,24 +259,24 @@ class Provenance:
         return DataFrame(java, self._spark)
 
 
-def _columns(told: list[dict[str, Any]]) -> tuple[OutputColumn, ...]:
-    return tuple(OutputColumn(each["name"], each["id"], each["type"]) for each in told)
+def _columns(descriptions: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
+    return tuple(PlanColumn(column["name"], column["id"], column["type"]) for column in descriptions)
 
 
-def _block(told: Mapping[str, Any]) -> Block:
+def _block(description: Mapping[str, Any]) -> Block:
     links = (
-        Link(
-            each["number"],
-            each["to"],
-            each["kind"],
-            each["text"],
-            each["here"],
-            tuple(each["columns"]),
-            tuple(each["safe"]),
-            tuple(each["seen"]),
-            None if each["direct"] is None else tuple(each["direct"]),
+        BlockLink(
+            link["number"],
+            link["to"],
+            link["kind"],
+            link["text"],
+            link["present"],
+            tuple(link["columns"]),
+            tuple(link["nullSafe"]),
+            tuple(link["conditionColumns"]),
+            None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
         )
-        for each in told["links"]
+        for link in description["links"]
     )
-    keys, sources = tuple(told["keys"]), tuple(told["sources"])
-    return Block(told["number"], told["kind"], told["text"], keys, sources, tuple(links))
+    keys, sources = tuple(description["keys"]), tuple(description["sources"])
+    return Block(description["number"], description["kind"], description["text"], keys, sources, tuple(links))

@@ -1,4 +1,4 @@
-"""A trace in words: as plain data, as a tree for the terminal, as a page for a notebook."""
+"""Renders a trace as plain data, as a tree for the terminal, and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -13,48 +13,50 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from headwater.rows.answer import Trace
-    from headwater.rows.forward_chain import Onward
+    from headwater.rows.forward_chain import ForwardStep
 
-_WIDEST = 8  # columns of a row in the tree
-_LONGEST = 40  # characters of a value there
+_MAX_COLUMNS = 8  # columns of a row in the tree
+_MAX_VALUE_LENGTH = 40  # characters of a value there
 
 
-def told(trace: Trace, most: int) -> dict[str, Any]:
-    """``most`` rows of each dataset; a count says how many there are."""
+def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
+    """The trace with up to ``max_rows`` rows of each dataset, and the number of all."""
     answer: dict[str, Any] = {
         "dataset": None if trace.dataset is None else str(trace.dataset),
-        "runs": [_run(part.write) for part in trace.parts if part.write is not None],
-        **told_rows(trace.rows, most),
+        "runs": [_run_document(part.write) for part in trace.parts if part.write is not None],
+        **rows_document(trace.rows, max_rows),
         "notes": list(trace.notes),
         "sources": [],
     }
     grains = trace.grain
     for name in trace.sources:
-        source = {"dataset": name, "grain": grains[name], **told_rows(trace.sources[name], most)}
+        source = {"dataset": name, "grain": grains[name], **rows_document(trace.sources[name], max_rows)}
         further = trace.further.get(name)
         if further is not None:
-            source["from"] = {key: value for key, value in told(further, most).items() if key not in ("rows", "count")}
+            source["from"] = {
+                key: value for key, value in trace_document(further, max_rows).items() if key not in ("rows", "count")
+            }
         if name in trace.ends:
             source["ends"] = trace.ends[name]
         answer["sources"].append(source)
     return answer
 
 
-def told_onward(step: Onward, most: int) -> dict[str, Any]:
-    answer: dict[str, Any] = {"dataset": str(step.dataset), **told_rows(step.rows, most)}
+def forward_document(step: ForwardStep, max_rows: int) -> dict[str, Any]:
+    answer: dict[str, Any] = {"dataset": str(step.dataset), **rows_document(step.rows, max_rows)}
     if step.write is not None:
-        answer.update(run=_run(step.write), grain=step.grain, notes=list(step.notes))
+        answer.update(run=_run_document(step.write), grain=step.grain, notes=list(step.notes))
     if step.end is not None:
         answer["ends"] = step.end
-    answer["reached"] = [told_onward(each, most) for each in step.reached]
+    answer["reached"] = [forward_document(next_step, max_rows) for next_step in step.reached]
     return answer
 
 
-def onward_tree(answer: dict[str, Any], above: Tree | None = None) -> Tree:
+def forward_tree(answer: dict[str, Any], above: Tree | None = None) -> Tree:
     head = Text(answer["dataset"], style="bold")
     if "grain" in answer:
         head.append(f"  {answer['grain']}", style="green not bold")
-    head.append(f"  {_counted(answer['count'])}", style="not bold")
+    head.append(f"  {_row_count(answer['count'])}", style="not bold")
     tree = Tree(head) if above is None else above.add(head)
     if "run" in answer:
         tree.add(Text(f"by {answer['run']['job']}, run {answer['run']['run']}", style="dim"))
@@ -63,28 +65,29 @@ def onward_tree(answer: dict[str, Any], above: Tree | None = None) -> Tree:
         tree.add(Text(f"note: {note}", style="yellow"))
     if "ends" in answer:
         tree.add(Text(f"ends here: {answer['ends']}", style="yellow"))
-    for each in answer["reached"]:
-        onward_tree(each, tree)
+    for reached in answer["reached"]:
+        forward_tree(reached, tree)
     return tree
 
 
-def _run(write: Any) -> dict[str, str]:
+def _run_document(write: Any) -> dict[str, str]:
     return {"run": write.run_id, "job": str(write.job), "completed": write.completed_at.isoformat()}
 
 
-def told_rows(frame: DataFrame, most: int) -> dict[str, Any]:
-    """How many there are, and ``most`` of them, in Spark's own JSON: every type has one, in every version."""
+def rows_document(frame: DataFrame, max_rows: int) -> dict[str, Any]:
+    """The number of rows, and up to ``max_rows`` of them in Spark's own JSON, which exists for every type and
+    version."""
     from pyspark.sql import functions as F
 
-    line = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
-    found = [json.loads(row[0]) for row in frame.limit(most + 1).select(line).collect()]
-    whole = len(found) <= most
-    return {"count": len(found) if whole else frame.count(), "rows": found[:most]}
+    json_row = F.to_json(F.struct("*"), {"ignoreNullFields": "false"})
+    rows = [json.loads(row[0]) for row in frame.limit(max_rows + 1).select(json_row).collect()]
+    is_complete = len(rows) <= max_rows
+    return {"count": len(rows) if is_complete else frame.count(), "rows": rows[:max_rows]}
 
 
-def as_tree(answer: dict[str, Any]) -> Tree:
+def trace_tree(answer: dict[str, Any]) -> Tree:
     head = Text(answer["dataset"] or "the DataFrame's rows", style="bold")
-    tree = Tree(head.append(f"  {_counted(answer['count'])}", style="not bold"))
+    tree = Tree(head.append(f"  {_row_count(answer['count'])}", style="not bold"))
     _add_rows(tree, answer)
     for note in answer["notes"]:
         tree.add(Text(f"note: {note}", style="yellow"))
@@ -97,7 +100,7 @@ def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
         tree.add(Text(f"by {run['job']}, run {run['run']}", style="dim"))
     for source in answer["sources"]:
         head = Text(source["dataset"], style="bold").append(f"  {source['grain']}", style="green not bold")
-        branch = tree.add(head.append(f", {_counted(source['count'])}", style="not bold"))
+        branch = tree.add(head.append(f", {_row_count(source['count'])}", style="not bold"))
         _add_rows(branch, source)
         if "ends" in source:
             branch.add(Text(f"ends here: {source['ends']}", style="yellow"))
@@ -107,38 +110,38 @@ def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
 
 def _add_rows(tree: Tree, answer: dict[str, Any]) -> None:
     for row in answer["rows"]:
-        tree.add(Text(_line(row)))
-    left = answer["count"] - len(answer["rows"])
-    if left > 0:
-        tree.add(Text(f"… and {left:,} more", style="dim"))
+        tree.add(Text(_row_text(row)))
+    remaining = answer["count"] - len(answer["rows"])
+    if remaining > 0:
+        tree.add(Text(f"… and {remaining:,} more", style="dim"))
 
 
-def _line(row: dict[str, Any]) -> str:
-    values = [f"{name}={_short(value)}" for name, value in _own(row).items()]
-    more = ["…"] if len(values) > _WIDEST else []
-    return "  ".join(values[:_WIDEST] + more)
+def _row_text(row: dict[str, Any]) -> str:
+    values = [f"{name}={_short_value(value)}" for name, value in _data_columns(row).items()]
+    more = ["…"] if len(values) > _MAX_COLUMNS else []
+    return "  ".join(values[:_MAX_COLUMNS] + more)
 
 
-def _own(row: dict[str, Any]) -> dict[str, Any]:
-    from headwater.rows.answer import ADDED
+def _data_columns(row: dict[str, Any]) -> dict[str, Any]:
+    from headwater.rows.answer import ANSWER_COLUMNS
 
-    return {name: value for name, value in row.items() if name not in ADDED}
+    return {name: value for name, value in row.items() if name not in ANSWER_COLUMNS}
 
 
-def _short(value: Any) -> str:
+def _short_value(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else f"{text[: _MAX_VALUE_LENGTH - 1]}…"
 
 
-def _counted(count: int) -> str:
+def _row_count(count: int) -> str:
     return f"{count:,} row" if count == 1 else f"{count:,} rows"
 
 
-def as_html(answer: dict[str, Any]) -> str:
+def trace_html(answer: dict[str, Any]) -> str:
     notes = "".join(f"<li>{escape(note)}</li>" for note in answer["notes"])
     title = escape(answer["dataset"] or "The DataFrame's rows")
     return (
-        f"<div><b>{title}</b>, {_counted(answer['count'])}{_table(answer['rows'])}"
+        f"<div><b>{title}</b>, {_row_count(answer['count'])}{_table_html(answer['rows'])}"
         f"{f'<ul>{notes}</ul>' if notes else ''}{_sources_html(answer)}</div>"
     )
 
@@ -152,16 +155,15 @@ def _source_html(source: dict[str, Any]) -> str:
     further = _sources_html(source["from"]) if "from" in source else ""
     if "ends" in source:
         further = f"<div>ends here: {escape(source['ends'])}</div>{further}"
-    head = f"<b>{escape(source['dataset'])}</b> {escape(source['grain'])}, {_counted(source['count'])}"
-    return (
-        f"<details open style='margin-left:1.5em'><summary>{head}</summary>{_table(source['rows'])}{further}</details>"
-    )
+    head = f"<b>{escape(source['dataset'])}</b> {escape(source['grain'])}, {_row_count(source['count'])}"
+    body = f"{_table_html(source['rows'])}{further}"
+    return f"<details open style='margin-left:1.5em'><summary>{head}</summary>{body}</details>"
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table_html(rows: list[dict[str, Any]]) -> str:
     if not rows:
         return ""
-    names = list(dict.fromkeys(name for row in rows for name in _own(row)))
+    names = list(dict.fromkeys(name for row in rows for name in _data_columns(row)))
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     cells = ([f"<td>{escape(str(row.get(name, '')))}</td>" for name in names] for row in rows)
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)

@@ -1,4 +1,4 @@
-"""A Spark session of our own, to answer a question with."""
+"""A Spark session that answers questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.capture.autostart import disable_autostart
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_QUIET = {
+_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "8",
@@ -23,25 +23,25 @@ _QUIET = {
 
 
 def quiet_session(master: str, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """Quiet, and not captured: a question is nobody's job."""
+    """A session with little logging that is not captured: a question is not a job."""
     disable_autostart()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("headwater").master(master)
-    for name, value in {**_QUIET, **settings}.items():
+    for name, value in {**_SETTINGS, **settings}.items():
         builder = builder.config(name, value)
-    with _ended_if_interrupted():
+    with _kill_jvm_on_interrupt():
         spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
 @contextmanager
-def _ended_if_interrupted() -> Iterator[None]:
+def _kill_jvm_on_interrupt() -> Iterator[None]:
     """Ends the JVM that pyspark starts, if it is not up yet when we are interrupted.
 
     A JVM that is up ends when our end of its standard input closes. One that is starting would not: pyspark removes the
-    folder in which the JVM announces itself, and the JVM's gateway then stays without anybody to listen to.
+    folder in which the JVM announces itself, and the JVM's gateway then waits forever for a connection.
     """
     java_gateway: Any = import_module("pyspark.java_gateway")
     started: list[Popen[Any]] = []
@@ -51,7 +51,7 @@ def _ended_if_interrupted() -> Iterator[None]:
             super().__init__(*arguments, **options)
             started.append(self)
 
-    before, java_gateway.Popen = java_gateway.Popen, RecordedPopen
+    original, java_gateway.Popen = java_gateway.Popen, RecordedPopen
     try:
         yield
     except BaseException:
@@ -60,4 +60,4 @@ def _ended_if_interrupted() -> Iterator[None]:
             process.wait()
         raise
     finally:
-        java_gateway.Popen = before
+        java_gateway.Popen = original

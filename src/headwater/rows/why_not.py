@@ -1,4 +1,4 @@
-"""Why rows of a source are not in a result: how many are left after each operator, and what stopped the last."""
+"""Why source rows are not in a result: how many are left after each operator, and which operator stopped the last."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import shorten
-from headwater.rows.backward import identified, result_rows
-from headwater.rows.forward import Forward
-from headwater.rows.marked import Marked
-from headwater.rows.why_not_path import Path, Step
-from headwater.rows.why_not_reasons import Reason, Reasons, merged, plain
-from headwater.rows.why_not_render import as_html, as_text
+from headwater.rows.backward import result_rows, with_out_ids
+from headwater.rows.forward import ForwardTrace
+from headwater.rows.marked import MarkedSource
+from headwater.rows.why_not_path import OperatorPath, OperatorStep
+from headwater.rows.why_not_reasons import StopReason, StopReasons, group_texts, json_value
+from headwater.rows.why_not_render import why_not_html, why_not_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-MOST_CULPRITS = 3
-_SHOWN_ROWS = 5
+MAX_CULPRITS = 3
+_MAX_SHOWN_IDS = 5
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Culprit:
 
 @dataclass(frozen=True)
 class Survivors:
-    """``rows``: how many there are after the operator; None beyond code that cannot be looked into."""
+    """``rows``: how many are left after the operator; None beyond opaque code."""
 
     operator: str
     text: str
@@ -50,13 +50,13 @@ class Survivors:
 
 
 @dataclass
-class _Way:
-    """What was found out about one occurrence of the source."""
+class _OccurrenceAnswer:
+    """The answer for one occurrence of the source."""
 
-    path: Path
+    path: OperatorPath
     counts: dict[int, int]
     culprits: list[Culprit] = field(default_factory=list)
-    merged: list[str] = field(default_factory=list)
+    merge_texts: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -64,70 +64,81 @@ class _Way:
         return self.counts.get(len(self.path.steps) - 1, 0) > 0
 
     @property
-    def opaque(self) -> Step | None:
-        """The code that the rows went into, if nothing stopped them before."""
+    def opaque_step(self) -> OperatorStep | None:
+        """The opaque step that the rows reached, if nothing stopped them before."""
         hidden = next((step for step in self.path.steps if not step.visible), None)
         return hidden if hidden and self.counts[hidden.number - 1] > 0 else None
 
 
 class WhyNot:
-    """The answer of `hw.why_not`. A source that is in the plan more than once has a way up from each occurrence; the
-    rows reached the result if they did by one of them, and there are culprits for the others."""
+    """The answer of `hw.why_not`. A source that occurs more than once in the plan has a path from each occurrence; the
+    rows reached the result if they did on one of them, and the others have culprits."""
 
-    def __init__(self, spark: SparkSession, asked: Marked) -> None:
-        self.source = asked.dataset
-        self.where = asked.where
-        self._provenance = asked.provenance
-        self._forward = Forward(asked.provenance, asked.sources)
-        self._reasons = Reasons([_short(str(named.dataset)) for named in asked.names])
-        self._ways = [self._way(Path(spark, asked.provenance.path(number, asked.where))) for number in asked.sources]
-        hidden = [way.opaque for way in self._ways if way.opaque]
-        self.exists = any(way.counts[0] > 0 for way in self._ways)
-        self.reached: bool = any(way.reached for way in self._ways) or (bool(hidden) and self._forward.reached)
-        self.culprits = [each for way in self._ways for each in way.culprits]
-        self.survivors = [each for way in self._ways for each in self._survivors(way)]
-        self.merged = [each for way in self._ways for each in way.merged]
+    def __init__(self, spark: SparkSession, marked: MarkedSource) -> None:
+        self.source = marked.dataset
+        self.where = marked.where
+        self._provenance = marked.provenance
+        self._forward = ForwardTrace(marked.provenance, marked.sources)
+        self._reasons = StopReasons([_short_name(str(named.dataset)) for named in marked.names])
+        self._occurrences = [
+            self._examine(OperatorPath(spark, marked.provenance.operator_path(number, marked.where)))
+            for number in marked.sources
+        ]
+        opaque_steps = [answer.opaque_step for answer in self._occurrences if answer.opaque_step]
+        self.exists = any(answer.counts[0] > 0 for answer in self._occurrences)
+        self.reached: bool = any(answer.reached for answer in self._occurrences) or (
+            bool(opaque_steps) and self._forward.reached
+        )
+        self.culprits = [entry for answer in self._occurrences for entry in answer.culprits]
+        self.survivors = [entry for answer in self._occurrences for entry in self._survivors(answer)]
+        self.merged = [entry for answer in self._occurrences for entry in answer.merge_texts]
         self.notes = (
             *self._forward.notes,
-            *(note for way in self._ways for note in way.notes),
-            *(f"{step.operator}: rows cannot be followed one by one through this code" for step in hidden),
+            *(note for answer in self._occurrences for note in answer.notes),
+            *(f"{step.operator}: single rows cannot be followed through this code" for step in opaque_steps),
         )
         self.out_ids: list[str] = self._out_ids() if self.reached else []
 
     @cached_property
     def rows(self) -> DataFrame:
-        """The rows of the result that they became, and their `out_id`. Rows that merely share a window with them are
-        not among these, as they are in `hw.trace_forward`."""
-        if any(way.opaque for way in self._ways):
+        """The result rows that they became, and their `out_id`. Unlike in `hw.trace_forward`, rows that only share a
+        window with them are not among these."""
+        if any(answer.opaque_step for answer in self._occurrences):
             return self._forward.rows
-        found = [way.path.reached() for way in self._ways if way.reached]  # the others' paths have been relaxed
-        none = self._provenance.frame(0).where("false")
-        whole = reduce(lambda one, other: one.union(other), found) if found else none
-        return result_rows(self._provenance, identified(self._provenance, whole))
+        frames = [
+            answer.path.surviving_rows() for answer in self._occurrences if answer.reached
+        ]  # the other paths have been relaxed
+        no_rows = self._provenance.frame(0).where("false")
+        rows = reduce(lambda left, right: left.union(right), frames) if frames else no_rows
+        return result_rows(self._provenance, with_out_ids(self._provenance, rows))
 
     @property
     def source_rows(self) -> DataFrame:
-        """The rows asked about, and their `_file` and `_row`."""
+        """The source rows in question, and their `_file` and `_row`."""
         return self._forward.source_rows
 
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
         if not self.exists:
-            return f"{_short(self.source)} has no row where {self.where}."
-        first = [way.culprits[0] for way in self._ways if way.culprits]
-        stopped = [f"{each.text}: {each.explanation}" for each in first]
+            return f"{_short_name(self.source)} has no row where {self.where}."
+        first = [answer.culprits[0] for answer in self._occurrences if answer.culprits]
+        stopped = [f"{culprit.text}: {culprit.explanation}" for culprit in first]
         if self.reached:
-            shown = ", ".join(self.out_ids[:_SHOWN_ROWS]) + (", …" if len(self.out_ids) > _SHOWN_ROWS else "")
-            told = f"It did reach the result, {'; '.join((*self.merged, f'as out_id {shown}'))}."
-            return f"{told} Elsewhere in the query it was stopped by {'; and by '.join(stopped)}." if stopped else told
-        return f"{'; and elsewhere in the query '.join(stopped)}." if stopped else "What stopped it cannot be told."
+            shown = ", ".join(self.out_ids[:_MAX_SHOWN_IDS]) + (", …" if len(self.out_ids) > _MAX_SHOWN_IDS else "")
+            sentence = f"It did reach the result, {'; '.join((*self.merged, f'as out_id {shown}'))}."
+            return (
+                f"{sentence} Elsewhere in the query it was stopped by {'; and by '.join(stopped)}."
+                if stopped
+                else sentence
+            )
+        return f"{'; and elsewhere in the query '.join(stopped)}." if stopped else "What stopped it is not known."
 
     def show(self) -> None:
         """Print it."""
         from rich.console import Console
 
-        Console().print(as_text(self))
+        Console().print(why_not_text(self))
 
     def to_json(self) -> str:
         return json.dumps(
@@ -137,75 +148,79 @@ class WhyNot:
                 "exists": self.exists,
                 "reached": self.reached,
                 "verdict": self.verdict,
-                "culprits": [asdict(each) for each in self.culprits],
-                "survivors": [asdict(each) for each in self.survivors],
+                "culprits": [asdict(entry) for entry in self.culprits],
+                "survivors": [asdict(entry) for entry in self.survivors],
                 "merged": self.merged,
                 "out_ids": self.out_ids,
                 "notes": list(self.notes),
             },
             ensure_ascii=False,
-            default=plain,
+            default=json_value,
         )
 
     def __repr__(self) -> str:
         return f"WhyNot({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return why_not_html(self)
 
     def _out_ids(self) -> list[str]:
-        found = self.rows.select("out_id").distinct().limit(_SHOWN_ROWS + 1).collect()
-        return sorted(row["out_id"] for row in found)
+        ids = self.rows.select("out_id").distinct().limit(_MAX_SHOWN_IDS + 1).collect()
+        return sorted(row["out_id"] for row in ids)
 
-    def _way(self, path: Path) -> _Way:
-        """Up to three operators that stop the rows, each but the first under the supposition that those before had
+    def _examine(self, path: OperatorPath) -> _OccurrenceAnswer:
+        """Finds up to three operators that stop the rows; each after the first assumes that the earlier ones did
         not."""
-        way = _Way(path, path.survivors())
-        if way.reached:
-            gathering = (step for step in path.steps if step.kind in ("aggregate", "distinct"))
-            way.merged = [text for step in gathering for text in merged(path, step)]
-        counts = way.counts
-        while counts[min(counts)] > 0 and len(way.culprits) < MOST_CULPRITS:
-            step = next((each for each in path.steps if counts.get(each.number, 1) == 0), None)
+        answer = _OccurrenceAnswer(path, path.count_survivors())
+        if answer.reached:
+            grouping_steps = (step for step in path.steps if step.kind in ("aggregate", "distinct"))
+            answer.merge_texts = [text for step in grouping_steps for text in group_texts(path, step)]
+        counts = answer.counts
+        while counts[min(counts)] > 0 and len(answer.culprits) < MAX_CULPRITS:
+            step = next((candidate for candidate in path.steps if counts.get(candidate.number, 1) == 0), None)
             if step is None:
                 break
             before = counts[step.number - 1]
-            reason = self._reasons.why(path, step, before)
+            reason = self._reasons.explain(path, step, before)
             if reason.known:
-                way.culprits.append(self._culprit(step, reason, before, path.source))
-            if reason.last:
+                answer.culprits.append(self._culprit(step, reason, before, path.source))
+            if reason.is_final:
                 break
             path.relax(step)
             try:
-                counts = path.survivors(step.number)
-            except _failures() as failed:  # the query counts on what the operator keeps away, as zeros from a division
+                counts = path.count_survivors(step.number)
+            except _query_errors() as failed:  # the query relies on the operator, as a division on a filter of zeros
                 message = shorten(str(failed).strip().partition("\n")[0])
-                way.notes.append(f"what else would stop it cannot be told: had {step.text} let it through, {message}")
+                answer.notes.append(f"what else would stop it is not known: without {step.text}, {message}")
                 break
-        return way
+        return answer
 
-    def _culprit(self, step: Step, reason: Reason, before: int, occurrence: int) -> Culprit:
+    def _culprit(self, step: OperatorStep, reason: StopReason, before: int, occurrence: int) -> Culprit:
         text = reason.text or step.text
         return Culprit(step.operator, text, step.kind, reason.explanation, dict(reason.values), before, 0, occurrence)
 
-    def _survivors(self, way: _Way) -> list[Survivors]:
-        path = way.path
+    def _survivors(self, answer: _OccurrenceAnswer) -> list[Survivors]:
+        path = answer.path
         return [
             Survivors(
-                step.operator, self._reasons.text(path, step), step.kind, way.counts.get(step.number), path.source
+                step.operator,
+                self._reasons.operator_text(path, step),
+                step.kind,
+                answer.counts.get(step.number),
+                path.source,
             )
             for step in path.steps
         ]
 
 
-def _failures() -> tuple[type[Exception], ...]:
-    """What a query that fails while it runs is reported by."""
+def _query_errors() -> tuple[type[Exception], ...]:
+    """The errors of a query that fails while it runs."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     return PySparkException, Py4JJavaError
 
 
-def _short(dataset: str) -> str:
-    """The last two parts of a name, which is how people call it."""
+def _short_name(dataset: str) -> str:
+    """The last two parts of a name, which is what people call it."""
     return "/".join(dataset.rstrip("/").split("/")[-2:])

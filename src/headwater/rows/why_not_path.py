@@ -1,4 +1,4 @@
-"""The way of marked rows up a plan (jvm/Path.java), and what its operators answer about them."""
+"""The path of marked rows up a plan (jvm/OperatorPath.java), and what its operators say about them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_LETS_ALL_THROUGH = frozenset({"project", "sort", "window", "union", "other"})
+_KEEPS_ALL_ROWS = frozenset({"project", "sort", "window", "union", "other"})
 
-_TIDIED = (
+_REWRITES = (
     (r"`([A-Za-z_]\w*)`", r"\1"),
     (r"\b(?:spark_catalog\.default|__auto_generated_subquery_name)\.", ""),
     (r"\b(\d+(?:\.\d+)?(?:E-?\d+)?)(?:L|S|Y|D|F|BD)\b", r"\1"),
     (r"\bCAST\((-?\d+(?:\.\d+)?) AS [A-Z]+(?:\(\d+(?:, ?\d+)?\))?\)", r"\1"),
     (r"\bscalarsubquery\(\)", "(SELECT …)"),
 )
-"""What Spark writes that people do not."""
+"""Spark's SQL that people would write differently."""
 
 Question = Literal["conditions", "values", "ranking", "keys", "partners", "blockers"]
 
 
 @dataclass(frozen=True)
-class Step:
-    """An operator. ``place``: on which side of it the rows come; ``others``: the sources on the other side."""
+class OperatorStep:
+    """An operator. ``place``: the input through which the rows arrive; ``others``: the sources on the other side."""
 
     number: int
     operator: str
@@ -39,14 +39,14 @@ class Step:
     others: tuple[int, ...]
 
     @property
-    def counts(self) -> bool:
+    def may_drop_rows(self) -> bool:
         """Whether there may be fewer rows above than below."""
-        return self.kind not in _LETS_ALL_THROUGH
+        return self.kind not in _KEEPS_ALL_ROWS
 
 
 @dataclass(frozen=True)
-class Said:
-    """An expression, its column in the frame if it has one, and what it is for."""
+class ExpressionColumn:
+    """An expression, its role, and its column in the frame if it has one."""
 
     role: str
     text: str
@@ -56,64 +56,64 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Shown:
-    said: tuple[Said, ...]
+class ExpressionFrame:
+    expressions: tuple[ExpressionColumn, ...]
     frame: DataFrame
 
-    def role(self, *roles: str) -> list[Said]:
-        return [each for each in self.said if each.role in roles]
+    def with_role(self, *roles: str) -> list[ExpressionColumn]:
+        return [expression for expression in self.expressions if expression.role in roles]
 
 
-class Path:
+class OperatorPath:
     def __init__(self, spark: SparkSession, java: Any) -> None:
         self._spark = spark
         self._java = java
         self.source: int = java.source()
         self.steps = tuple(
-            Step(
+            OperatorStep(
                 number,
-                told["operator"],
-                told["kind"],
-                tidy(told["text"]),
-                told["place"],
-                told["visible"],
-                tuple(told["others"]),
+                step["operator"],
+                step["kind"],
+                tidy(step["text"]),
+                step["place"],
+                step["visible"],
+                tuple(step["others"]),
             )
-            for number, told in enumerate(json.loads(java.describe()))
+            for number, step in enumerate(json.loads(java.describe()))
         )
 
-    def survivors(self, first: int = 0) -> dict[int, int]:
-        """How many marked rows there are after each step from ``first`` on, as far as they can be followed: one job."""
+    def count_survivors(self, first: int = 0) -> dict[int, int]:
+        """The number of marked rows after each step from ``first`` on, as far as they can be followed, in one job."""
         from pyspark.sql import functions as F
 
-        seen = [step for step in self.steps if step.visible and step.number >= first]
-        counted = [step.number for step in seen if step.counts or step.number == first]
+        visible = [step for step in self.steps if step.visible and step.number >= first]
+        counted = [step.number for step in visible if step.may_drop_rows or step.number == first]
         counts = (
             self._frame(self._java.survivors(number)).agg(F.lit(number).alias("step"), F.count("*").alias("rows"))
             for number in counted
         )
-        found = {row["step"]: row["rows"] for row in reduce(lambda one, other: one.union(other), counts).collect()}
-        for step in seen:
-            if step.number not in found:
-                found[step.number] = found[step.number - 1]
-        return found
+        by_step = {row["step"]: row["rows"] for row in reduce(lambda left, right: left.union(right), counts).collect()}
+        for step in visible:
+            if step.number not in by_step:
+                by_step[step.number] = by_step[step.number - 1]
+        return by_step
 
-    def relax(self, step: Step) -> None:
-        """Suppose that the operator had let the rows through."""
+    def relax(self, step: OperatorStep) -> None:
+        """Assumes that the operator let the rows through."""
         self._java.relax(step.number)
 
-    def ask(self, question: Question, step: Step) -> Shown:
+    def inspect(self, question: Question, step: OperatorStep) -> ExpressionFrame:
         java = getattr(self._java, question)(step.number)
-        return Shown(tuple(_said(json.loads(java.told()))), self._frame(java.frame()))
+        return ExpressionFrame(tuple(_expression_columns(json.loads(java.describe()))), self._frame(java.frame()))
 
-    def reached(self) -> DataFrame:
-        """The marked rows at the top, which has to be visible, under the names that they have there."""
-        return self._frame(self._java.reached())
+    def surviving_rows(self) -> DataFrame:
+        """The marked rows at the top, which must be visible, under their names there."""
+        return self._frame(self._java.survivingRows())
 
-    def wanted(self, step: Step) -> Path | None:
-        """The way of the rows that would have matched the first of the marked ones in a join, from their source."""
-        java = self._java.wanted(step.number)
-        return None if java is None else Path(self._spark, java)
+    def partner_path(self, step: OperatorStep) -> OperatorPath | None:
+        """The path of the rows that would match the first marked row in a join, from their source."""
+        java = self._java.partnerPath(step.number)
+        return None if java is None else OperatorPath(self._spark, java)
 
     def _frame(self, java: Any) -> DataFrame:
         from pyspark.sql import DataFrame
@@ -121,11 +121,21 @@ class Path:
         return DataFrame(java, self._spark)
 
 
-def _said(told: Iterable[Mapping[str, Any]]) -> Iterable[Said]:
-    known = ("role", "text", "unknown", "column")
-    for each in told:
-        more = {name: tidy(value) if name == "there" else value for name, value in each.items() if name not in known}
-        yield Said(each["role"], tidy(each["text"]), each["unknown"], each.get("column", ""), more)
+def _expression_columns(descriptions: Iterable[Mapping[str, Any]]) -> Iterable[ExpressionColumn]:
+    members = ("role", "text", "unknown", "column")
+    for description in descriptions:
+        details = {
+            name: tidy(value) if name == "otherKey" else value
+            for name, value in description.items()
+            if name not in members
+        }
+        yield ExpressionColumn(
+            description["role"],
+            tidy(description["text"]),
+            description["unknown"],
+            description.get("column", ""),
+            details,
+        )
 
 
 def tidy(sql: str) -> str:
@@ -133,6 +143,6 @@ def tidy(sql: str) -> str:
     alone."""
     parts = re.split(r"('(?:[^'\\\\]|\\\\.)*')", sql)
     for place in range(0, len(parts), 2):
-        for pattern, plain in _TIDIED:
+        for pattern, plain in _REWRITES:
             parts[place] = re.sub(pattern, plain, parts[place])
     return "".join(parts)

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from headwater.rows.why_not import Culprit, WhyNot
 
 
-_UNTOLD = frozenset({"project", "sort", "other"})
+_HIDDEN_KINDS = frozenset({"project", "sort", "other"})
 """Operators that let every row through: the tables leave them out."""
 
 
-def as_text(answer: WhyNot) -> RenderableType:
+def why_not_text(answer: WhyNot) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -24,28 +24,30 @@ def as_text(answer: WhyNot) -> RenderableType:
         Text(f"{answer.source} where {answer.where}", style="bold"),
         Text(answer.verdict, style="green" if answer.reached else "red"),
     ]
-    parts += [Text(f"Had that let it through, {each.text}: {each.explanation}.") for each in _further(answer)]
+    parts += [
+        Text(f"Had that let it through, {entry.text}: {entry.explanation}.") for entry in _further_culprits(answer)
+    ]
     steps = Table(box=None, pad_edge=False)
     steps.add_column("operator", overflow="fold")
     steps.add_column("rows left", justify="right")
-    for each in answer.survivors:
-        if each.kind in _UNTOLD:
+    for entry in answer.survivors:
+        if entry.kind in _HIDDEN_KINDS:
             continue
-        style = "red" if each.rows == 0 else ""
-        steps.add_row(Text(each.text or each.operator, style=style), Text(_count(each.rows), style=style))
+        style = "red" if entry.rows == 0 else ""
+        steps.add_row(Text(entry.text or entry.operator, style=style), Text(_count_text(entry.rows), style=style))
     parts.append(steps)
     parts += [Text(f"Note: {note}") for note in answer.notes]
     return Group(*parts)
 
 
-def as_html(answer: WhyNot) -> str:
+def why_not_html(answer: WhyNot) -> str:
     reasons = "".join(
-        f"<li><code>{escape(each.text)}</code>: {escape(each.explanation)}</li>" for each in answer.culprits
+        f"<li><code>{escape(entry.text)}</code>: {escape(entry.explanation)}</li>" for entry in answer.culprits
     )
     steps = "".join(
-        f"<tr><td><code>{escape(each.text or each.operator)}</code></td><td>{_count(each.rows)}</td></tr>"
-        for each in answer.survivors
-        if each.kind not in _UNTOLD
+        f"<tr><td><code>{escape(entry.text or entry.operator)}</code></td><td>{_count_text(entry.rows)}</td></tr>"
+        for entry in answer.survivors
+        if entry.kind not in _HIDDEN_KINDS
     )
     notes = "".join(f"<p>Note: {escape(note)}</p>" for note in answer.notes)
     return (
@@ -56,11 +58,15 @@ def as_html(answer: WhyNot) -> str:
     )
 
 
-def _further(answer: WhyNot) -> list[Culprit]:
+def _further_culprits(answer: WhyNot) -> list[Culprit]:
     """All but the first of each occurrence, which the verdict names."""
-    before = [None, *(each.occurrence for each in answer.culprits)]
-    return [each for each, last in zip(answer.culprits, before, strict=False) if each.occurrence == last]
+    previous = [None, *(culprit.occurrence for culprit in answer.culprits)]
+    return [
+        culprit
+        for culprit, previous_occurrence in zip(answer.culprits, previous, strict=False)
+        if culprit.occurrence == previous_occurrence
+    ]
 
 
-def _count(rows: int | None) -> str:
+def _count_text(rows: int | None) -> str:
     return "?" if rows is None else str(rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from headwater.formats.openlineage.signed_rows import SIGNATURE, FacetPlace, signed_text
 from headwater.model.names import Dataset, Job
 from headwater.proof.keys import SigningKey, key_text
-from headwater.rows.kept_queries.restore import Restored, restore
+from headwater.rows.kept_queries.restore import RestoredQuery, restore
 from headwater.rows.kept_queries.trust import PlanTrust, TrustedFacet
 from tests.capture.telling import Json
 from tests.capture.watching import Watch
@@ -52,7 +52,7 @@ class Keeping:
         self._writes += 1
         return str(self.folder / f"out{self._writes}")
 
-    def again(self, facet: Json, **how: Any) -> Restored:
+    def again(self, facet: Json, **how: Any) -> RestoredQuery:
         """As a capture whose key is trusted has sent it: what the other walls refuse is seen behind the first."""
         return restore(self.spark, trusted(facet), **how)
 
@@ -69,7 +69,7 @@ def trusted(facet: Json, **options: Any) -> TrustedFacet:
     return PlanTrust(frozenset({key_text(key.public)}), **options).verify(signed(facet, key), PLACE)
 
 
-def run(spark: SparkSession, restored: Restored) -> DataFrame:
+def run(spark: SparkSession, restored: RestoredQuery) -> DataFrame:
     """The restored plan as a frame."""
     from pyspark.sql import DataFrame
 

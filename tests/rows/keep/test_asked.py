@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.capture.listener import session
 from headwater.errors import HeadwaterError
-from headwater.rows.kept_queries.capture import PlanKeeper
+from headwater.rows.kept_queries.capture import QueryCapture
 from headwater.store.store import Store
 from tests.capture.telling import Json
 from tests.capture.watching import Watch
@@ -68,7 +68,7 @@ def test_a_fault_costs_the_facet_alone(
     watch.new_events()
     (capture,) = session.active()
     with monkeypatch.context() as patched, caplog.at_level(logging.WARNING, "headwater"):
-        patched.setattr(PlanKeeper, "keep", broken)
+        patched.setattr(QueryCapture, "keep", broken)
         watch.spark.table("groups").write.parquet(f"{tmp_path}/out")
         assert hw.flush(60)
     assert capture.status()["faults"] == 2, "of the rows, and of the evidence, which wants the inputs pinned as well"

@@ -15,7 +15,7 @@ from headwater.cli.failures import run_app
 from headwater.errors import KeptPlanRefused, SignatureRefused
 from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.proof.keys import SigningKey
-from headwater.rows.kept_queries.restore import Restored
+from headwater.rows.kept_queries.restore import RestoredQuery
 from headwater.store.store import Store
 from tests.capture.telling import Json
 from tests.rows.keep.forging import GADGETS, Forger
@@ -52,7 +52,7 @@ def test_a_gadget_that_a_trusted_key_signed(keeping: Keeping, forger: Forger, ca
     """The second wall: what no query holds is not read, also from a capture that is trusted."""
     plan = forger.plan(gadget)
     with suppress(Exception):  # a gadget may fail after it has done what it was made for
-        rows_of(run(keeping.spark, Restored(plan, (), ())))
+        rows_of(run(keeping.spark, RestoredQuery(plan, (), ())))
     ran = forger.has_run()
     forger.clean()
     with pytest.raises(KeptPlanRefused, match=REFUSED):

@@ -179,14 +179,14 @@ def test_nothing_left_after_pruning(keeping: Keeping, tmp_path: Path) -> None:
 
 
 def test_which_files_were_written(keeping: Keeping, tmp_path: Path) -> None:
-    from headwater.rows.kept_queries.files import read_list
+    from headwater.rows.kept_queries.files import read_file_list
 
     out = tmp_path / "out"
     first = keeping.of(lambda: keeping.spark.table("items").write.parquet(str(out)))
     before = {path.name for path in out.glob("part-*")}
     second = keeping.of(lambda: keeping.spark.table("items").write.mode("append").parquet(str(out)))
     for facet, names in ((first, before), (second, {path.name for path in out.glob("part-*")} - before)):
-        assert {Path(file.path).name for file in read_list(facet["written"]["files"])} == names
+        assert {Path(file.path).name for file in read_file_list(facet["written"]["files"])} == names
 
 
 class TestOutOfReach:

@@ -20,19 +20,19 @@ PROGRAM = """
 import sys, threading
 from pyspark.sql import SparkSession
 import headwater as hw
-from headwater.rows.kept_queries.capture import PlanKeeper
+from headwater.rows.kept_queries.capture import QueryCapture
 
 folder = sys.argv[1]
 spark = SparkSession.builder.getOrCreate()
 spark.range(3).write.parquet(f"{folder}/in")
 hw.enable(spark, sink=f"file://{folder}/events.jsonl", spool=f"{folder}/spool")
-stopped, keep = threading.Event(), PlanKeeper.keep
+stopped, keep = threading.Event(), QueryCapture.keep
 
 def keep_after_the_stop(*arguments):
     assert stopped.wait(120)
     return keep(*arguments)
 
-PlanKeeper.keep = keep_after_the_stop
+QueryCapture.keep = keep_after_the_stop
 spark.read.parquet(f"{folder}/in").where("id > 0").write.parquet(f"{folder}/out")
 spark.stop()
 stopped.set()

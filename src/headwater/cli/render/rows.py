@@ -10,10 +10,10 @@ from rich.text import Text
 from headwater.cli.render.layout import table
 from headwater.cli.render.parts import data
 from headwater.cli.text import moment
-from headwater.rows.pairs.folders import KeptTables
+from headwater.rows.pairs.folders import StoredPairTables
 
 
-def table_list(found: Sequence[KeptTables]) -> RenderableType:
+def table_list(found: Sequence[StoredPairTables]) -> RenderableType:
     if not found:
         return Text("No tables of row lineage are here.")
     listed = table("Written (UTC)", "Mode", "Rows", "Pairs", "Bytes", "Run", "Output")
@@ -23,7 +23,7 @@ def table_list(found: Sequence[KeptTables]) -> RenderableType:
     return listed
 
 
-def pruned(gone: Sequence[KeptTables], dry_run: bool) -> RenderableType:
+def pruned(gone: Sequence[StoredPairTables], dry_run: bool) -> RenderableType:
     if not gone:
         return Text("Nothing is that old.")
     total = f"{len(gone):,} outputs, {sum(each.bytes for each in gone):,} bytes"

@@ -1,7 +1,7 @@
-"""Dead letters tried again: through the node that gave them up, as it is now, and the nodes after it, into the sinks.
+"""Replays dead letters through the current version of the node that gave them up, and the nodes after it.
 
-A replay is a run of its own. Its items are those that the letters were made of, under the ids they have always had;
-what else the nodes after it need (the other side of a join) is read again, and is no item of this run.
+A replay is a run of its own. Its items are those of the letters, under their original ids; other inputs of the nodes
+after it (the other side of a join) are read again and are not items of this run.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.expectations import Expectation
-from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, Replaying
-from headwater.pipeline.dead_letters.waiting import Letters
-from headwater.pipeline.declare.pipeline import Pipeline
-from headwater.pipeline.run.execution import Execution, Watcher
-from headwater.pipeline.run.pipeline_run import Running
+from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, ReplayExecution
+from headwater.pipeline.dead_letters.waiting import WaitingLetters
+from headwater.pipeline.declare.pipeline import PipelineDeclaration
+from headwater.pipeline.run.execution import PipelineExecution, Watcher
+from headwater.pipeline.run.pipeline_run import PipelineRun
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """What became of the letters of one node. ``runs``: those that had left them."""
+class ReplayResult:
+    """The outcome of the letters of one node. ``runs``: the runs that wrote them."""
 
     node: str
     runs: tuple[str, ...]
     succeeded: int
     failed: int
-    """Letters of the new run again."""
+    """Letters that the new run wrote as dead letters again."""
     superseded: int
-    """Not tried: a later run has left letters of the same items."""
+    """Letters that were not replayed, because a later run wrote letters of the same items."""
     result: Result
 
     @property
@@ -41,11 +41,14 @@ class Replayed:
         return self.result.run_id
 
 
-class ReplayRunning(Running):
-    """A run of letters. It is no run of the pipeline's own job: that one's lineage is not what a few rows read."""
+class ReplayRun(PipelineRun):
+    """A replay run. It belongs to a job of its own, because it reads only a part of the inputs of the pipeline's
+    job."""
 
-    def __init__(self, letters: Letters, pipeline: Pipeline, spark: SparkSession, **how: Any) -> None:
-        super().__init__(pipeline, spark, **how)
+    def __init__(
+        self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **run_options: Any
+    ) -> None:
+        super().__init__(pipeline, spark, **run_options)
         self.nodes = letters.nodes
         self._letters = letters
 
@@ -54,24 +57,30 @@ class ReplayRunning(Running):
         return f"{super().job}.replay"
 
     @property
-    def promised(self) -> Sequence[Expectation]:
-        """What is promised of all rows is not promised of a few."""
+    def expectations(self) -> Sequence[Expectation]:
+        """None: expectations are about all rows of a run, and a replay has only some."""
         return ()
 
-    def replay(self) -> Replayed:
-        result = self.go()
-        counts = self._done.marked
-        told = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
-        return Replayed(self._letters.target.name, self._letters.runs, *told, result)
+    def replay(self) -> ReplayResult:
+        result = self.run()
+        counts = self._replay_execution.outcome_counts
+        letter_counts = (counts.get(REPLAYED, 0), counts.get(AGAIN, 0), counts.get(SKIPPED, 0))
+        return ReplayResult(self._letters.target.name, self._letters.runs, *letter_counts, result)
 
-    def _execution(self, workspace: Workspace, watcher: Watcher) -> Execution:
-        # Nothing is gained by counting rows first: one item may have several letters, and other sources are not its.
+    def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
+        # Counting rows first would be wrong: one item may have several letters, and other sources are not replayed.
         options = self._options.with_(ensure_terminal=False)
-        self._done = Replaying(self._spark, self.nodes, options, workspace, watcher, letters=self._letters)
-        return self._done
+        self._replay_execution = ReplayExecution(
+            self._spark, self.nodes, options, workspace, watcher, letters=self._letters
+        )
+        return self._replay_execution
 
-    def _told(self, execution: Execution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
         letters = self._letters
         return {
-            "replays": {"node": letters.target.name, "runs": list(letters.runs), "letters": dict(self._done.marked)}
+            "replays": {
+                "node": letters.target.name,
+                "runs": list(letters.runs),
+                "letters": dict(self._replay_execution.outcome_counts),
+            }
         }

@@ -1,7 +1,7 @@
-"""Rows that a row function gave up: a dataset of their own for each node, from which they can be tried again.
+"""Rows that a row function gave up: a dataset for each node, from which they can be replayed.
 
-The row is a struct of the columns that it had, because JSON would not bring all of them back. A letter is never
-rewritten: what became of it later is a record in a dataset beside it.
+The row is a struct of its columns, because JSON would lose some types. A letter is never rewritten: the outcome of its
+replay is a record in a second dataset.
 """
 
 from __future__ import annotations
@@ -14,96 +14,96 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from headwater.errors import PipelineError
-from headwater.pipeline.items.item_ids import correlation, some_of_each
+from headwater.pipeline.items.item_ids import correlation_uuid, sample_items
 from headwater.pipeline.items.leaves import OUT
-from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
-from headwater.pipeline.worker import DEAD_LETTERED, GIVEN
+from headwater.pipeline.worker import DEAD_LETTERED, INPUT_ROW
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 LETTER = "__hw_letter"
-"""In what is kept of a replay: the letter that a row was read from."""
+"""In stored results of a replay: the letter that a row was read from."""
 
 SUPERSEDED = "superseded"
-_COMPLETED = "_completed-"
-"""Before the id of a run; Spark passes over files of such names."""
+_COMPLETED_PREFIX = "_completed-"
+"""Precedes the id of a run; Spark ignores files with such names."""
 _ITEMS = "array<struct<source:string,correlation_id:string>>"
 
 
-def write_dead_letters(kept: Kept, workspace: Workspace) -> None:
-    """Nothing is written where there are none."""
+def write_dead_letters(output: FunctionOutput, workspace: Workspace) -> None:
+    """Writes the dead letters of a node, if there are any."""
     from pyspark.sql import functions as F
 
-    dead = kept.table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0)
-    with workspace.own_work():
+    dead = output.table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0)
+    with workspace.tag_own_jobs():
         if dead.isEmpty():
             return
-    node = kept.node
+    node = output.node
     again = F.col(LETTER) if LETTER in dead.columns else F.lit(None).cast("string")
-    told = _with_items(kept, dead).select(
+    letters = _with_items(output, dead).select(
         F.expr("uuid()").alias("letter_id"),
         F.lit(node.pipeline.name).alias("pipeline"),
         F.lit(node.name).alias("node"),
         "items",
         "item_count",
-        F.col(GIVEN).alias("row"),
+        F.col(INPUT_ROW).alias("row"),
         F.col("__hw_error").alias("error"),
         (F.col("__hw_retries") + 1).alias("attempts"),
         F.lit(datetime.now(UTC)).cast("timestamp").alias("at"),
         again.alias("replays"),
         F.lit(workspace.run_id).alias("run_id"),
     )
-    told.write.mode("append").partitionBy("run_id").parquet(_mailbox(node.name, workspace).folder)
+    letters.write.mode("append").partitionBy("run_id").parquet(_dead_letter_table(node.name, workspace).folder)
 
 
 def complete_dead_letters(node: str, workspace: Workspace) -> None:
-    """All sinks have been written: from now on the run's letters, if it has left any, are waiting to be replayed. Those
-    of a run that failed are not, because it is to run again."""
-    mailbox = _mailbox(node, workspace)
-    if _exists(workspace.spark, f"{mailbox.folder}/run_id={workspace.run_id}"):
-        path, system = _at(workspace.spark, f"{mailbox.folder}/{_COMPLETED}{workspace.run_id}")
+    """Marks the run's letters, if it wrote any, as ready for a replay, once all sinks are written. Letters of a failed
+    run are not, because the run itself is to be repeated."""
+    table = _dead_letter_table(node, workspace)
+    if _exists(workspace.spark, f"{table.folder}/run_id={workspace.run_id}"):
+        path, system = _hadoop_path(workspace.spark, f"{table.folder}/{_COMPLETED_PREFIX}{workspace.run_id}")
         system.create(path).close()
 
 
-def _mailbox(node: str, workspace: Workspace) -> Mailbox:
-    return Mailbox(workspace.spark, workspace.location, workspace.pipeline_id, node)
+def _dead_letter_table(node: str, workspace: Workspace) -> DeadLetterTable:
+    return DeadLetterTable(workspace.spark, workspace.location, workspace.pipeline_id, node)
 
 
-def _with_items(kept: Kept, dead: DataFrame) -> DataFrame:
-    """The items that each row was made of: all that it carries, and some of those behind a row that many have made."""
+def _with_items(output: FunctionOutput, dead: DataFrame) -> DataFrame:
+    """Adds the items of each row: all that it carries, and some of those of a row that many items made."""
     from pyspark.sql import functions as F
 
     ids = [
-        F.when(F.col(hi).isNotNull(), F.struct(F.lit(source), correlation(F.col(hi), F.col(lo))))
-        for source, columns in kept.carried.items()
+        F.when(F.col(hi).isNotNull(), F.struct(F.lit(source), correlation_uuid(F.col(hi), F.col(lo))))
+        for source, columns in output.carried_ids.items()
         for hi, lo in columns
     ]
-    found = dead.select("*", F.array_compact(F.array(*ids)).cast(_ITEMS).alias("items"))
-    found = found.select("*", F.size("items").cast("long").alias("item_count"))
-    for source, pairs in kept.pairs.items():
-        behind = some_of_each(pairs.join(dead.select(OUT), OUT, "left_semi"), [OUT])
+    rows = dead.select("*", F.array_compact(F.array(*ids)).cast(_ITEMS).alias("items"))
+    rows = rows.select("*", F.size("items").cast("long").alias("item_count"))
+    for source, pairs in output.pairs.items():
+        items = sample_items(pairs.join(dead.select(OUT), OUT, "left_semi"), [OUT])
         named = F.transform("__hw_names", _item_of(source)).cast(_ITEMS)
-        more = behind.select(OUT, named.alias("__hw_more"), "__hw_count")
-        others = [F.col(f"`{name}`") for name in found.columns if name not in ("items", "item_count")]
-        found = found.join(more, OUT, "left").select(
+        more = items.select(OUT, named.alias("__hw_more"), "__hw_count")
+        others = [F.col(f"`{name}`") for name in rows.columns if name not in ("items", "item_count")]
+        rows = rows.join(more, OUT, "left").select(
             *others,
             F.concat("items", F.coalesce("__hw_more", F.array().cast(_ITEMS))).alias("items"),
             (F.col("item_count") + F.coalesce("__hw_count", F.lit(0))).alias("item_count"),
         )
-    return found
+    return rows
 
 
 def _item_of(source: str) -> Callable[[Column], Column]:
     from pyspark.sql import functions as F
 
-    return lambda item: F.struct(F.lit(source), correlation(item["hi"], item["lo"]))
+    return lambda item: F.struct(F.lit(source), correlation_uuid(item["hi"], item["lo"]))
 
 
 @dataclass(frozen=True)
-class Mailbox:
-    """The dead letters of a node, of every run of the pipeline, and what became of them since."""
+class DeadLetterTable:
+    """The dead letters of a node from every run of the pipeline, and the outcomes of their replays."""
 
     spark: SparkSession
     location: str
@@ -112,16 +112,16 @@ class Mailbox:
 
     @property
     def folder(self) -> str:
-        return f"{_root(self.location, 'dead_letters', self.pipeline_id)}/{quote(self.node, safe='')}"
+        return f"{_folder_of(self.location, 'dead_letters', self.pipeline_id)}/{quote(self.node, safe='')}"
 
     @property
-    def marks(self) -> str:
-        """A record for each letter that was tried again."""
-        return f"{_root(self.location, 'replayed', self.pipeline_id)}/{quote(self.node, safe='')}"
+    def outcome_folder(self) -> str:
+        """The dataset with a record for each replayed letter."""
+        return f"{_folder_of(self.location, 'replayed', self.pipeline_id)}/{quote(self.node, safe='')}"
 
     def runs(self) -> list[str]:
-        """Those that have left letters and completed, the oldest first."""
-        return sorted(_listed(self.spark, self.folder, _COMPLETED))
+        """The completed runs that wrote letters, oldest first."""
+        return sorted(_list_folder(self.spark, self.folder, _COMPLETED_PREFIX))
 
     def read(self, run_id: str) -> DataFrame:
         from pyspark.sql import functions as F
@@ -129,67 +129,74 @@ class Mailbox:
         letters = self.spark.read.parquet(f"{self.folder}/run_id={run_id}")
         return letters.select("*", F.lit(run_id).alias("run_id"))
 
-    def waiting(self, run_id: str | None = None) -> DataFrame | None:
-        """The letters of a run, or of all, that were not tried again yet. Of an item with letters of several runs the
-        newest count; the others are ``superseded``."""
+    def waiting_letters(self, run_id: str | None = None) -> DataFrame | None:
+        """The letters of a run, or of all runs, that were not replayed yet. Where an item has letters of several runs,
+        the older ones are ``superseded``."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F
 
         runs = [run for run in self.runs() if run_id in (None, run)]
-        alike: dict[str, list[tuple[str, DataFrame]]] = {}
+        by_shape: dict[str, list[tuple[str, DataFrame]]] = {}
         for run in runs:
             letters = self.read(run)
-            alike.setdefault(letters.schema["row"].dataType.simpleString(), []).append((run, letters))
-        groups = {shape: self._unmarked([letters for _, letters in each]) for shape, each in alike.items()}
-        left = {shape: letters for shape, letters in groups.items() if not letters.isEmpty()}
-        if len(left) > 1:
+            by_shape.setdefault(letters.schema["row"].dataType.simpleString(), []).append((run, letters))
+        groups = {
+            shape: self._not_replayed([letters for _, letters in runs_and_letters])
+            for shape, runs_and_letters in by_shape.items()
+        }
+        waiting = {shape: letters for shape, letters in groups.items() if not letters.isEmpty()}
+        if len(waiting) > 1:
+            of_shapes = (by_shape[shape][0][0] for shape in by_shape if shape in waiting)
             raise PipelineError(
                 f"The dead letters of node '{self.node}' do not all have the same columns: replay them run by run. "
-                f"There are runs {', '.join(each[0][0] for shape, each in alike.items() if shape in left)}."
+                f"There are runs {', '.join(of_shapes)}."
             )
-        if not left:
+        if not waiting:
             return None
-        (letters,) = left.values()
+        (letters,) = waiting.values()
         newest = F.max(F.struct("at", "run_id")).over(Window.partitionBy("items"))["run_id"]
         return letters.select("*", ((F.size("items") > 0) & (newest != F.col("run_id"))).alias(SUPERSEDED))
 
-    def _unmarked(self, letters: list[DataFrame]) -> DataFrame:
-        every = reduce(lambda one, other: one.unionByName(other), letters)
-        if not _exists(self.spark, self.marks):
-            return every
-        return every.join(self.spark.read.parquet(self.marks).select("letter_id"), "letter_id", "left_anti")
+    def _not_replayed(self, letters: list[DataFrame]) -> DataFrame:
+        all_letters = reduce(lambda left, right: left.unionByName(right), letters)
+        if not _exists(self.spark, self.outcome_folder):
+            return all_letters
+        return all_letters.join(
+            self.spark.read.parquet(self.outcome_folder).select("letter_id"), "letter_id", "left_anti"
+        )
 
-    def mark(self, marks: DataFrame) -> Mapping[str, int]:
-        """Write down what became of letters, (letter_id, run_id, outcome, replayed_by); how many of each outcome."""
+    def record_outcomes(self, marks: DataFrame) -> Mapping[str, int]:
+        """Stores the outcomes of letters, (letter_id, run_id, outcome, replayed_by), and returns the number of each
+        outcome."""
         from pyspark.sql import functions as F
 
-        at = F.lit(datetime.now(UTC)).cast("timestamp").alias("at")
-        marks.select("*", at).coalesce(1).write.mode("append").parquet(self.marks)
+        now = F.lit(datetime.now(UTC)).cast("timestamp").alias("at")
+        marks.select("*", now).coalesce(1).write.mode("append").parquet(self.outcome_folder)
         return {row["outcome"]: row["count"] for row in marks.groupBy("outcome").count().collect()}
 
 
 def nodes_with_letters(spark: SparkSession, location: str, pipeline_id: str) -> list[str]:
-    return sorted(map(unquote, _listed(spark, _root(location, "dead_letters", pipeline_id), "")))
+    return sorted(map(unquote, _list_folder(spark, _folder_of(location, "dead_letters", pipeline_id), "")))
 
 
-def _root(location: str, what: str, pipeline_id: str) -> str:
-    return f"{location.rstrip('/')}/{what}/{pipeline_id}"
+def _folder_of(location: str, kind: str, pipeline_id: str) -> str:
+    return f"{location.rstrip('/')}/{kind}/{pipeline_id}"
 
 
-def _listed(spark: SparkSession, folder: str, prefix: str) -> list[str]:
-    """What is in a folder, without what its name begins with."""
-    path, system = _at(spark, folder)
+def _list_folder(spark: SparkSession, folder: str, prefix: str) -> list[str]:
+    """The names in a folder that begin with the prefix, without it."""
+    path, system = _hadoop_path(spark, folder)
     if not system.exists(path):
         return []
-    names = [str(each.getPath().getName()) for each in system.listStatus(path)]
+    names = [str(status.getPath().getName()) for status in system.listStatus(path)]
     return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
 
 
 def _exists(spark: SparkSession, folder: str) -> bool:
-    path, system = _at(spark, folder)
+    path, system = _hadoop_path(spark, folder)
     return bool(system.exists(path))
 
 
-def _at(spark: Any, folder: str) -> tuple[Any, Any]:
+def _hadoop_path(spark: Any, folder: str) -> tuple[Any, Any]:
     path = spark._jvm.org.apache.hadoop.fs.Path(folder)
     return path, path.getFileSystem(spark._jsc.hadoopConfiguration())

@@ -1,4 +1,4 @@
-"""Whether a value that somebody passed is what its type says: not everybody has a type checker."""
+"""Run-time checks of argument types, for callers without a type checker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema that a row function was declared with, as its worker needs it."""
+"""The declared schema of a row function as an Arrow schema for the worker."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
 
 
 def arrow_schema(schema: StructType, timezone: str) -> pa.Schema:
-    """``timezone`` is the session's: times that a function gives without one are meant in it."""
+    """``timezone`` is the session's: naive times that a function returns are in it."""
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    # A newer Spark wants to know the zone, an older one always says UTC.
-    asked: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
-    return pa.schema([_zoned(field, timezone) for field in to_arrow_schema(schema, **asked)])
+    # Newer Sparks take the zone as an argument, older ones always use UTC.
+    options: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
+    return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **options)])
 
 
-def _zoned(field: pa.Field, timezone: str) -> pa.Field:
-    return field.with_type(_zoned_type(field.type, timezone))
+def _with_timezone(field: pa.Field, timezone: str) -> pa.Field:
+    return field.with_type(_type_with_timezone(field.type, timezone))
 
 
-def _zoned_type(kind: pa.DataType, timezone: str) -> pa.DataType:
+def _type_with_timezone(kind: pa.DataType, timezone: str) -> pa.DataType:
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, tz=timezone)
     if pa.types.is_struct(kind):
-        return pa.struct([_zoned(kind.field(place), timezone) for place in range(kind.num_fields)])
+        return pa.struct([_with_timezone(kind.field(place), timezone) for place in range(kind.num_fields)])
     if pa.types.is_map(kind):
-        return pa.map_(_zoned(kind.key_field, timezone), _zoned(kind.item_field, timezone))
+        return pa.map_(_with_timezone(kind.key_field, timezone), _with_timezone(kind.item_field, timezone))
     if pa.types.is_list(kind):
-        return pa.list_(_zoned(kind.value_field, timezone))
+        return pa.list_(_with_timezone(kind.value_field, timezone))
     return kind

@@ -1,4 +1,4 @@
-"""The kinds of nodes that a pipeline is declared of. A node is also the handle that others name as their input."""
+"""The kinds of nodes of a pipeline. A node is also the handle by which other nodes name their input."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
-    from headwater.pipeline.declare.pipeline import Pipeline
+    from headwater.pipeline.declare.pipeline import PipelineDeclaration
 
 ON_ERROR = ("fail", "skip", "dead_letter")
 MODES = ("append", "overwrite", "error", "errorifexists", "ignore")
-HOW = {
+JOIN_TYPES = {
     "inner": ("inner",),
     "left": ("left", "leftouter"),
     "right": ("right", "rightouter"),
@@ -26,80 +26,80 @@ HOW = {
     "semi": ("semi", "leftsemi"),
     "anti": ("anti", "leftanti"),
 }
-"""Joins, each with the names that Spark has for it; underscores do not count."""
+"""Join types, each with Spark's names for it, without underscores."""
 
-_FILES = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
+_FILE_FORMATS = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
 
 Mapper = Callable[..., Any]
 """From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
-of the input: `lambda given, made: given["id"] == made["first_id"]`. It is asked once for each input."""
+of the input: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each input."""
 Backoff = float | Callable[[int], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
-    """``name`` is its own in the pipeline that runs: a node of a nested one is `nested/name`."""
+class PipelineNode:
+    """``name`` is unique in the pipeline that runs: a node of a nested pipeline is `nested/name`."""
 
     name: str
-    pipeline: Pipeline = field(repr=False)
-    """The one that declares it."""
+    pipeline: PipelineDeclaration = field(repr=False)
+    """The pipeline that declares it."""
     inputs: tuple[str, ...] = ()
-    """By their names."""
+    """The names of its input nodes."""
     kind: ClassVar[str] = "node"
 
     @property
     def segment(self) -> str:
-        """What a step through it is called in an item's path: by the pipeline that declares it, and its name there."""
+        """Its name in an item's path: the id of the pipeline that declares it, and its name there."""
         return segment(self.pipeline.id, self.name.rpartition("/")[2])
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """What the report tells of it, in plain values."""
+        """Its configuration in the report, as plain values."""
         return {}
 
     def invalid(self, reason: str) -> PipelineInvalid:
         return PipelineInvalid(self.pipeline.name, self.name, reason)
 
-    def _one_of(self, what: str, value: object, known: tuple[str, ...]) -> None:
-        if value not in known:
-            raise self.invalid(f"{what} '{value}' is not known. There are: {', '.join(known)}.")
+    def _check_choice(self, parameter: str, value: object, choices: tuple[str, ...]) -> None:
+        if value not in choices:
+            raise self.invalid(f"{parameter} '{value}' is not known. There are: {', '.join(choices)}.")
 
-    def _columns(self, what: str, names: tuple[str, ...], least: int = 1) -> None:
+    def _check_columns(self, parameter: str, names: tuple[str, ...], least: int = 1) -> None:
         if len(names) < least:
-            raise self.invalid(f"{what} names no column.")
+            raise self.invalid(f"{parameter} names no column.")
         for name in names:
             if not is_name(name):
-                raise self.invalid(f"{what} has {name!r}, which is no name of a column.")
-            self.own_name(name)
+                raise self.invalid(f"{parameter} has {name!r}, which is no name of a column.")
+            self.refuse_reserved_name(name)
 
-    def own_name(self, name: str) -> None:
-        """Refuses names that are ours."""
+    def refuse_reserved_name(self, name: str) -> None:
+        """Raises for names that are reserved for Headwater's own columns."""
         if name.lower().startswith("__hw_"):
             raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
 
-    def _callable(self, what: str, value: object) -> None:
+    def _check_callable(self, parameter: str, value: object) -> None:
         if not callable(value):
-            raise self.invalid(f"{what} is {type(value).__name__}, and not a function.")
+            raise self.invalid(f"{parameter} is {type(value).__name__}, and not a function.")
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Node):
+class SourceNode(PipelineNode):
     reader: Callable[[SparkSession], DataFrame] = field(kw_only=True)
     key: tuple[str, ...] = ()
-    """The columns that tell its rows apart; without them, where a row lies does."""
+    """The columns that identify its rows; without them, the position of a row in its file does."""
     kind: ClassVar[str] = "source"
 
     def __post_init__(self) -> None:
-        self._callable("The reader", self.reader)
-        self._columns("The key", self.key, 0)
+        self._check_callable("The reader", self.reader)
+        self._check_columns("The key", self.key, 0)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"reader": _name_of(self.reader), "key": list(self.key)}
+        return {"reader": _function_name(self.reader), "key": list(self.key)}
 
 
 @dataclass(frozen=True, eq=False)
-class Transform(Node):
+class TransformNode(PipelineNode):
     """Any code from frames to a frame."""
 
     fn: Callable[..., DataFrame] = field(kw_only=True)
@@ -107,20 +107,20 @@ class Transform(Node):
     kind: ClassVar[str] = "transform"
 
     def __post_init__(self) -> None:
-        self._callable("The function", self.fn)
+        self._check_callable("The function", self.fn)
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
         if not self.inputs:
             raise self.invalid("it has no input.")
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"function": _name_of(self.fn)} | _mapped(self.mapper)
+        return {"function": _function_name(self.fn)} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
-class RowMap(Node):
-    """A Python function, row by row; ``many``: it gives any number of rows for each."""
+class RowMapNode(PipelineNode):
+    """A Python function, row by row; ``many``: it returns any number of rows for each."""
 
     fn: Callable[[Row], Any] = field(kw_only=True)
     schema: str | StructType = field(kw_only=True)
@@ -135,71 +135,71 @@ class RowMap(Node):
         return "flat_map" if self.many else "map"
 
     def __post_init__(self) -> None:
-        self._callable("The function", self.fn)
+        self._check_callable("The function", self.fn)
         if isinstance(self.schema, str) and not self.schema.strip():
             raise self.invalid("its schema is empty.")
         if not isinstance(self.schema, str) and not hasattr(self.schema, "fieldNames"):
             raise self.invalid(f"its schema is {type(self.schema).__name__}, and neither text nor a StructType.")
         if not isinstance(self.schema, str):
-            self._columns("Its schema", tuple(self.schema.fieldNames()))
+            self._check_columns("Its schema", tuple(self.schema.fieldNames()))
         if not is_whole(self.retries, 0):
             raise self.invalid(f"retries is {self.retries!r}: a whole number, 0 or more.")
         if not callable(self.backoff) and not is_duration(self.backoff):
             raise self.invalid(f"backoff is {self.backoff!r}: seconds, 0 or more, or a function of the retry.")
-        self._one_of("on_error", self.on_error, ON_ERROR)
+        self._check_choice("on_error", self.on_error, ON_ERROR)
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
         return {
-            "function": _name_of(self.fn),
+            "function": _function_name(self.fn),
             "schema": self.schema if isinstance(self.schema, str) else self.schema.simpleString(),
             "retries": self.retries,
-            "backoff": _name_of(self.backoff) if callable(self.backoff) else self.backoff,
+            "backoff": _function_name(self.backoff) if callable(self.backoff) else self.backoff,
             "on_error": self.on_error,
-        } | _mapped(self.mapper)
+        } | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
-class Join(Node):
+class JoinNode(PipelineNode):
     on: tuple[str, ...] = field(kw_only=True)
     how: str = "inner"
     mapper: Mapper | None = None
     kind: ClassVar[str] = "join"
 
     def __post_init__(self) -> None:
-        self._columns("on", self.on)
-        self._one_of("how", self.how, tuple(HOW))
+        self._check_columns("on", self.on)
+        self._check_choice("how", self.how, tuple(JOIN_TYPES))
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        return {"on": list(self.on), "how": self.how} | _mapped(self.mapper)
+        return {"on": list(self.on), "how": self.how} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
-class Aggregate(Node):
+class AggregateNode(PipelineNode):
     by: tuple[str, ...] = field(kw_only=True)
     aggregates: Mapping[str, Column] = field(kw_only=True)
     mapper: Mapper | None = None
     kind: ClassVar[str] = "aggregate"
 
     def __post_init__(self) -> None:
-        self._columns("by", self.by)
-        self._columns("The list of aggregates", tuple(self.aggregates))
+        self._check_columns("by", self.by)
+        self._check_columns("The list of aggregates", tuple(self.aggregates))
         if self.mapper is not None:
-            self._callable("The mapper", self.mapper)
+            self._check_callable("The mapper", self.mapper)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        told = {name: str(column) for name, column in self.aggregates.items()}
-        return {"by": list(self.by), "aggregates": told} | _mapped(self.mapper)
+        aggregates = {name: str(column) for name, column in self.aggregates.items()}
+        return {"by": list(self.by), "aggregates": aggregates} | _mapper_configuration(self.mapper)
 
 
 @dataclass(frozen=True, eq=False)
-class Sink(Node):
+class SinkNode(PipelineNode):
     format: str | None = None
     path: str | None = None
     table: str | None = None
@@ -211,21 +211,21 @@ class Sink(Node):
     def __post_init__(self) -> None:
         if self.path is not None and self.table is not None:
             raise self.invalid("it has a path and a table: one of them.")
-        if self.path is None and self.table is None and self.format in _FILES and "path" not in self.options:
+        if self.path is None and self.table is None and self.format in _FILE_FORMATS and "path" not in self.options:
             raise self.invalid("it has neither a path nor a table.")
-        self._one_of("mode", self.mode, MODES)
-        self._columns("partition_by", self.partition_by, 0)
+        self._check_choice("mode", self.mode, MODES)
+        self._check_columns("partition_by", self.partition_by, 0)
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Of the options only their names: a value may be a password."""
-        told = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
-        return told | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
+        """Contains only the names of options: a value may be a password."""
+        target = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
+        return target | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
-class Passage(Node):
-    """Where rows go into a nested pipeline, in place of its source, or come out of it, in place of its sink."""
+class PassThroughNode(PipelineNode):
+    """Passes rows into a nested pipeline, in place of its source, or out of it, in place of its sink."""
 
     kind: ClassVar[str] = "passage"
 
@@ -235,41 +235,41 @@ class Passage(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class Nested(Node):
-    """A pipeline as a node. What comes out of its nodes is taken by their names: `nested["daily"]`."""
+class NestedPipeline(PipelineNode):
+    """A pipeline as a node. The outputs of its nodes are available by name: `nested["daily"]`."""
 
-    other: Pipeline = field(kw_only=True)
-    fed: Mapping[str, str] = field(kw_only=True)
-    """Its sources that are not read but fed, each with the node that feeds it."""
+    other: PipelineDeclaration = field(kw_only=True)
+    fed_sources: Mapping[str, str] = field(kw_only=True)
+    """Its sources that are fed by a node instead of being read, each with that node."""
     outputs: tuple[str, ...] = ()
-    """Its sinks that do not write but hand over."""
+    """Its sinks that pass rows on instead of writing them."""
     kind: ClassVar[str] = "pipeline"
 
     def __post_init__(self) -> None:
-        for what, kind, names in (("source", Source, self.fed), ("sink", Sink, self.outputs)):
-            known = [node.name for node in self.other.nodes if isinstance(node, kind)]
+        for role, kind, names in (("source", SourceNode, self.fed_sources), ("sink", SinkNode, self.outputs)):
+            declared = [node.name for node in self.other.nodes if isinstance(node, kind)]
             for name in names:
-                if name not in known:
-                    listed = f"It has: {', '.join(known)}." if known else f"It has no {what}."
-                    raise self.invalid(f"pipeline '{self.other.name}' has no {what} '{name}'. {listed}")
+                if name not in declared:
+                    listed = f"It has: {', '.join(declared)}." if declared else f"It has no {role}."
+                    raise self.invalid(f"pipeline '{self.other.name}' has no {role} '{name}'. {listed}")
 
-    def __getitem__(self, name: str) -> Node:
-        known = [node.name for node in self.other.nodes]
-        if name.partition("/")[0] not in known:
-            raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(known)}.")
-        return Node(f"{self.name}/{name}", self.pipeline)
-
-
-def canonical_how(how: str) -> str:
-    """A join by the name we have for it, or as it is if there is none."""
-    bare = str(how).lower().replace("_", "")
-    return next((ours for ours, names in HOW.items() if bare in names), how)
+    def __getitem__(self, name: str) -> PipelineNode:
+        declared = [node.name for node in self.other.nodes]
+        if name.partition("/")[0] not in declared:
+            raise self.invalid(f"pipeline '{self.other.name}' has no node '{name}'. It has: {', '.join(declared)}.")
+        return PipelineNode(f"{self.name}/{name}", self.pipeline)
 
 
-def _name_of(function: Any) -> str:
+def canonical_join_type(how: str) -> str:
+    """The canonical name of a join type; an unknown name is returned as it is."""
+    normalized = str(how).lower().replace("_", "")
+    return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
+
+
+def _function_name(function: Any) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{getattr(function, '__module__', None) or '?'}.{name}"
 
 
-def _mapped(mapper: Mapper | None) -> dict[str, Any]:
-    return {} if mapper is None else {"mapper": _name_of(mapper)}
+def _mapper_configuration(mapper: Mapper | None) -> dict[str, Any]:
+    return {} if mapper is None else {"mapper": _function_name(mapper)}

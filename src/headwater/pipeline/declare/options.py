@@ -1,4 +1,4 @@
-"""What is recorded of the items of a run, and how much of it."""
+"""Options that choose what a run records of its items."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _log = logging.getLogger("headwater")
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A node gave other items than those that can be accounted for by what it was given."""
+    """A node whose output items cannot be accounted for by its input items."""
 
     node: str
     inputs: int
     outputs: int
     missing: tuple[str, ...] = ()
-    """Inputs, by correlation id, of which nothing was seen again: some of them, so far as the source still has them."""
+    """Correlation ids of some of the inputs that have no outcome, as far as the source still has them."""
     extra: tuple[str, ...] = ()
-    """Outputs that belong to no input."""
+    """Some of the outputs that belong to no input."""
     aggregated: bool = False
 
     def __str__(self) -> str:
@@ -45,18 +45,18 @@ class LineageOptions:
     """"full": every item; "sampled": one in ``sample_every``; "key": no items, only what capture keeps; "off"."""
     sample_every: int = 100
     deterministic_sampling: bool = True
-    """The same items in every run. Otherwise others each time."""
+    """Sample the same items in every run, and not different ones each time."""
     materialization_cap: int = 10_000
-    """How many records are kept at hand."""
+    """Maximum number of records in memory."""
     overflow: str = "degrade"
-    """And beyond: "materialize" keeps them too, "degrade" hands them to the sinks alone, "drop" lets them go."""
+    """Records beyond that: "materialize" keeps them too, "degrade" passes them to the sinks only, "drop" drops them."""
     redact: bool = True
-    """No values of rows: no data, no snapshots and no values of keys in records, and of an error only its kind, in
-    records, in the report and in the run's events. Dead letters hold the rows that were given up in any case."""
+    """Keep values of rows out of records, the report and events: no data, no snapshots, no values of keys, and of an
+    error only its type. Dead letters contain the failed rows in any case."""
     snapshots: bool = False
-    """On each hop the row before and after it."""
+    """Record the row before and after each hop."""
     max_hops: int = 256
-    """How many hops a record has at most; the last one is always among them."""
+    """Maximum number of hops in a record; the last hop is always included."""
     contributor_ids: bool = True
     ancestry: bool = False
     hop_timestamps: bool = True
@@ -64,24 +64,23 @@ class LineageOptions:
     """Outcome flags on hops."""
     cardinality: bool = True
     ensure_terminal: bool = True
-    """The rows of a source are counted before anything is done with them; where the terminal records then account for
-    more or fewer, that is a mismatch."""
+    """Count the rows of each source first; if the terminal records account for more or fewer, that is a mismatch."""
     drop_records: bool = True
-    """An item whose record was dropped still has a short one that says so."""
+    """Write a short record for an item whose record was dropped."""
     intermediate_records: bool = True
-    """Hops before the last one."""
+    """Record the hops before the last one."""
     strict: bool = False
-    """A mismatch fails the run."""
+    """Fail the run on a mismatch."""
     warn_on_mismatch: bool = True
     on_mismatch: Callable[[Mismatch], None] | None = None
     location: str | None = None
-    """The folder for item records: any path that Spark writes."""
+    """The folder for item records: any path that Spark can write."""
     literals: str | None = None
-    """Literals of its queries in events: "keep", "mask" or "drop", as in `hw.enable`; None is what that says."""
+    """Literals of its queries in events: "keep", "mask" or "drop", as in `hw.enable`; None uses the setting of that."""
 
     def __post_init__(self) -> None:
-        _one_of("mode", self.mode, MODES)
-        _one_of("overflow", self.overflow, OVERFLOWS)
+        _check_choice("mode", self.mode, MODES)
+        _check_choice("overflow", self.overflow, OVERFLOWS)
         for name, least in (("sample_every", 1), ("materialization_cap", 0), ("max_hops", 1)):
             if not is_whole(getattr(self, name), least):
                 raise OptionInvalid(name, getattr(self, name), f"a whole number, {least} or more")
@@ -91,18 +90,18 @@ class LineageOptions:
         if self.on_mismatch is not None and not callable(self.on_mismatch):
             raise OptionInvalid("on_mismatch", self.on_mismatch, "a function of a Mismatch, or None")
         if self.literals is not None:
-            _one_of("literals", self.literals, LITERALS)
+            _check_choice("literals", self.literals, LITERALS)
         if self.location is not None and not is_name(self.location):
             raise OptionInvalid("location", self.location, "a path, or None")
 
     @classmethod
     def fast(cls) -> LineageOptions:
-        """One item in a hundred, and of that only where it ended."""
+        """One item in a hundred, with its last hop only."""
         return cls(mode="sampled", contributor_ids=False, intermediate_records=False)
 
     @classmethod
     def complete(cls) -> LineageOptions:
-        """Every item with all there is to know of it, also its values."""
+        """Every item with everything that can be recorded, including its values."""
         return cls(mode="full", sample_every=1, redact=False, snapshots=True, ancestry=True)
 
     @classmethod
@@ -120,8 +119,8 @@ class LineageOptions:
     def follows_items(self) -> bool:
         return self.mode in ("full", "sampled")
 
-    def mismatched(self, mismatch: Mismatch) -> None:
-        """Say so in the ways that were asked for."""
+    def report_mismatch(self, mismatch: Mismatch) -> None:
+        """Reports a mismatch in the configured ways."""
         if self.on_mismatch is not None:
             self.on_mismatch(mismatch)
         if self.strict:
@@ -130,6 +129,6 @@ class LineageOptions:
             _log.warning("Lineage: %s", mismatch)
 
 
-def _one_of(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise OptionInvalid(name, value, f"one of {', '.join(known)}")
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise OptionInvalid(name, value, f"one of {', '.join(choices)}")

@@ -1,4 +1,4 @@
-"""A pipeline as it is declared: its nodes, and who takes from whom. Nothing here needs Spark."""
+"""A declared pipeline: its nodes and the edges between them. Nothing here needs Spark."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from headwater.errors import PipelineInvalid
 from headwater.model.expectations import Expectation, expect
 from headwater.pipeline.declare.argument_checks import is_name
 from headwater.pipeline.declare.nodes import (
-    Aggregate,
+    AggregateNode,
     Backoff,
-    Join,
+    JoinNode,
     Mapper,
-    Nested,
-    Node,
-    Passage,
-    RowMap,
-    Sink,
-    Source,
-    Transform,
-    canonical_how,
+    NestedPipeline,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
+    canonical_join_type,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
 
-_IDS = uuid5(NAMESPACE_URL, "headwater:pipeline")
+_ID_NAMESPACE = uuid5(NAMESPACE_URL, "headwater:pipeline")
 
-Input = Node | str
+Input = PipelineNode | str
 """A node, or its name, which may be declared later."""
 
 
-class Pipeline:
+class PipelineDeclaration:
     def __init__(self, name: str, namespace: str = "default") -> None:
         self.name = name
         self.namespace = namespace
         self.expectations: list[Expectation] = []
         self.context: dict[str, Any] = {}
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, PipelineNode] = {}
         if not is_name(name):
             raise PipelineInvalid(str(name), None, "it has no name.")
 
     @property
     def id(self) -> str:
-        """The same wherever the pipeline is declared: 32 hexadecimal digits, made of its namespace and its name."""
-        return uuid5(_IDS, json.dumps([self.namespace, self.name])).hex
+        """32 hexadecimal digits that depend only on its namespace and its name."""
+        return uuid5(_ID_NAMESPACE, json.dumps([self.namespace, self.name])).hex
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
-        """As declared."""
+    def nodes(self) -> tuple[PipelineNode, ...]:
+        """The nodes in the order of their declaration."""
         return tuple(self._nodes.values())
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
-        """From a node to one that takes from it, both by name, as declared."""
+        """(input node, node), by name, in the order of declaration."""
         return edges_of(self.nodes)
 
     def expect(
@@ -71,7 +71,7 @@ class Pipeline:
         materiality: str = "MATERIAL",
         name: str | None = None,
     ) -> Self:
-        """Promise something of every run, as `hw.expect` does; whether it held is in the run's certificate."""
+        """Declare an expectation of every run, as `hw.expect` does; the run's certificate says whether it held."""
         self.expectations.append(
             expect(measure, at_least=at_least, at_most=at_most, materiality=materiality, name=name)
         )
@@ -85,7 +85,8 @@ class Pipeline:
         retention_period: str | None = None,
         sensitivity: str | None = None,
     ) -> Self:
-        """Say what every run is for, as `hw.run` does: it is told with the provenance of what it reads and writes."""
+        """Declare the purpose of every run, as `hw.run` does: it is part of the provenance of its inputs and
+        outputs."""
         from headwater.formats.provenance import context_document
 
         self.context = context_document(purpose, legal_basis, retention_period, sensitivity)
@@ -93,19 +94,19 @@ class Pipeline:
 
     def source(
         self, name: str, reader: Callable[[SparkSession], DataFrame], key: str | Sequence[str] | None = None
-    ) -> Node:
-        """``reader`` is called with the session. ``key``: the columns that tell its rows apart, in every run."""
-        return self._add(Source(name, self, reader=reader, key=_names(key)))
+    ) -> PipelineNode:
+        """``reader`` is called with the session. ``key``: the columns that identify its rows in every run."""
+        return self._add(SourceNode(name, self, reader=reader, key=_name_tuple(key)))
 
     def transform(
         self, name: str, inputs: Input | Sequence[Input], fn: Callable[..., DataFrame], *, mapper: Mapper | None = None
-    ) -> Node:
-        """``fn`` is called with a frame for each input. Which rows it made of which is told by row lineage. ``mapper``
-        says it instead: a function of a frame of an input and one of the output that gives the condition, a Column, by
-        which a row of the output belongs to a row of the input; it is asked once for each input. Other nodes that take
-        a mapper take the same."""
-        several = [inputs] if isinstance(inputs, Node | str) else list(inputs)
-        return self._add(Transform(name, self, self._inputs(name, *several), mapper, fn=fn))
+    ) -> PipelineNode:
+        """``fn`` is called with a frame for each input. Row lineage finds which output rows come from which input rows,
+        or ``mapper`` declares it: a function of an input frame and the output frame that returns the condition, a
+        Column, by which an output row belongs to an input row; it is called once for each input. Other nodes take the
+        same ``mapper``."""
+        several = [inputs] if isinstance(inputs, PipelineNode | str) else list(inputs)
+        return self._add(TransformNode(name, self, self._inputs(name, *several), mapper, fn=fn))
 
     def map(
         self,
@@ -118,11 +119,12 @@ class Pipeline:
         backoff: Backoff = 0.0,
         on_error: str = "fail",
         mapper: Mapper | None = None,
-    ) -> Node:
-        """``fn`` is called with a row and gives a dict, a Row or a tuple of ``schema``, or None for no row.
+    ) -> PipelineNode:
+        """``fn`` is called with a row and returns a dict, a Row or a tuple of ``schema``, or None for no row.
 
-        A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or as many as a
-        function of the retry says. Then the run fails, the row is skipped, or it becomes a dead letter.
+        A call that raises is repeated ``retries`` times, after ``backoff`` seconds, doubled each time, or after the
+        seconds that a function of the retry returns. Then ``on_error`` decides: the run fails, the row is skipped, or
+        it becomes a dead letter.
         """
         return self._row_map(name, input, fn, False, schema, retries, backoff, on_error, mapper)
 
@@ -137,8 +139,8 @@ class Pipeline:
         backoff: Backoff = 0.0,
         on_error: str = "fail",
         mapper: Mapper | None = None,
-    ) -> Node:
-        """As :meth:`map`, but ``fn`` gives an iterable of rows."""
+    ) -> PipelineNode:
+        """As :meth:`map`, but ``fn`` returns an iterable of rows."""
         return self._row_map(name, input, fn, True, schema, retries, backoff, on_error, mapper)
 
     def join(
@@ -150,9 +152,9 @@ class Pipeline:
         on: str | Sequence[str],
         how: str = "inner",
         mapper: Mapper | None = None,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, left, right)
-        return self._add(Join(name, self, inputs, on=_names(on), how=canonical_how(how), mapper=mapper))
+        return self._add(JoinNode(name, self, inputs, on=_name_tuple(on), how=canonical_join_type(how), mapper=mapper))
 
     def aggregate(
         self,
@@ -163,9 +165,9 @@ class Pipeline:
         by: str | Sequence[str],
         mapper: Mapper | None = None,
         **aggregates: Column,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, input)
-        return self._add(Aggregate(name, self, inputs, by=_names(by), aggregates=aggregates, mapper=mapper))
+        return self._add(AggregateNode(name, self, inputs, by=_name_tuple(by), aggregates=aggregates, mapper=mapper))
 
     def sink(
         self,
@@ -178,32 +180,38 @@ class Pipeline:
         mode: str = "errorifexists",
         partition_by: str | Sequence[str] = (),
         options: Mapping[str, Any] | None = None,
-    ) -> Node:
-        """Written by Spark's ``DataFrameWriter``, whose words these are."""
-        inputs, columns = self._inputs(name, input), _names(partition_by)
-        return self._add(Sink(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
+    ) -> PipelineNode:
+        """Written by Spark's ``DataFrameWriter``, whose parameters these are."""
+        inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
+        return self._add(SinkNode(name, self, inputs, format, path, table, mode, columns, dict(options or {})))
 
     def pipeline(
-        self, name: str, other: Pipeline, inputs: Mapping[str, Input] | None = None, outputs: Sequence[str] = ()
-    ) -> Nested:
-        """``other`` as a node. Its sources in ``inputs`` are not read but fed; its sinks in ``outputs`` do not write
-        but hand over, as does any other node of it: `nested["its name"]`."""
-        fed = {its: self._inputs(name, ours)[0] for its, ours in (inputs or {}).items()}
-        nested = Nested(name, self, tuple(fed.values()), other=other, fed=fed, outputs=_names(outputs))
+        self,
+        name: str,
+        other: PipelineDeclaration,
+        inputs: Mapping[str, Input] | None = None,
+        outputs: Sequence[str] = (),
+    ) -> NestedPipeline:
+        """``other`` as a node. Its sources in ``inputs`` are fed instead of read; its sinks in ``outputs`` pass rows on
+        instead of writing them. Any other node of it is available as `nested["its name"]`."""
+        fed = {source: self._inputs(name, input)[0] for source, input in (inputs or {}).items()}
+        nested = NestedPipeline(
+            name, self, tuple(fed.values()), other=other, fed_sources=fed, outputs=_name_tuple(outputs)
+        )
         self._add(nested)
         return nested
 
-    def check(self) -> tuple[Node, ...]:
-        """The nodes in an order in which they can run, those of nested pipelines in their place."""
-        nodes = {node.name: node for node in _unfolded(self, ())}
-        if not any(isinstance(node, Sink) for node in nodes.values()):
+    def check(self) -> tuple[PipelineNode, ...]:
+        """The nodes in an order in which they can run, with nested pipelines replaced by their nodes."""
+        nodes = {node.name: node for node in _expand_nested(self, ())}
+        if not any(isinstance(node, SinkNode) for node in nodes.values()):
             raise PipelineInvalid(self.name, None, "it has no sink.")
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for node in nodes.values():
             for name in node.inputs:
                 if name not in nodes:
                     raise node.invalid(f"its input '{name}' is not known. There are: {', '.join(nodes)}.")
-                if isinstance(nodes[name], Sink):
+                if isinstance(nodes[name], SinkNode):
                     raise node.invalid(f"its input '{name}' is a sink, which gives nothing.")
             sorter.add(node.name, *node.inputs)
         try:
@@ -226,13 +234,13 @@ class Pipeline:
         backoff: Backoff,
         on_error: str,
         mapper: Mapper | None,
-    ) -> Node:
+    ) -> PipelineNode:
         inputs = self._inputs(name, input)
         return self._add(
-            RowMap(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
+            RowMapNode(name, self, inputs, many, retries, backoff, on_error, mapper, fn=fn, schema=schema),
         )
 
-    def _add(self, node: Node) -> Node:
+    def _add(self, node: PipelineNode) -> PipelineNode:
         name = node.name
         if not is_name(name):
             raise PipelineInvalid(self.name, str(name), "a node has no name.")
@@ -244,59 +252,63 @@ class Pipeline:
         return node
 
     def _inputs(self, name: str, *inputs: Input) -> tuple[str, ...]:
-        found = []
-        for each in inputs:
-            if isinstance(each, Node):
-                if each.pipeline is not self:
+        names = []
+        for input in inputs:
+            if isinstance(input, PipelineNode):
+                if input.pipeline is not self:
                     raise PipelineInvalid(
-                        self.name, name, f"its input '{each.name}' is a node of pipeline '{each.pipeline.name}'."
+                        self.name, name, f"its input '{input.name}' is a node of pipeline '{input.pipeline.name}'."
                     )
-                found.append(each.name)
-            elif isinstance(each, str):
-                found.append(each)
+                names.append(input.name)
+            elif isinstance(input, str):
+                names.append(input)
             else:
-                raise PipelineInvalid(self.name, name, f"its input is {each!r}, and not a node or its name.")
-        return tuple(found)
+                raise PipelineInvalid(self.name, name, f"its input is {input!r}, and not a node or its name.")
+        return tuple(names)
 
 
-def edges_of(nodes: Sequence[Node]) -> tuple[tuple[str, str], ...]:
+def edges_of(nodes: Sequence[PipelineNode]) -> tuple[tuple[str, str], ...]:
     return tuple((name, node.name) for node in nodes for name in node.inputs)
 
 
-def _names(said: str | Sequence[str] | None) -> tuple[str, ...]:
-    if said is None:
+def _name_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
         return ()
-    return (said,) if isinstance(said, str) else tuple(said)
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
-def _unfolded(pipeline: Pipeline, around: tuple[Pipeline, ...]) -> Iterator[Node]:
-    """The nodes of a pipeline with those of nested ones in their place, named and fed as they are there."""
-    handed = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, Nested)}
+def _expand_nested(pipeline: PipelineDeclaration, enclosing: tuple[PipelineDeclaration, ...]) -> Iterator[PipelineNode]:
+    """The nodes of a pipeline, with nested pipelines replaced by their nodes."""
+    outputs = {node.name: node.outputs for node in pipeline.nodes if isinstance(node, NestedPipeline)}
     for declared in pipeline.nodes:
-        node = replace(declared, inputs=tuple(_handed_over(declared, name, handed) for name in declared.inputs))
-        if not isinstance(node, Nested):
+        node = replace(declared, inputs=tuple(_resolve_output(declared, name, outputs) for name in declared.inputs))
+        if not isinstance(node, NestedPipeline):
             yield node
             continue
-        if node.other in (pipeline, *around):
+        if node.other in (pipeline, *enclosing):
             raise node.invalid(f"pipeline '{node.other.name}' would be within itself.")
-        for inner in _unfolded(node.other, (pipeline, *around)):
-            yield _placed(node, inner, handed)
+        for inner in _expand_nested(node.other, (pipeline, *enclosing)):
+            yield _place_inner_node(node, inner, outputs)
 
 
-def _placed(nested: Nested, inner: Node, handed: Mapping[str, tuple[str, ...]]) -> Node:
+def _place_inner_node(
+    nested: NestedPipeline, inner: PipelineNode, outputs: Mapping[str, tuple[str, ...]]
+) -> PipelineNode:
     name = f"{nested.name}/{inner.name}"
-    if isinstance(inner, Source) and inner.name in nested.fed:
-        return Passage(name, inner.pipeline, (_handed_over(nested, nested.fed[inner.name], handed),))
-    inputs = tuple(f"{nested.name}/{each}" for each in inner.inputs)
-    if isinstance(inner, Sink) and inner.name in nested.outputs:
-        return Passage(name, inner.pipeline, inputs)
+    if isinstance(inner, SourceNode) and inner.name in nested.fed_sources:
+        return PassThroughNode(
+            name, inner.pipeline, (_resolve_output(nested, nested.fed_sources[inner.name], outputs),)
+        )
+    inputs = tuple(f"{nested.name}/{input_name}" for input_name in inner.inputs)
+    if isinstance(inner, SinkNode) and inner.name in nested.outputs:
+        return PassThroughNode(name, inner.pipeline, inputs)
     return replace(inner, name=name, inputs=inputs)
 
 
-def _handed_over(node: Node, name: str, handed: Mapping[str, tuple[str, ...]]) -> str:
-    """A nested pipeline with one output may stand for it."""
-    if name not in handed:
+def _resolve_output(node: PipelineNode, name: str, outputs: Mapping[str, tuple[str, ...]]) -> str:
+    """Resolves the name of a nested pipeline to its output, if it has just one."""
+    if name not in outputs:
         return name
-    if len(handed[name]) != 1:
+    if len(outputs[name]) != 1:
         raise node.invalid(f"its input '{name}' is a pipeline: take one of its nodes, as {name}[…].")
-    return f"{name}/{handed[name][0]}"
+    return f"{name}/{outputs[name][0]}"

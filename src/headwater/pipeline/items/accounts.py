@@ -1,4 +1,4 @@
-"""The account of a run's items: for each source, every item's way through the nodes that ran, and where it ended."""
+"""The account of a run's items: for each source, the path of every item through the nodes that ran, and its end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Node, Passage, RowMap, Sink, Source
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.contributors import company, number_of, others_than
-from headwater.pipeline.items.fast_path import Lane
-from headwater.pipeline.items.following import Following
+from headwater.pipeline.items import stage_columns
+from headwater.pipeline.items.contributors import contributor_table, count_items, other_items
+from headwater.pipeline.items.fast_path import FastPath
+from headwater.pipeline.items.following import ItemTracker
 from headwater.pipeline.items.general_path import (
     CONTRIBUTORS,
     EMITTED,
@@ -21,15 +29,15 @@ from headwater.pipeline.items.general_path import (
     FLAGS,
     RETRIES,
     SHOWN,
-    Stop,
-    journeys,
-    row_number,
+    StageVisit,
+    item_rows,
+    row_id_columns,
 )
-from headwater.pipeline.items.item_ids import HI, ID, KEY, LO, correlation
-from headwater.pipeline.items.item_locations import ROW, TIMES, Reach, union
-from headwater.pipeline.items.leaves import OUT
-from headwater.pipeline.items.stages import Station
-from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.items.item_ids import HI, ID, KEY, LO, correlation_uuid
+from headwater.pipeline.items.item_locations import COPIES, ROW_ID, ItemLocations, union_by_name
+from headwater.pipeline.items.leaves import KEY_FIELD, OUT
+from headwater.pipeline.items.stages import Stage
+from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.rows.identity import OUT_ID
 
 if TYPE_CHECKING:
@@ -37,210 +45,231 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Way:
-    """A source, and the stations that its items may come to."""
+class SourceStages:
+    """A source, and the stages that its items may reach."""
 
-    source: Source
-    stations: list[Station]
+    source: SourceNode
+    stages: list[Stage]
 
 
 @dataclass(frozen=True)
-class Account:
-    """``ran``: the nodes that have run, in their order, and when each was done."""
+class ItemAccount:
+    """``finish_times``: the nodes that ran, in their order, and when each finished."""
 
-    following: Following
-    kept: Mapping[str, Kept]
-    ran: Mapping[str, datetime]
-    nodes: Sequence[Node]
+    tracker: ItemTracker
+    function_outputs: Mapping[str, FunctionOutput]
+    finish_times: Mapping[str, datetime]
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
     keyed: bool = True
     """Whether an item is one row of its source."""
-    expected: Mapping[str, int] = field(default_factory=dict)
-    """By source, how many rows of it items were expected of when the run began."""
+    expected_rows: Mapping[str, int] = field(default_factory=dict)
+    """By source, the number of rows that were counted when the run began."""
 
-    def ways(self) -> Iterator[Way]:
-        """For every source that was read, where its items may come to."""
+    def source_stages(self) -> Iterator[SourceStages]:
+        """Every source that was read, with the stages that its items may reach."""
         for node in self.nodes:
-            if isinstance(node, Source) and node.name in self.ran:
-                yield Way(node, self._line(node))
+            if isinstance(node, SourceNode) and node.name in self.finish_times:
+                yield SourceStages(node, self._stages_of(node))
 
-    def lane(self, way: Way) -> DataFrame | None:
-        """The journeys of its items if each of them stays one row: to be counted, for that is taken for granted."""
-        if not self.keyed or self._shows or self.following.repeats(way.source) or way.source.name not in self.expected:
+    def fast_path_rows(self, route: SourceStages) -> DataFrame | None:
+        """One row for each of its items, by the fast path. The caller has to count them, because the fast path assumes
+        that every item stays one row. None if the fast path cannot be used."""
+        if (
+            not self.keyed
+            or self._shows_data
+            or self.tracker.may_share_keys(route.source)
+            or route.source.name not in self.expected_rows
+        ):
             return None
-        return Lane(self.following, self.nodes, self.options).journeys(way.source, way.stations)
+        return FastPath(self.tracker, self.nodes, self.options).item_rows(route.source, route.stages)
 
-    def journeys(self, way: Way) -> DataFrame:
-        """The journeys of its items, whatever becomes of them."""
-        source = way.source
-        stops = [stop for station in way.stations if station.like is None for stop in self._stops(source, station)]
-        repeats = not self.keyed or self.following.repeats(source)
-        return journeys(stops[0], stops[1:], way.stations, repeats=repeats)
+    def item_rows(self, route: SourceStages) -> DataFrame:
+        """One row for each of its items, by the general path."""
+        source = route.source
+        visits = [visit for stage in route.stages if stage.same_as is None for visit in self._visits(source, stage)]
+        repeats = not self.keyed or self.tracker.may_share_keys(source)
+        return item_rows(visits[0], visits[1:], route.stages, repeats=repeats)
 
-    def companies(self, ways: Sequence[Way], written: Mapping[str, DataFrame]) -> dict[int, DataFrame]:
-        """By the place of a node, who has made its rows together. ``written``: journeys in lanes, which know that."""
-        found = {}
-        told = {station.company for way in ways for station in way.stations}
-        for place in sorted(place for place in told if place is not None):
+    def contributor_tables(
+        self, routes: Sequence[SourceStages], fast_path_rows: Mapping[str, DataFrame]
+    ) -> dict[int, DataFrame]:
+        """By the position of a node, the table of the items that made its rows together. ``fast_path_rows`` contain it
+        already for their sources."""
+        tables = {}
+        places = {stage.contributor_table for route in routes for stage in route.stages}
+        for place in sorted(place for place in places if place is not None):
             node = self.nodes[place]
-            stations = {
-                way.source.name: station.number
-                for way in ways
-                for station in way.stations
-                if station.node == node.name and way.source.name in written
+            stage_numbers = {
+                route.source.name: stage.number
+                for route in routes
+                for stage in route.stages
+                if stage.node == node.name and route.source.name in fast_path_rows
             }
-            rows = self._behind(node, {source: _grouped(written[source], at) for source, at in stations.items()})
-            named = self.options.contributor_ids and not isinstance(node, RowMap)
-            found[place] = company(rows, counted=self._counts_all, named=named)
-        return found
+            rows = self._items_behind(
+                node, {source: _group_rows(fast_path_rows[source], number) for source, number in stage_numbers.items()}
+            )
+            named = self.options.contributor_ids and not isinstance(node, RowMapNode)
+            tables[place] = contributor_table(rows, counted=self._counts_all, named=named)
+        return tables
 
-    def entered(self) -> DataFrame | None:
-        """The ids of the items that came in, from the sources as they are read: not from what was told of them."""
+    def entered_ids(self) -> DataFrame | None:
+        """The ids of the items that entered, read from the sources and not from the item log."""
         from pyspark.sql import functions as F
 
-        every = []
+        frames = []
         for source in self.nodes:
-            if isinstance(source, Source) and source.name in self.ran:
-                rows = self.following.reach(source.name).rows(source.name, self.following.sampling)
+            if isinstance(source, SourceNode) and source.name in self.finish_times:
+                rows = self.tracker.locations(source.name).rows(source.name, self.tracker.sampling)
                 if rows is not None:
-                    every.append(rows.select(correlation(F.col(HI), F.col(LO)).alias("correlation_id")))
-        return reduce(lambda one, other: one.union(other), every).distinct() if every else None
+                    frames.append(rows.select(correlation_uuid(F.col(HI), F.col(LO)).alias("correlation_id")))
+        return reduce(lambda left, right: left.union(right), frames).distinct() if frames else None
 
-    def _line(self, source: Source) -> list[Station]:
-        stations: dict[str, Station] = {}
+    def _stages_of(self, source: SourceNode) -> list[Stage]:
+        stages: dict[str, Stage] = {}
         for node in self.nodes:
-            before = [name for name in node.inputs if name in stations]
-            if node.name in self.ran and (before or node is source):
-                stations[node.name] = self._station(source, node, stations, before)
-        return list(stations.values())
+            inputs = [name for name in node.inputs if name in stages]
+            if node.name in self.finish_times and (inputs or node is source):
+                stages[node.name] = self._stage(source, node, stages, inputs)
+        return list(stages.values())
 
-    def _station(self, source: Source, node: Node, stations: Mapping[str, Station], before: Sequence[str]) -> Station:
+    def _stage(
+        self, source: SourceNode, node: PipelineNode, stages: Mapping[str, Stage], inputs: Sequence[str]
+    ) -> Stage:
         ports = {
-            stations[name].number: tuple(port for port, each in enumerate(node.inputs) if each == name)
-            for name in before
+            stages[name].number: tuple(port for port, input_name in enumerate(node.inputs) if input_name == name)
+            for name in inputs
         }
-        like = tuple(own for name in before for own in stations[name].own)
-        about: dict[str, Any] = {"ports": ports, "at": self.ran[node.name]}
-        names = (len(stations), node.name, node.segment, node.pipeline.id, node.pipeline.name, node.kind)
-        if isinstance(node, Sink | Passage):
-            guessed = any(stations[name].continuity is Continuity.REPRESENTATIVE for name in before)
-            how = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
-            return Station(*names, continuity=how, like=like, **about)
-        how = self.following.continuity.get(node.name, Continuity.EXACT)
-        reach = self.following.reach(node.name)
-        if source.name in reach.lost:
-            return Station(*names, continuity=Continuity.REPRESENTATIVE, like=like, **about)
-        if not isinstance(node, RowMap):
-            merges = reach.merges(source.name) > max((self._merges(source, name) for name in before), default=0)
-            about["merges"] = merges or (how is not Continuity.EXACT and isinstance(node, Aggregate))
-        return Station(*names, continuity=how, company=self._company(node, reach), **about)
+        same_as = tuple(number for name in inputs for number in stages[name].counted_stages)
+        details: dict[str, Any] = {"ports": ports, "at": self.finish_times[node.name]}
+        names = (len(stages), node.name, node.segment, node.pipeline.id, node.pipeline.name, node.kind)
+        if isinstance(node, SinkNode | PassThroughNode):
+            guessed = any(stages[name].continuity is Continuity.REPRESENTATIVE for name in inputs)
+            continuity = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
+            return Stage(*names, continuity=continuity, same_as=same_as, **details)
+        continuity = self.tracker.continuity.get(node.name, Continuity.EXACT)
+        locations = self.tracker.locations(node.name)
+        if source.name in locations.lost_sources:
+            return Stage(*names, continuity=Continuity.REPRESENTATIVE, same_as=same_as, **details)
+        if not isinstance(node, RowMapNode):
+            merges = locations.merge_depth(source.name) > max(
+                (self._merge_depth(source, name) for name in inputs), default=0
+            )
+            details["merges"] = merges or (continuity is not Continuity.EXACT and isinstance(node, AggregateNode))
+        return Stage(
+            *names, continuity=continuity, contributor_table=self._contributor_table(node, locations), **details
+        )
 
-    def _company(self, node: Node, reach: Reach) -> int | None:
-        if isinstance(node, RowMap):
-            known = bool(self.kept[node.name].pairs) and self._counts_all
+    def _contributor_table(self, node: PipelineNode, locations: ItemLocations) -> int | None:
+        if isinstance(node, RowMapNode):
+            has_table = bool(self.function_outputs[node.name].pairs) and self._counts_all
         else:
-            known = bool(reach.linked()) and (self.options.contributor_ids or self._counts_all)
-        return self.nodes.index(node) if known else None
+            has_table = bool(locations.linked_sources()) and (self.options.contributor_ids or self._counts_all)
+        return self.nodes.index(node) if has_table else None
 
-    def _behind(self, node: Node, known: Mapping[str, DataFrame]) -> DataFrame:
-        """(row, item), each once: who has made the node's rows."""
+    def _items_behind(self, node: PipelineNode, known_rows: Mapping[str, DataFrame]) -> DataFrame:
+        """(row, item), each once: the items that made the node's rows."""
         from pyspark.sql import functions as F
 
-        if isinstance(node, RowMap):
-            return self.kept[node.name].behind().select(*_numbered(F.col(OUT)), *ID)
-        reach = self.following.reach(node.name)
-        if not self._by_group(reach):
-            return reach.behind(self.following.sampling).select(*_numbered(F.col(OUT_ID)), *ID)
-        others = [reach.grouped(source, self.following.sampling) for source in sorted(reach.sources - known.keys())]
-        return union([*known.values(), *(each for each in others if each is not None)])
+        if isinstance(node, RowMapNode):
+            return self.function_outputs[node.name].items_behind().select(*_row_id_columns(F.col(OUT)), *ID)
+        locations = self.tracker.locations(node.name)
+        if not self._goes_by_group(locations):
+            return locations.items_behind(self.tracker.sampling).select(*_row_id_columns(F.col(OUT_ID)), *ID)
+        others = [
+            locations.items_by_group(source, self.tracker.sampling)
+            for source in sorted(locations.sources - known_rows.keys())
+        ]
+        return union_by_name([*known_rows.values(), *(rows for rows in others if rows is not None)])
 
-    def _by_group(self, reach: Reach) -> bool:
-        return reach.groups is not None and not self._shows
+    def _goes_by_group(self, locations: ItemLocations) -> bool:
+        return locations.group_link is not None and not self._shows_data
 
     @property
-    def _shows(self) -> bool:
+    def _shows_data(self) -> bool:
         return self.options.snapshots and not self.options.redact
 
-    def _merges(self, source: Source, node: str) -> int:
-        reach = self.following.reach(node)
-        return reach.merges(source.name) if source.name in reach.sources else 0
+    def _merge_depth(self, source: SourceNode, node: str) -> int:
+        locations = self.tracker.locations(node)
+        return locations.merge_depth(source.name) if source.name in locations.sources else 0
 
-    def _stops(self, source: Source, station: Station) -> list[Stop]:
-        """Where the source's items are at a station of which something can be told."""
-        node = next(node for node in self.nodes if node.name == station.node)
-        if not isinstance(node, RowMap):
-            return self._stop(source, node, station)
-        mapped = self._stop(source, node, station) if station.continuity is Continuity.DECLARED else []
-        return [*self._called(source.name, node, station), *mapped]
+    def _visits(self, source: SourceNode, stage: Stage) -> list[StageVisit]:
+        """The visits of the source's items at a stage."""
+        node = next(node for node in self.nodes if node.name == stage.node)
+        if not isinstance(node, RowMapNode):
+            return self._row_visits(source, node, stage)
+        mapped_visits = self._row_visits(source, node, stage) if stage.continuity is Continuity.DECLARED else []
+        return [*self._function_visits(source.name, node, stage), *mapped_visits]
 
-    def _stop(self, source: Source, node: Node, station: Station) -> list[Stop]:
+    def _row_visits(self, source: SourceNode, node: PipelineNode, stage: Stage) -> list[StageVisit]:
         from pyspark.sql import functions as F
 
-        reach, sampling = self.following.reach(node.name), self.following.sampling
-        if reach.linked() and self._by_group(reach):
-            groups = reach.grouped(source.name, sampling)
-            row = {name: F.col(name) for name in ROW}
-            return [] if groups is None else [Stop(station.number, groups, {EMITTED: F.lit(1), **row})]
-        rows = reach.rows(source.name, sampling)
+        locations, sampling = self.tracker.locations(node.name), self.tracker.sampling
+        if locations.linked_sources() and self._goes_by_group(locations):
+            groups = locations.items_by_group(source.name, sampling)
+            row = {name: F.col(name) for name in ROW_ID}
+            return [] if groups is None else [StageVisit(stage.number, groups, {EMITTED: F.lit(1), **row})]
+        rows = locations.rows(source.name, sampling)
         if rows is None:
             return []
-        told: dict[str, Column] = {EMITTED: F.col(TIMES)}
-        if self._shows or (node is source and not self.options.redact):
-            told[SHOWN] = _shown(reach)
+        values: dict[str, Column] = {EMITTED: F.col(COPIES)}
+        if self._shows_data or (node is source and not self.options.redact):
+            values[SHOWN] = _row_json(locations)
         if node is source:
-            told[KEY] = F.col(f"{reach.provenance.sources[0].hit}.k")
-        if reach.linked():
-            told |= row_number(F.col(OUT_ID)) if station.company is not None else {}
-            return [Stop(station.number, rows, told)]
-        ids = [ids for _, ids in reach.carried()]
-        told[CONTRIBUTORS] = number_of(ids)
+            values[KEY] = F.col(f"{locations.provenance.sources[0].mark}.{KEY_FIELD}")
+        if locations.linked_sources():
+            values |= row_id_columns(F.col(OUT_ID)) if stage.contributor_table is not None else {}
+            return [StageVisit(stage.number, rows, values)]
+        ids = [ids for _, ids in locations.carried_ids()]
+        values[CONTRIBUTORS] = count_items(ids)
         named = self.options.contributor_ids and len(ids) > 1
-        return [Stop(station.number, rows, told, others_than((HI, LO), ids) if named else ())]
+        return [StageVisit(stage.number, rows, values, other_items((HI, LO), ids) if named else ())]
 
     @property
     def _counts_all(self) -> bool:
-        """Of the items behind a row only those that are followed can be counted: where these are some, they are not
-        the number of all."""
-        return self.following.sampling.every == 1
+        """Whether all items are followed, so that the items of a row can be counted."""
+        return self.tracker.sampling.every == 1
 
-    def _called(self, source: str, node: RowMap, station: Station) -> list[Stop]:
-        """What became of the items at a row function: as it was kept. A row goes in with the company it came in."""
+    def _function_visits(self, source: str, node: RowMapNode, stage: Stage) -> list[StageVisit]:
+        """The visits at a row function, from its stored outcomes."""
         from pyspark.sql import functions as F
 
-        kept = self.kept[node.name]
-        parts = kept.items(source, self.following.sampling)
-        told = {
-            EMITTED: F.lit(0) if station.continuity is Continuity.DECLARED else F.col("__hw_outcome").bitwiseAND(1),
+        output = self.function_outputs[node.name]
+        parts = output.item_rows(source, self.tracker.sampling)
+        values = {
+            EMITTED: F.lit(0) if stage.continuity is Continuity.DECLARED else F.col("__hw_outcome").bitwiseAND(1),
             FLAGS: F.col("__hw_outcome"),
             RETRIES: F.col("__hw_retries"),
             ERROR: F.col("__hw_error"),
         }
-        if self._shows:
-            told[SHOWN] = kept.shown()
-        if not kept.pairs:
-            ids = [ids for columns in kept.carried.values() for ids in columns]
-            told[CONTRIBUTORS] = number_of(ids)
-        elif station.company is not None:
-            told |= row_number(F.col(OUT))
-        return [Stop(station.number, part, told) for part in parts]
+        if self._shows_data:
+            values[SHOWN] = output.result_json()
+        if not output.pairs:
+            ids = [ids for columns in output.carried_ids.values() for ids in columns]
+            values[CONTRIBUTORS] = count_items(ids)
+        elif stage.contributor_table is not None:
+            values |= row_id_columns(F.col(OUT))
+        return [StageVisit(stage.number, part, values) for part in parts]
 
 
-def _numbered(row_id: Column) -> list[Column]:
-    return [column.alias(name) for name, column in row_number(row_id).items()]
+def _row_id_columns(row_id: Column) -> list[Column]:
+    return [column.alias(name) for name, column in row_id_columns(row_id).items()]
 
 
-def _grouped(journeys: DataFrame, station: int) -> DataFrame:
-    """(row, item), from journeys in which an item goes into one row at most."""
+def _group_rows(item_rows: DataFrame, stage: int) -> DataFrame:
+    """(row, item), from item rows in which an item goes into at most one row."""
     from pyspark.sql import functions as F
 
-    names = dict(zip((f"g{station}", f"h{station}", "hi", "lo"), (*ROW, *ID), strict=True))
-    found = journeys.select(*(F.col(name).alias(as_) for name, as_ in names.items()))
-    return found.where(F.col(ROW[0]).isNotNull())
+    names = dict(
+        zip((stage_columns.row_hi(stage), stage_columns.row_lo(stage), "hi", "lo"), (*ROW_ID, *ID), strict=True)
+    )
+    rows = item_rows.select(*(F.col(name).alias(alias) for name, alias in names.items()))
+    return rows.where(F.col(ROW_ID[0]).isNotNull())
 
 
-def _shown(reach: Reach) -> Column:
+def _row_json(locations: ItemLocations) -> Column:
     """The row, as JSON under its own names."""
     from pyspark.sql import functions as F
 
-    columns = [F.col(f"__hw_c{place}").alias(column.name) for place, column in enumerate(reach.provenance.columns)]
+    columns = [F.col(f"__hw_c{place}").alias(column.name) for place, column in enumerate(locations.provenance.columns)]
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})

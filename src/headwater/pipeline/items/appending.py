@@ -1,7 +1,7 @@
-"""Whether what a pipeline makes of some rows can simply be added to what it has made of the others.
+"""Whether the results of some rows can be appended to the results of the others.
 
-It can where every row that is written comes from one of them and from no other: no node that sees several rows at once
-lies between, and where there are none of them nothing is written. Both are asked of Spark's plans; nothing runs.
+They can if every written row comes from one of these rows and from no other: no node in between sees several rows at
+once, and without these rows nothing is written. Both are checked on Spark's plans; nothing runs.
 """
 
 from __future__ import annotations
@@ -11,15 +11,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import PipelineInvalid
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.run import steps
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_MARK = "__hw_some"
-_ROW_BY_ROW = (
+_MARK_ALIAS = "__hw_some"
+_ROW_BY_ROW_OPERATORS = (
     *("Project", "Filter", "SubqueryAlias", "Join", "Union", "Generate", "Sort", "View", "UnresolvedHint"),
     *("ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
 )
@@ -27,87 +35,92 @@ _ROW_BY_ROW = (
 
 
 @dataclass
-class Appending:
-    """``entry`` is the row function whose results are some of those that there will be."""
+class AppendCheck:
+    """``entry`` is the row function whose results are only a part of all results."""
 
     spark: SparkSession
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     entry: str
 
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    """With results of the entry that are known to be none."""
-    touched: set[str] = field(default_factory=set)
+    """Frames of the nodes, for an entry without results."""
+    affected_nodes: set[str] = field(default_factory=set)
 
     def check(self) -> None:
-        """Raises, naming the node, where a sink would be wrong."""
+        """Raises an error that names the node if a sink would be wrong."""
         for node in self.nodes:
             inputs = [self.frames[name] for name in node.inputs if name in self.frames]
             if node.name == self.entry:
-                self.touched.add(node.name)
-            elif self.touched.intersection(node.inputs):
-                self.touched.add(node.name)
+                self.affected_nodes.add(node.name)
+            elif self.affected_nodes.intersection(node.inputs):
+                self.affected_nodes.add(node.name)
                 self._refuse(node, inputs)
             self._make(node, inputs)
 
-    def _make(self, node: Node, inputs: Sequence[DataFrame]) -> None:
+    def _make(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
         from pyspark.sql import functions as F
 
         match node:
-            case Source():
+            case SourceNode():
                 self.frames[node.name] = steps.read(node, self.spark)
-            case RowMap():
-                made = self._unknown(steps.schema_of(node, self.spark))
-                self.frames[node.name] = made.where(F.lit(False)) if node.name in self.touched else made
-            case Transform() | Join() | Aggregate():
-                self.frames[node.name] = steps.made(node, inputs)
-            case Passage():
+            case RowMapNode():
+                frame = self._unknown_rows(steps.schema_of(node, self.spark))
+                self.frames[node.name] = frame.where(F.lit(False)) if node.name in self.affected_nodes else frame
+            case TransformNode() | JoinNode() | AggregateNode():
+                self.frames[node.name] = steps.apply_node(node, inputs)
+            case PassThroughNode():
                 self.frames[node.name] = inputs[0]
 
-    def _unknown(self, schema: StructType) -> DataFrame:
-        """Rows of which a plan does not say how many there are."""
+    def _unknown_rows(self, schema: StructType) -> DataFrame:
+        """A frame whose plan does not show that it is empty."""
         return self.spark.createDataFrame(self.spark.sparkContext.emptyRDD(), schema)
 
-    def _refuse(self, node: Node, inputs: Sequence[DataFrame]) -> None:
-        if isinstance(node, Aggregate):
-            raise _wrong(node, "it makes one row of many, and those that were there before are not among them")
-        if not isinstance(node, Transform | Join):
+    def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
+        if isinstance(node, AggregateNode):
+            raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
+        if not isinstance(node, TransformNode | JoinNode):
             return
-        some = {name: self._unknown(self.frames[name].schema).alias(_MARK) for name in self.touched & {*node.inputs}}
-        found = _across(self._made(node, inputs, some)._jdf.queryExecution().analyzed())
-        if found is not None:
-            raise _wrong(node, f"its {found} may see other rows than those")
-        if not _is_empty(self._made(node, inputs, {name: frame.limit(0) for name, frame in some.items()})):
-            raise _wrong(node, "it gives rows that do not come from those")
+        marked_frames = {
+            name: self._unknown_rows(self.frames[name].schema).alias(_MARK_ALIAS)
+            for name in self.affected_nodes & {*node.inputs}
+        }
+        operator = _operator_across_rows(self._apply(node, inputs, marked_frames)._jdf.queryExecution().analyzed())
+        if operator is not None:
+            raise _refusal(node, f"its {operator} may see other rows than the replayed ones")
+        if not _is_empty(self._apply(node, inputs, {name: frame.limit(0) for name, frame in marked_frames.items()})):
+            raise _refusal(node, "it returns rows that do not come from the replayed ones")
 
-    def _made(self, node: Transform | Join, inputs: Sequence[DataFrame], some: Mapping[str, DataFrame]) -> DataFrame:
-        given = [some.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
-        return steps.made(node, given)
+    def _apply(
+        self, node: TransformNode | JoinNode, inputs: Sequence[DataFrame], replacements: Mapping[str, DataFrame]
+    ) -> DataFrame:
+        frames = [replacements.get(name, frame) for name, frame in zip(node.inputs, inputs, strict=True)]
+        return steps.apply_node(node, frames)
 
 
-def _across(plan: Any) -> str | None:
-    """The first operator above what is marked that may see several of its rows at once."""
+def _operator_across_rows(plan: Any) -> str | None:
+    """The first operator above the marked frame that may see several of its rows at once."""
     name = str(plan.getClass().getSimpleName())
-    if name == "SubqueryAlias" and str(plan.alias()) == _MARK:
+    if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
     children = plan.children()
     below = [children.apply(place) for place in range(children.size())]
-    marked = [child for child in below if _marks(child)]
-    if sum(map(_marks, marked)) < _marks(plan):
+    marked = [child for child in below if _count_marks(child)]
+    if sum(map(_count_marks, marked)) < _count_marks(plan):
         return "subquery"
-    if marked and name not in _ROW_BY_ROW:
+    if marked and name not in _ROW_BY_ROW_OPERATORS:
         return name
-    if name == "Join" and (len(marked) > 1 or (_only_asks(plan) and marked == below[1:])):
+    if name == "Join" and (len(marked) > 1 or (_only_tests_right_side(plan) and marked == below[1:])):
         return "Join"
-    return next((found for child in marked if (found := _across(child)) is not None), None)
+    return next((operator for child in marked if (operator := _operator_across_rows(child)) is not None), None)
 
 
-def _marks(plan: Any) -> int:
-    """How often what is marked is used, also in subqueries."""
-    return str(plan.toString()).count(f"SubqueryAlias {_MARK}")
+def _count_marks(plan: Any) -> int:
+    """How often the marked frame is used, including in subqueries."""
+    return str(plan.toString()).count(f"SubqueryAlias {_MARK_ALIAS}")
 
 
-def _only_asks(join: Any) -> bool:
-    """Whether rows of its right side are looked for and not taken."""
+def _only_tests_right_side(join: Any) -> bool:
+    """Whether the join only tests for rows on its right side."""
     return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
 
 
@@ -116,8 +129,8 @@ def _is_empty(frame: DataFrame) -> bool:
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 
-def _wrong(node: Node, why: str) -> PipelineInvalid:
+def _refusal(node: PipelineNode, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"what comes after it cannot be added to what is there: {why}. Say mode= to write all the same, or run the "
+        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
         "pipeline again."
     )

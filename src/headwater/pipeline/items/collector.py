@@ -1,4 +1,4 @@
-"""The records of one run that are at hand, no more of them than the options allow, and what can be asked of them."""
+"""The records of one run in memory, no more of them than the options allow."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from threading import Lock
 
 from headwater.model.items import Hop, ItemRecord, Reason
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.record_shape import dropped, shaped
+from headwater.pipeline.items.record_shape import drop_record, shape_record
 
 Spill = Callable[[Sequence[ItemRecord]], None]
 
 
 class Collector:
-    """For any number of threads. ``spill`` takes the records that are not kept at hand, where the options say so."""
+    """Thread-safe. ``spill`` receives the records beyond the cap, if the options say so."""
 
     def __init__(self, options: LineageOptions, spill: Spill | None = None) -> None:
         self._options = options
@@ -26,25 +26,25 @@ class Collector:
         self._mutex = Lock()
 
     def record(self, records: Iterable[ItemRecord], *, as_they_are: bool = False) -> None:
-        """Of two records for one item, which no run should give, the one with the stronger reason stays.
-        ``as_they_are``: they have been shaped."""
-        told = records if as_they_are else (shaped(record, self._options) for record in records)
+        """Of two records for one item, which no run should write, the one with the stronger reason stays.
+        ``as_they_are``: the records are shaped already."""
+        shaped_records = records if as_they_are else (shape_record(record, self._options) for record in records)
         with self._mutex:
-            over = [left for record in told if (left := self._take(record)) is not None]
-        if over and self._spill is not None:
-            self._spill(over)
+            spilled = [overflow for record in shaped_records if (overflow := self._store(record)) is not None]
+        if spilled and self._spill is not None:
+            self._spill(spilled)
 
-    def _take(self, record: ItemRecord) -> ItemRecord | None:
-        """What is to be passed on."""
-        known = self._records.get(record.correlation_id)
-        if known is not None:
-            if record.reason.rank < known.reason.rank:
-                self._counts[known.reason] -= 1
+    def _store(self, record: ItemRecord) -> ItemRecord | None:
+        """Stores the record, or returns it if it is to be spilled."""
+        previous = self._records.get(record.correlation_id)
+        if previous is not None:
+            if record.reason.rank < previous.reason.rank:
+                self._counts[previous.reason] -= 1
                 self._counts[record.reason] += 1
                 self._records[record.correlation_id] = record
             return None
-        room = self._options.overflow == "materialize" or len(self._records) < self._options.materialization_cap
-        if room:
+        has_room = self._options.overflow == "materialize" or len(self._records) < self._options.materialization_cap
+        if has_room:
             self._counts[record.reason] += 1
             self._records[record.correlation_id] = record
             return None
@@ -53,38 +53,38 @@ class Collector:
             self._passed_on += 1
             return record
         self._dropped += 1
-        left = dropped(record)
-        self._counts[left.reason] += 1
-        return left if self._options.drop_records else None
+        dropped_record = drop_record(record)
+        self._counts[dropped_record.reason] += 1
+        return dropped_record if self._options.drop_records else None
 
     @property
     def records(self) -> tuple[ItemRecord, ...]:
-        """Those at hand, in the order in which they came."""
+        """The records in memory, in the order of their arrival."""
         with self._mutex:
             return tuple(self._records.values())
 
     @property
     def counts(self) -> dict[Reason, int]:
-        """Of all records, also those passed on or dropped."""
+        """Counts of all records, including those passed on or dropped."""
         with self._mutex:
             return {reason: self._counts[reason] for reason in Reason if self._counts[reason]}
 
     @property
-    def passed_on(self) -> int:
+    def passed_on_count(self) -> int:
         return self._passed_on
 
     @property
-    def dropped(self) -> int:
+    def dropped_count(self) -> int:
         return self._dropped
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The item's hops; none where its record is not at hand."""
-        found = self._records.get(correlation_id)
-        return () if found is None else found.hops
+        """The item's hops; none if its record is not in memory."""
+        record = self._records.get(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self._records.get(correlation_id)
-        return None if found is None else found.reason
+        record = self._records.get(correlation_id)
+        return None if record is None else record.reason
 
     def clear(self) -> None:
         with self._mutex:

@@ -1,7 +1,4 @@
-"""From the row of an item's journey to its terminal record, in Python: for records that are at hand.
-
-Spark makes the same of the rows where they are many (records.py).
-"""
+"""From item rows to terminal records, in Python. For many records Spark does the same (item_records.py)."""
 
 from __future__ import annotations
 
@@ -13,22 +10,23 @@ from uuid import UUID
 
 from headwater.model.items import Cardinality, Continuity, Hop, ItemRecord, Outcome, reason_of
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.item_ids import MOST_NAMED
-from headwater.pipeline.items.record_shape import dropped, shaped
-from headwater.pipeline.items.stages import Station
+from headwater.pipeline.items import stage_columns
+from headwater.pipeline.items.item_ids import MAX_NAMED
+from headwater.pipeline.items.record_shape import drop_record, shape_record
+from headwater.pipeline.items.stages import Stage
 
 
 @dataclass(frozen=True)
-class Company:
-    """Of a row that many items have made: how many, and some of them by name; ``cut`` says that there are more."""
+class Contributors:
+    """The items that made a row: their number, and some of them; ``is_truncated``: there are more."""
 
-    contributors: int | None
+    count: int | None
     items: Sequence[tuple[int, int]]
-    cut: bool
+    is_truncated: bool
 
     @cached_property
     def names(self) -> list[str]:
-        """In their order. Many records ask for them."""
+        """The ids, sorted. Cached, because many records share them."""
         return sorted(correlation_id(hi, lo) for hi, lo in self.items)
 
 
@@ -36,35 +34,37 @@ RowId = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Companies:
-    """Of rows, by station."""
+class ContributorsByStage:
+    """The contributors of rows, by stage."""
 
-    known: Mapping[int, Mapping[RowId, Company]]
+    by_stage: Mapping[int, Mapping[RowId, Contributors]]
 
-    def of(self, row: Mapping[str, Any]) -> dict[int, Company]:
-        """Of the rows that an item went into."""
-        went = {number: _went_into(row, number) for number in self.known}
+    def of(self, row: Mapping[str, Any]) -> dict[int, Contributors]:
+        """The contributors of the rows that an item went into, by stage."""
+        row_ids = {number: _row_id_at(row, number) for number in self.by_stage}
         return {
-            number: self.known[number][at] for number, at in went.items() if at is not None and at in self.known[number]
+            number: self.by_stage[number][row_id]
+            for number, row_id in row_ids.items()
+            if row_id is not None and row_id in self.by_stage[number]
         }
 
 
-def met(
-    line: Sequence[Station],
+def load_contributors(
+    stages: Sequence[Stage],
     rows: Sequence[Mapping[str, Any]],
-    ask: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Company]]],
-) -> Companies:
-    """The company of these items, asked for by its table and the rows that they went into."""
-    found = {}
-    for station in line:
-        if station.company is not None and station.like is None:
-            wanted = {at for row in rows if (at := _went_into(row, station.number)) is not None}
-            found[station.number] = dict(ask(station.company, wanted)) if wanted else {}
-    return Companies(found)
+    load: Callable[[int, Collection[RowId]], Iterable[tuple[RowId, Contributors]]],
+) -> ContributorsByStage:
+    """The contributors of the rows that these items went into. ``load`` reads them by table and row ids."""
+    by_stage = {}
+    for stage in stages:
+        if stage.contributor_table is not None and stage.same_as is None:
+            row_ids = {row_id for row in rows if (row_id := _row_id_at(row, stage.number)) is not None}
+            by_stage[stage.number] = dict(load(stage.contributor_table, row_ids)) if row_ids else {}
+    return ContributorsByStage(by_stage)
 
 
-def _went_into(row: Mapping[str, Any], station: int) -> RowId | None:
-    hi, lo = row.get(f"g{station}"), row.get(f"h{station}")
+def _row_id_at(row: Mapping[str, Any], stage: int) -> RowId | None:
+    hi, lo = row.get(stage_columns.row_hi(stage)), row.get(stage_columns.row_lo(stage))
     return None if hi is None or lo is None else (hi, lo)
 
 
@@ -72,94 +72,103 @@ def correlation_id(hi: int, lo: int) -> str:
     return str(UUID(bytes=hi.to_bytes(8, signed=True) + lo.to_bytes(8, signed=True)))
 
 
-class Expansion:
-    """Of the rows of one source."""
+class RecordBuilder:
+    """Builds the records of one source."""
 
-    def __init__(self, source: str, line: Sequence[Station], options: LineageOptions) -> None:
+    def __init__(self, source: str, stages: Sequence[Stage], options: LineageOptions) -> None:
         self._source = source
-        self._line = line
+        self._stages = stages
         self._options = options
 
-    def record(self, row: Mapping[str, Any], companies: Mapping[int, Company]) -> ItemRecord:
-        """``companies``: of the rows that the item went into, by station."""
-        seen = [_Seen(station, row, companies) for station in self._line]
-        came = [each for each in seen if each.arrived(seen)]
-        last = seen[row["ended"]]
+    def record(self, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> ItemRecord:
+        """``contributors``: those of the rows that the item went into, by stage."""
+        outcomes = [_StageOutcome(stage, row, contributors) for stage in self._stages]
+        reached = [stage_outcome for stage_outcome in outcomes if stage_outcome.was_reached(outcomes)]
+        last = outcomes[row["ended"]]
         outcome = Outcome(row["outcome"])
-        names, cut = _names(row, companies) if self._options.contributor_ids else ((), False)
+        names, cut = _contributor_names(row, contributors) if self._options.contributor_ids else ((), False)
         record = ItemRecord(
             correlation_id=correlation_id(row["hi"], row["lo"]),
             source=self._source,
             key=row["key"],
-            path=tuple(each.station.segment for each in came),
-            hops=tuple(each.hop(seen) for each in came),
+            path=tuple(stage_outcome.stage.segment for stage_outcome in reached),
+            hops=tuple(stage_outcome.hop(outcomes) for stage_outcome in reached),
             outcome=outcome,
             reason=reason_of(outcome),
-            node=last.station.node,
+            node=last.stage.node,
             retries=last.retries,
             contributors=names,
             error=last.error,
-            data=last.shown if self._options.snapshots else row.get("s0"),
+            data=last.data if self._options.snapshots else row.get(stage_columns.data(0)),
             truncated=cut,
         )
-        told = shaped(record, self._options)
-        return dropped(told) if row.get("dropped") else told
+        shaped = shape_record(record, self._options)
+        return drop_record(shaped) if row.get("dropped") else shaped
 
 
-def _names(row: Mapping[str, Any], companies: Mapping[int, Company]) -> tuple[tuple[str, ...], bool]:
-    """Who was with an item, and whether there are others than those."""
-    parts = [sorted(correlation_id(each["hi"], each["lo"]) for each in row.get("others") or ())]
+def _contributor_names(
+    row: Mapping[str, Any], contributors: Mapping[int, Contributors]
+) -> tuple[tuple[str, ...], bool]:
+    """The other items that made the same rows, and whether there are more."""
+    parts = [sorted(correlation_id(item["hi"], item["lo"]) for item in row.get("others") or ())]
     cut = bool(row.get("unnamed"))
-    for number, company in companies.items():
-        parts.append(company.names)
-        cut = cut or company.cut or bool(company.items and row.get(f"m{number}"))
-    told = [part for part in parts if part]
-    names = told[0] if len(told) == 1 else sorted({name for part in told for name in part})
-    own = correlation_id(row["hi"], row["lo"])
-    others = [name for name in names if name != own]
-    return tuple(others[:MOST_NAMED]), cut or len(others) > MOST_NAMED
+    for number, stage_contributors in contributors.items():
+        parts.append(stage_contributors.names)
+        cut = (
+            cut
+            or stage_contributors.is_truncated
+            or bool(stage_contributors.items and row.get(stage_columns.several_rows(number)))
+        )
+    non_empty = [part for part in parts if part]
+    names = non_empty[0] if len(non_empty) == 1 else sorted({name for part in non_empty for name in part})
+    own_id = correlation_id(row["hi"], row["lo"])
+    others = [name for name in names if name != own_id]
+    return tuple(others[:MAX_NAMED]), cut or len(others) > MAX_NAMED
 
 
-class _Seen:
-    """One station, as the row of an item tells of it."""
+class _StageOutcome:
+    """The outcome of an item at one stage, read from its row."""
 
-    def __init__(self, station: Station, row: Mapping[str, Any], companies: Mapping[int, Company]) -> None:
-        self.station = station
-        self.emitted = sum(row.get(f"e{number}") or 0 for number in station.own)
-        self.shown = _first(row.get(f"s{number}") for number in station.own)
-        told = [row.get(f"c{number}") for number in station.own]
-        told += [companies[number].contributors for number in station.own if number in companies]
-        self.contributors = _first(told)
+    def __init__(self, stage: Stage, row: Mapping[str, Any], contributors: Mapping[int, Contributors]) -> None:
+        self.stage = stage
+        self.emitted = sum(row.get(stage_columns.emitted(number)) or 0 for number in stage.counted_stages)
+        self.data = _first_value(row.get(stage_columns.data(number)) for number in stage.counted_stages)
+        counts = [row.get(stage_columns.contributors(number)) for number in stage.counted_stages]
+        counts += [contributors[number].count for number in stage.counted_stages if number in contributors]
+        self.contributors = _first_value(counts)
         self.retries, self.error = 0, None
-        self.outcome = station.outcome if self.emitted else Outcome.FILTERED_OUT
-        if station.calls:
-            self.outcome = Outcome(row.get(f"f{station.number}") or 0)
-            self.retries, self.error = row.get(f"r{station.number}") or 0, row.get(f"x{station.number}")
+        self.outcome = stage.outcome if self.emitted else Outcome.FILTERED_OUT
+        if stage.is_row_function:
+            self.outcome = Outcome(row.get(stage_columns.flags(stage.number)) or 0)
+            self.retries, self.error = (
+                row.get(stage_columns.retries(stage.number)) or 0,
+                row.get(stage_columns.error(stage.number)),
+            )
 
-    def arrived(self, seen: Sequence[_Seen]) -> bool:
-        came = self.station.kind == "source" or any(seen[number].emitted for number in self.station.ports)
-        return came and not (self.station.calls and not self.outcome)
+    def was_reached(self, outcomes: Sequence[_StageOutcome]) -> bool:
+        has_input = self.stage.kind == "source" or any(outcomes[number].emitted for number in self.stage.ports)
+        return has_input and not (self.stage.is_row_function and not self.outcome)
 
-    def hop(self, seen: Sequence[_Seen]) -> Hop:
-        station = self.station
-        count = None if station.continuity is Continuity.REPRESENTATIVE else self.emitted
-        given = (seen[number].shown for number in station.ports if seen[number].emitted)
+    def hop(self, outcomes: Sequence[_StageOutcome]) -> Hop:
+        stage = self.stage
+        count = None if stage.continuity is Continuity.REPRESENTATIVE else self.emitted
+        inputs = (outcomes[number].data for number in stage.ports if outcomes[number].emitted)
         return Hop(
-            node=station.node,
-            pipeline_id=station.pipeline_id,
-            pipeline=station.pipeline,
+            node=stage.node,
+            pipeline_id=stage.pipeline_id,
+            pipeline=stage.pipeline,
             outcome=self.outcome,
             cardinality=Cardinality.of(count),
             contributors=self.contributors if self.emitted == 1 else None,
             emissions=count,
-            ancestry=tuple(port for port, number in station.ports_in_order if seen[number].emitted),
+            ancestry=tuple(port for port, number in stage.ports_in_order if outcomes[number].emitted),
             retries=self.retries,
-            continuity=station.continuity,
-            at=station.at,
-            input=_first(given),
-            output=self.shown,
+            continuity=stage.continuity,
+            at=stage.at,
+            input=_first_value(inputs),
+            output=self.data,
         )
 
 
-def _first(values: Any) -> Any:
+def _first_value(values: Any) -> Any:
     return next((value for value in values if value is not None), None)

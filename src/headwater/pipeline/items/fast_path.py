@@ -1,11 +1,12 @@
-"""The journeys of items that each stay one row, computed without bringing rows together.
+"""Item rows for items that each stay one row, computed without a shuffle.
 
-Where the nodes that a source's items come to stand in a line, an item is either dropped by one operator or another, or
-it comes to the end: the rows that each operator drops (rows/jvm/Course.java), and those that are left, are all items,
-each of them once. A row function's results are kept with the ids and the key of the item, so that what lies behind them
-need not be looked up. Of a group that the row becomes part of it is enough to know the key.
+Where the stages of a source form a chain, an item is either dropped by one of the operators or reaches the end: the
+rows that each operator drops (rows/jvm/BlockPath.java), and those that are left, are all items, each of them once. The
+results of a row function are stored with the ids and the key of the item, so that these need not be looked up. Of a
+group that the row becomes part of, the key is enough.
 
-That a join meets one row and not several is taken for granted here, and counted afterwards: as many rows as items.
+The fast path assumes that a join matches one row and not several. This is checked afterwards: there must be as many
+rows as items.
 """
 
 from __future__ import annotations
@@ -17,244 +18,277 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.contributors import number_of, others_than
-from headwater.pipeline.items.general_path import completed
+from headwater.pipeline.items import stage_columns
+from headwater.pipeline.items.contributors import count_items, other_items
+from headwater.pipeline.items.general_path import complete_rows
 from headwater.pipeline.items.item_ids import HI, KEY, LO, Sampling
-from headwater.pipeline.items.item_locations import Reach
-from headwater.pipeline.items.leaves import Leaf
-from headwater.pipeline.items.stages import Station
-from headwater.rows.provenance import Course
+from headwater.pipeline.items.item_locations import ItemLocations
+from headwater.pipeline.items.leaves import DATA_FIELD, ERROR_FIELD, FLAGS_FIELD, KEY_FIELD, RETRIES_FIELD, ItemLeaf
+from headwater.pipeline.items.stages import Stage
+from headwater.rows.provenance import BlockPath
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from headwater.pipeline.items.following import Following
+    from headwater.pipeline.items.following import ItemTracker
 
-_LEFT_ALONE = ("semi", "anti")
+_FILTERING_JOINS = ("semi", "anti")
 
 
-def stay_one(nodes: Sequence[Node]) -> frozenset[str]:
-    """The sources whose items may well stay one row each: so far as declared keys and joins tell."""
+def one_row_sources(nodes: Sequence[PipelineNode]) -> frozenset[str]:
+    """The sources whose items stay one row each, as far as declared keys and joins show."""
     by_name = {node.name: node for node in nodes}
-    found = set()
+    names = set()
     for source in nodes:
-        if isinstance(source, Source):
-            at = {source.name}
-            stays = True
+        if isinstance(source, SourceNode):
+            reached = {source.name}
+            keeps_one_row = True
             for node in nodes:
-                if at.intersection(node.inputs):
-                    at.add(node.name)
-                    stays = stays and _stays(node, at, by_name)
-            if stays:
-                found.add(source.name)
-    return frozenset(found)
+                if reached.intersection(node.inputs):
+                    reached.add(node.name)
+                    keeps_one_row = keeps_one_row and _keeps_one_row(node, reached, by_name)
+            if keeps_one_row:
+                names.add(source.name)
+    return frozenset(names)
 
 
-def _stays(node: Node, at: set[str], nodes: Mapping[str, Node]) -> bool:
-    if isinstance(node, RowMap):
+def _keeps_one_row(node: PipelineNode, reached: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
+    if isinstance(node, RowMapNode):
         return not node.many
-    if not isinstance(node, Join):
+    if not isinstance(node, JoinNode):
         return len(node.inputs) == 1
-    if node.how in _LEFT_ALONE:
-        return node.inputs[0] in at and node.inputs[1] not in at
-    others = [name for name in node.inputs if name not in at]
-    return len(others) == 1 and _is_one(nodes[others[0]], set(node.on), nodes)
+    if node.how in _FILTERING_JOINS:
+        return node.inputs[0] in reached and node.inputs[1] not in reached
+    others = [name for name in node.inputs if name not in reached]
+    return len(others) == 1 and _has_one_row_per_key(nodes[others[0]], set(node.on), nodes)
 
 
-def _is_one(node: Node, on: set[str], nodes: Mapping[str, Node]) -> bool:
-    """Whether the node has one row for each value of the columns, as it looks."""
+def _has_one_row_per_key(node: PipelineNode, on: set[str], nodes: Mapping[str, PipelineNode]) -> bool:
+    """Whether the node appears to have one row for each value of the columns."""
     match node:
-        case Source():
+        case SourceNode():
             return bool(node.key) and set(node.key) <= on
-        case Aggregate():
+        case AggregateNode():
             return set(node.by) <= on
-        case Transform() | Passage() if len(node.inputs) == 1:
-            return _is_one(nodes[node.inputs[0]], on, nodes)
+        case TransformNode() | PassThroughNode() if len(node.inputs) == 1:
+            return _has_one_row_per_key(nodes[node.inputs[0]], on, nodes)
     return False
 
 
 @dataclass(frozen=True)
-class Lane:
-    following: Following
-    nodes: Sequence[Node]
+class FastPath:
+    tracker: ItemTracker
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
 
-    def journeys(self, source: Source, line: Sequence[Station]) -> DataFrame | None:
-        """None if the items' way is not so simple."""
-        own = [station for station in line if station.like is None]
-        if source.name not in stay_one(self.nodes) or not _in_line(own, line):
+    def item_rows(self, source: SourceNode, stages: Sequence[Stage]) -> DataFrame | None:
+        """One row for each item of the source; None if the fast path cannot be used."""
+        counted = [stage for stage in stages if stage.same_as is None]
+        if source.name not in one_row_sources(self.nodes) or not _is_chain(counted, stages):
             return None
-        calls = [place for place, station in enumerate(own) if station.calls]
-        if len(calls) > 1 or any(station.continuity is not Continuity.EXACT for station in own):
+        calls = [place for place, stage in enumerate(counted) if stage.is_row_function]
+        if len(calls) > 1 or any(stage.continuity is not Continuity.EXACT for stage in counted):
             return None
-        split = calls[0] if calls else len(own)
-        first = self._part(source.name, (), own[:split])
+        split = calls[0] if calls else len(counted)
+        first = self._stage_run(source.name, (), counted[:split])
         if first is None:
             return None
-        frames = list(first.dropped())
-        last = self._part(source.name, first.passed, own[split:]) if calls else first
+        frames = list(first.dropped_items())
+        last = self._stage_run(source.name, first.finished_stages, counted[split:]) if calls else first
         if last is None:
             return None
-        frames += [*(last.dropped() if calls else ()), last.arrived()]
-        whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-        return completed(whole, line)
+        frames += [*(last.dropped_items() if calls else ()), last.arrived_items()]
+        rows = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), frames)
+        return complete_rows(rows, stages)
 
-    def _part(self, source: str, before: Sequence[tuple[Station, int]], stations: Sequence[Station]) -> _Part | None:
-        reaches = [self.following.reach(station.node) for station in stations]
-        merged = next((place for place, reach in enumerate(reaches) if reach.linked()), len(stations))
-        if merged == 0 or any(reach.provenance.notes for reach in reaches):
+    def _stage_run(
+        self, source: str, earlier: Sequence[tuple[Stage, int]], stages: Sequence[Stage]
+    ) -> _StageRun | None:
+        locations = [self.tracker.locations(stage.node) for stage in stages]
+        merged = next((place for place, location in enumerate(locations) if location.linked_sources()), len(stages))
+        if merged == 0 or any(location.provenance.notes for location in locations):
             return None
-        views = [_View.of(reach, 0, source) for reach in reaches[:merged]]
-        if any(reach.groups is None for reach in reaches[merged:]):
+        views = [_BlockView.of(location, 0, source) for location in locations[:merged]]
+        if any(location.group_link is None for location in locations[merged:]):
             return None
-        views += [_View.of(reach, 1, source) for reach in reaches[merged:]]
-        known = [view for view in views if view is not None]
-        if len(known) < len(views) or not all(known[-1].goes_on_from(view) for view in known):
+        views += [_BlockView.of(location, 1, source) for location in locations[merged:]]
+        known_views = [view for view in views if view is not None]
+        if len(known_views) < len(views) or not all(known_views[-1].continues(view) for view in known_views):
             return None
-        if merged < len(stations) and not all(view.steps == known[-1].steps for view in known[merged:]):
+        if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        part = _Part(source, before, stations, known, merged, self.following.sampling, self.options)
-        return part if part.is_told else None
+        run = _StageRun(source, earlier, stages, known_views, merged, self.tracker.sampling, self.options)
+        return run if run.is_complete else None
 
 
-def _in_line(own: Sequence[Station], line: Sequence[Station]) -> bool:
-    """Whether each station leads to the next one and to no other."""
-    for before, station in pairwise(own):
-        ports = station.ports_in_order
-        if len(ports) != 1 or line[ports[0][1]].own != (before.number,):
+def _is_chain(counted: Sequence[Stage], stages: Sequence[Stage]) -> bool:
+    """Whether each stage leads only to the next one."""
+    for previous, stage in pairwise(counted):
+        ports = stage.ports_in_order
+        if len(ports) != 1 or stages[ports[0][1]].counted_stages != (previous.number,):
             return False
     return True
 
 
 @dataclass(frozen=True)
-class _View:
-    """Where a source's items are in one block of a node's plan, and how they came there."""
+class _BlockView:
+    """The items of a source in one block of a node's plan, and their path to it."""
 
-    reach: Reach
+    locations: ItemLocations
     block: int
     number: int
-    """Of the plan's source that carries them."""
-    course: Course
+    """The number of the plan's source that carries them."""
+    path: BlockPath
 
     @classmethod
-    def of(cls, reach: Reach, block: int, source: str) -> _View | None:
-        held = reach.provenance.blocks[block].sources
-        numbers = [number for number in held if number in reach.leaves and source in reach.leaves[number].sources]
-        if len(numbers) != 1 or len(reach.leaves[numbers[0]].carried.get(source, ())) != 1:
+    def of(cls, locations: ItemLocations, block: int, source: str) -> _BlockView | None:
+        block_sources = locations.provenance.blocks[block].sources
+        numbers = [
+            number
+            for number in block_sources
+            if number in locations.leaves and source in locations.leaves[number].sources
+        ]
+        if len(numbers) != 1 or len(locations.leaves[numbers[0]].carried_ids.get(source, ())) != 1:
             return None
-        course = reach.provenance.course(block, reach.provenance.sources[numbers[0]].hit)
-        return None if course is None else cls(reach, block, numbers[0], course)
+        course = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
+        return None if course is None else cls(locations, block, numbers[0], course)
 
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
-        """By the names of tables: their numbers are the plan's own."""
-        return [(kind, self._table(int(text)) if kind == "meet" else text) for kind, text in self.course.steps]
+        """The steps with names of tables, because source numbers differ between plans."""
+        return [(kind, self._table_name(int(text)) if kind == "meet" else text) for kind, text in self.path.steps]
 
-    def _table(self, number: int) -> str:
-        leaf = self.reach.leaves.get(number)
+    def _table_name(self, number: int) -> str:
+        leaf = self.locations.leaves.get(number)
         return "" if leaf is None else leaf.node
 
-    def goes_on_from(self, other: _View) -> bool:
+    def continues(self, other: _BlockView) -> bool:
         return self.steps[: len(other.steps)] == other.steps and self.leaf is other.leaf
 
     @property
-    def leaf(self) -> Leaf:
-        return self.reach.leaves[self.number]
+    def leaf(self) -> ItemLeaf:
+        return self.locations.leaves[self.number]
 
     @property
     def mark(self) -> str:
-        return self.reach.provenance.sources[self.number].hit
+        return self.locations.provenance.sources[self.number].mark
 
-    def ids(self, met: int) -> list[tuple[str, str]]:
-        """Of the items that stand in a row, once it has met so many others."""
-        numbers = [self.number, *self.course.met[:met]]
-        found = []
+    def item_ids(self, joined_count: int) -> list[tuple[str, str]]:
+        """The id columns of the items in a row after the given number of joins."""
+        numbers = [self.number, *self.path.joined_sources[:joined_count]]
+        columns = []
         for number in numbers:
-            leaf, mark = self.reach.leaves.get(number), self.reach.provenance.sources[number].hit
+            leaf, mark = self.locations.leaves.get(number), self.locations.provenance.sources[number].mark
             if leaf is not None:
-                names = [leaf.place(source, at) for source, ids in leaf.carried.items() for at in range(len(ids))]
-                found += [(f"{mark}.{name}_hi", f"{mark}.{name}_lo") for name in names]
-        return found
+                names = [
+                    leaf.id_prefix(source, place)
+                    for source, ids in leaf.carried_ids.items()
+                    for place in range(len(ids))
+                ]
+                columns += [(f"{mark}.{name}_hi", f"{mark}.{name}_lo") for name in names]
+        return columns
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Stations that come to their rows from one table. ``before`` are those behind the table, each with the number of
-    items that stand in a row there; from the ``merged``-th on rows are groups."""
+class _StageRun:
+    """Consecutive stages that read one table. ``before`` are the stages that made the table, each with the number of
+    items in a row there; from ``first_merged`` on, rows are groups."""
 
     source: str
-    before: Sequence[tuple[Station, int]]
-    stations: Sequence[Station]
-    views: Sequence[_View]
-    merged: int
+    before: Sequence[tuple[Stage, int]]
+    stages: Sequence[Stage]
+    views: Sequence[_BlockView]
+    first_merged: int
     sampling: Sampling
     options: LineageOptions
 
     @property
-    def _top(self) -> _View:
+    def _top(self) -> _BlockView:
         return self.views[-1]
 
     @property
-    def is_told(self) -> bool:
-        """Whether rows of the table carry all that is told of their items."""
-        leaf, all_ids = self._top.leaf, len(self._top.ids(0))
+    def is_complete(self) -> bool:
+        """Whether rows of the table carry everything that is recorded of their items."""
+        leaf, all_ids = self._top.leaf, len(self._top.item_ids(0))
         has_data = self.options.redact or leaf.data is not None
-        return leaf.begun == self.source and has_data and all(ids in (1, all_ids) for _, ids in self.before)
+        return leaf.origin == self.source and has_data and all(ids in (1, all_ids) for _, ids in self.before)
 
     @property
-    def passed(self) -> list[tuple[Station, int]]:
-        """Its stations, for the part after it."""
-        met = (len(view.course.met) for view in self.views)
-        return [(station, len(self._top.ids(each))) for station, each in zip(self.stations, met, strict=True)]
+    def finished_stages(self) -> list[tuple[Stage, int]]:
+        """Its stages, as the ``before`` of the next run."""
+        joined_counts = (len(view.path.joined_sources) for view in self.views)
+        return [
+            (stage, len(self._top.item_ids(joined_count)))
+            for stage, joined_count in zip(self.stages, joined_counts, strict=True)
+        ]
 
-    def dropped(self) -> Iterable[DataFrame]:
-        """The items that end here on the way, by the operator that drops them."""
-        ends = [view.course.drops for view in self.views]
-        for place in range(self._top.course.drops):
-            at = next(at for at, end in enumerate(ends) if end > place)
-            if at > 0 or self.before:  # what a source's own reader drops has never been an item
-                yield self._told(self._top.course.dropped(place), at)
+    def dropped_items(self) -> Iterable[DataFrame]:
+        """The items that the operators of these stages drop, one frame for each operator."""
+        ends = [view.path.drop_count for view in self.views]
+        for place in range(self._top.path.drop_count):
+            stage_place = next(stage_place for stage_place, end in enumerate(ends) if end > place)
+            if stage_place > 0 or self.before:  # what a source's own reader drops has never been an item
+                yield self._item_rows(self._top.path.dropped_rows(place), stage_place)
 
-    def arrived(self) -> DataFrame:
-        return self._told(self._top.reach.provenance.frame(self._top.block), len(self.stations))
+    def arrived_items(self) -> DataFrame:
+        return self._item_rows(self._top.locations.provenance.frame(self._top.block), len(self.stages))
 
-    def _told(self, rows: DataFrame, until: int) -> DataFrame:
-        """What is told of items that came through the stations before ``until``."""
+    def _item_rows(self, rows: DataFrame, stage_count: int) -> DataFrame:
+        """Item rows for items that came through the first ``stage_count`` stages."""
         from pyspark.sql import functions as F
 
         top, leaf = self._top, self._top.leaf
-        name = leaf.place(self.source, 0)
+        name = leaf.id_prefix(self.source, 0)
         hi, lo = F.col(f"{top.mark}.{name}_hi"), F.col(f"{top.mark}.{name}_lo")
-        chosen = self.sampling.chosen(lo)
+        chosen = self.sampling.condition(lo)
         rows = rows.where(hi.isNotNull() if chosen is None else hi.isNotNull() & chosen)
-        told: dict[str, Column] = {HI: hi, LO: lo, KEY: F.col(f"{top.mark}.k")}
-        told["s0"] = F.lit(None).cast("string") if self.options.redact else F.col(f"{top.mark}.d")
-        ids = top.ids(0)
-        for station, standing in self.before:
-            told[f"e{station.number}"] = F.lit(1)
-            told[f"c{station.number}"] = number_of(ids) if standing > 1 else F.lit(1)
-        for place, station in enumerate(self.stations[:until]):
-            told[f"e{station.number}"] = F.lit(1)
-            if place < self.merged:
-                ids = top.ids(len(self.views[place].course.met))
-                told[f"c{station.number}"] = number_of(ids) if len(ids) > 1 else F.lit(1)
-            elif station.company is not None:
-                told |= dict(zip((f"g{station.number}", f"h{station.number}"), top.reach.row_of_group(), strict=True))
-        if self.stations[0].calls:
-            told |= {f"{word}{self.stations[0].number}": F.col(f"{top.mark}.{word}") for word in "frx"}
+        columns: dict[str, Column] = {HI: hi, LO: lo, KEY: F.col(f"{top.mark}.{KEY_FIELD}")}
+        columns[stage_columns.data(0)] = (
+            F.lit(None).cast("string") if self.options.redact else F.col(f"{top.mark}.{DATA_FIELD}")
+        )
+        ids = top.item_ids(0)
+        for stage, item_count in self.before:
+            columns[stage_columns.emitted(stage.number)] = F.lit(1)
+            columns[stage_columns.contributors(stage.number)] = count_items(ids) if item_count > 1 else F.lit(1)
+        for place, stage in enumerate(self.stages[:stage_count]):
+            columns[stage_columns.emitted(stage.number)] = F.lit(1)
+            if place < self.first_merged:
+                ids = top.item_ids(len(self.views[place].path.joined_sources))
+                columns[stage_columns.contributors(stage.number)] = count_items(ids) if len(ids) > 1 else F.lit(1)
+            elif stage.contributor_table is not None:
+                columns |= dict(
+                    zip(
+                        (stage_columns.row_hi(stage.number), stage_columns.row_lo(stage.number)),
+                        top.locations.group_row_id(),
+                        strict=True,
+                    )
+                )
+        if self.stages[0].is_row_function:
+            number = self.stages[0].number
+            columns[stage_columns.flags(number)] = F.col(f"{top.mark}.{FLAGS_FIELD}")
+            columns[stage_columns.retries(number)] = F.col(f"{top.mark}.{RETRIES_FIELD}")
+            columns[stage_columns.error(number)] = F.col(f"{top.mark}.{ERROR_FIELD}")
         if self.options.contributor_ids and len(ids) > 1:
-            own = (f"{top.mark}.{name}_hi", f"{top.mark}.{name}_lo")
-            told["others"] = _together(others_than(own, ids))
-        return rows.select(*(column.alias(name) for name, column in told.items()))
+            own_id = (f"{top.mark}.{name}_hi", f"{top.mark}.{name}_lo")
+            columns["others"] = _item_list(other_items(own_id, ids))
+        return rows.select(*(column.alias(name) for name, column in columns.items()))
 
 
-def _together(others: Sequence[tuple[Column, Column]]) -> Column:
-    """Those that are there, in a list. One that can only be one needs no looking for others like it."""
+def _item_list(others: Sequence[tuple[Column, Column]]) -> Column:
+    """The present items as an array. A single item needs no search for duplicates."""
     from pyspark.sql import functions as F
 
     if len(others) == 1:
-        there, other = others[0]
-        return F.when(there, F.array(other))
-    return F.array_distinct(F.array_compact(F.array(*(F.when(there, other) for there, other in others))))
+        is_present, other = others[0]
+        return F.when(is_present, F.array(other))
+    return F.array_distinct(F.array_compact(F.array(*(F.when(is_present, other) for is_present, other in others))))

@@ -1,4 +1,4 @@
-"""The items of a run, written down, counted and handed on."""
+"""Writes the items of a run, counts them and passes them to the sinks."""
 
 from __future__ import annotations
 
@@ -10,197 +10,218 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Outcome, Reason, reason_of
 from headwater.pipeline.declare.options import LineageOptions, Mismatch
-from headwater.pipeline.items.accounts import Account, Way
+from headwater.pipeline.items import stage_columns
+from headwater.pipeline.items.accounts import ItemAccount, SourceStages
 from headwater.pipeline.items.collector import Collector
-from headwater.pipeline.items.item_ids import correlation
-from headwater.pipeline.items.item_log import MANIFEST, Journal, Line, Manifest
-from headwater.pipeline.items.item_records import REPEATED, ROWS, UNTOLD, counts, without_error_texts
+from headwater.pipeline.items.item_ids import correlation_uuid
+from headwater.pipeline.items.item_log import MANIFEST, ItemLog, Manifest, SourceLog
+from headwater.pipeline.items.item_records import INTERNAL_COUNTS, REPEATED, ROWS, outcome_counts, without_error_texts
 from headwater.pipeline.run.workspace import Workspace
-from headwater.pipeline.sinks import Outlets
+from headwater.pipeline.sinks import SinkGroup
 from headwater.redaction.literals import message_without_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _log = logging.getLogger("headwater")
-_AT_ONCE = 1_000
-"""Records handed to a sink at a time."""
-_NAMED = 100
-"""So many are named where items are missing."""
+_BATCH_SIZE = 1_000
+"""Records that a sink receives at a time."""
+_MAX_NAMED = 100
+"""Maximum number of missing items in a message."""
 
 
-class Settlement:
-    """``journal`` is what was written, None where no items are followed; ``fault`` why it could not be."""
+class ItemFinalizer:
+    """``item_log`` is None if no items are followed, or if it could not be written: then ``fault`` says why."""
 
     def __init__(
-        self, account: Account | None, workspace: Workspace, options: LineageOptions, outlets: Outlets
+        self, account: ItemAccount | None, workspace: Workspace, options: LineageOptions, outlets: SinkGroup
     ) -> None:
         self._account = account
         self._workspace = workspace
         self._options = options
         self._outlets = outlets
         self.collector = Collector(options)
-        self.journal: Journal | None = None
-        self.entered: DataFrame | None = None
+        self.item_log: ItemLog | None = None
+        self.entered_ids: DataFrame | None = None
         self.fault: str | None = None
         self.counts: dict[Reason, int] = {}
-        self.ended: dict[str, dict[Outcome, int]] = {}
-        """By source, how its rows ended."""
-        self._of_nodes: dict[tuple[str, str], int] = {}
+        self.end_counts: dict[str, dict[Outcome, int]] = {}
+        """By source, the number of rows by outcome."""
+        self._counts_by_node: dict[tuple[str, str], int] = {}
 
-    def settle(self) -> None:
-        """What goes wrong here is ours: the sinks are written, and the run has done what it was for."""
+    def finalize(self) -> None:
+        """An error here does not fail the run: its sinks are written already."""
         try:
             if self._account is not None:
-                with self._workspace.own_work():
-                    self._settle(self._account)
-                self.entered = self._account.entered()
+                with self._workspace.tag_own_jobs():
+                    self._write_items(self._account)
+                self.entered_ids = self._account.entered_ids()
         except Exception as fault:
-            self.journal, self.counts, self.ended, self.entered = None, {}, {}, None
+            self.item_log, self.counts, self.end_counts, self.entered_ids = None, {}, {}, None
             text = f"{type(fault).__name__}: {fault}"
             self.fault = message_without_values(text) if self._options.redact else text.splitlines()[0][:500]
             _log.warning("The items of the run could not be accounted for; the job is not affected. %s", self.fault)
             _log.debug("While accounting for items", exc_info=True)
 
-    def _settle(self, account: Account) -> None:
+    def _write_items(self, account: ItemAccount) -> None:
         drops = self._options.overflow == "drop"
         items = self._workspace.items
         first = f"{self._workspace.folder}/whole" if drops else items
-        lines: list[Line] = []
+        source_logs: list[SourceLog] = []
         rows: dict[str, DataFrame] = {}
-        lanes: dict[str, DataFrame] = {}
-        ways = list(account.ways())
-        for way in ways:
-            source = way.source.name
-            line = Line(source, way.stations, str(len(lines)))
-            lines.append(line)
-            lane = self._in_lane(account, way, f"{first}/{line.folder}")
-            if lane is not None:
-                lanes[source] = lane
-            rows[source] = self._written(account.journeys(way), f"{first}/{line.folder}") if lane is None else lane
-        if not lines:
+        fast_path_rows: dict[str, DataFrame] = {}
+        routes = list(account.source_stages())
+        for route in routes:
+            source = route.source.name
+            source_log = SourceLog(source, route.stages, str(len(source_logs)))
+            source_logs.append(source_log)
+            fast_rows = self._write_fast_path(account, route, f"{first}/{source_log.folder}")
+            if fast_rows is not None:
+                fast_path_rows[source] = fast_rows
+            rows[source] = (
+                self._write(account.item_rows(route), f"{first}/{source_log.folder}")
+                if fast_rows is None
+                else fast_rows
+            )
+        if not source_logs:
             return
-        companies = {
-            place: self._written(each, f"{items}/company/{place}")
-            for place, each in account.companies(ways, lanes).items()
+        contributor_tables = {
+            place: self._write(table, f"{items}/company/{place}")
+            for place, table in account.contributor_tables(routes, fast_path_rows).items()
         }
         if drops:
-            rows = self._with_room(rows)
-        for line in lines:
-            self._count(line, rows[line.source], keyed=account.keyed)
+            rows = self._mark_dropped(rows)
+        for source_log in source_logs:
+            self._count(source_log, rows[source_log.source], keyed=account.keyed)
         if drops:
             rows = {
-                line.source: self._written(self._left(rows[line.source]), f"{items}/{line.folder}") for line in lines
+                source_log.source: self._write(
+                    self._shorten_dropped(rows[source_log.source]), f"{items}/{source_log.folder}"
+                )
+                for source_log in source_logs
             }
             self._workspace.remove(first)
-        journal = Journal(Manifest(lines, self._options), rows, companies)
-        self._workspace.write_text(f"{items}/{MANIFEST}", journal.manifest.to_json())
-        self.journal = journal
-        self._hand_on(journal)
+        item_log = ItemLog(Manifest(source_logs, self._options), rows, contributor_tables)
+        self._workspace.write_text(f"{items}/{MANIFEST}", item_log.manifest.to_json())
+        self.item_log = item_log
+        self._deliver(item_log)
 
-    def _in_lane(self, account: Account, way: Way, path: str) -> DataFrame | None:
-        """Every item has at least one row in a lane. As many rows as items prove that it has no more."""
-        journeys = account.lane(way)
-        if journeys is None:
+    def _write_fast_path(self, account: ItemAccount, route: SourceStages, path: str) -> DataFrame | None:
+        """The fast path gives every item at least one row. As many rows as items prove that none has more."""
+        rows = account.fast_path_rows(route)
+        if rows is None:
             return None
-        found = self._written(journeys, path)
-        if found.count() == account.expected[way.source.name]:
-            return found
+        written = self._write(rows, path)
+        if written.count() == account.expected_rows[route.source.name]:
+            return written
         self._workspace.remove(path)
         return None
 
-    def _written(self, rows: DataFrame, path: str) -> DataFrame:
+    def _write(self, rows: DataFrame, path: str) -> DataFrame:
         if self._options.redact:
             rows = without_error_texts(rows)
-        return self._workspace.written(rows, path, [name for name in rows.columns if name in ("hi", "lo", "key", "s0")])
+        return self._workspace.write_and_read(
+            rows, path, [name for name in rows.columns if name in ("hi", "lo", "key", stage_columns.data(0))]
+        )
 
-    def _with_room(self, rows: dict[str, DataFrame]) -> dict[str, DataFrame]:
-        """The rows that there is room for, by their ids; the others are marked."""
+    def _mark_dropped(self, rows: dict[str, DataFrame]) -> dict[str, DataFrame]:
+        """Marks the rows beyond the cap, in the order of their ids."""
         from pyspark.sql import functions as F
 
-        id = correlation(F.col("hi"), F.col("lo"))
-        every = reduce(lambda one, other: one.union(other), (each.select(id.alias("id")) for each in rows.values()))
+        id = correlation_uuid(F.col("hi"), F.col("lo"))
+        all_ids = reduce(
+            lambda left, right: left.union(right), (source_rows.select(id.alias("id")) for source_rows in rows.values())
+        )
         cap = self._options.materialization_cap
-        first = every.orderBy("id").limit(cap + 1).agg(F.count("*"), F.max("id")).first()
+        first = all_ids.orderBy("id").limit(cap + 1).agg(F.count("*"), F.max("id")).first()
         assert first is not None
-        over = id >= first[1] if first[0] > cap else F.lit(False)
-        return {source: each.withColumn("dropped", F.when(over, True)) for source, each in rows.items()}
+        has_no_room = id >= first[1] if first[0] > cap else F.lit(False)
+        return {
+            source: source_rows.withColumn("dropped", F.when(has_no_room, True)) for source, source_rows in rows.items()
+        }
 
-    def _left(self, rows: DataFrame) -> DataFrame:
-        """Of those without room nothing that takes any."""
+    def _shorten_dropped(self, rows: DataFrame) -> DataFrame:
+        """Removes dropped rows, or their large columns."""
         from pyspark.sql import functions as F
 
-        kept = F.col("dropped").isNull()
+        is_kept = F.col("dropped").isNull()
         if not self._options.drop_records:
-            return rows.where(kept)
-        large = [name for name in rows.columns if name == "others" or (name[0] in "sg" and name[1:].isdigit())]
-        return rows.withColumns({name: F.when(kept, F.col(name)) for name in large})
+            return rows.where(is_kept)
+        large_columns = [name for name in rows.columns if name == "others" or stage_columns.is_large(name)]
+        return rows.withColumns({name: F.when(is_kept, F.col(name)) for name in large_columns})
 
-    def _count(self, line: Line, rows: DataFrame, *, keyed: bool) -> None:
+    def _count(self, source_log: SourceLog, rows: DataFrame, *, keyed: bool) -> None:
         from pyspark.sql import functions as F
 
-        asked = counts(line.stations)
+        aggregates = outcome_counts(source_log.stages)
         if not keyed:
-            for word in UNTOLD:
-                del asked[line.source, word]
-        named = [column.alias(f"n{place}") for place, column in enumerate(asked.values())]
-        named += [F.count("*").alias("all"), F.coalesce(F.sum("e0"), F.lit(0)).alias("rows")]
-        ended = self.ended.setdefault(line.source, {})
+            for word in INTERNAL_COUNTS:
+                del aggregates[source_log.source, word]
+        named = [column.alias(f"n{place}") for place, column in enumerate(aggregates.values())]
+        named += [F.count("*").alias("all"), F.coalesce(F.sum(stage_columns.emitted(0)), F.lit(0)).alias("rows")]
+        ended = self.end_counts.setdefault(source_log.source, {})
         for row in rows.groupBy("outcome", "dropped").agg(*named).collect():
-            for place, each in enumerate(asked):
-                self._of_nodes[each] = self._of_nodes.get(each, 0) + row[f"n{place}"]
+            for place, key in enumerate(aggregates):
+                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{place}"]
             outcome = Outcome(row["outcome"])
             ended[outcome] = ended.get(outcome, 0) + int(row["rows"])
             reason = reason_of(outcome, dropped=bool(row["dropped"]))
             self.counts[reason] = self.counts.get(reason, 0) + row["all"]
         self.counts = {reason: self.counts[reason] for reason in Reason if reason in self.counts}
-        for each in asked:
-            self._of_nodes.setdefault(each, 0)
+        for key in aggregates:
+            self._counts_by_node.setdefault(key, 0)
 
-    def _hand_on(self, journal: Journal) -> None:
+    def _deliver(self, item_log: ItemLog) -> None:
         if self._outlets.wants_frames:
-            self._outlets.write_frame(journal.records)
-        many = sum(self.counts.values())
+            self._outlets.write_frame(item_log.records)
+        record_count = sum(self.counts.values())
         cap = self._options.materialization_cap
-        room = self._options.overflow == "materialize" or many <= cap
-        kept = list(islice(journal.at_hand(None if room else cap, whole=not room), None if room else cap))
-        self.collector.record(kept, as_they_are=True)
+        has_room = self._options.overflow == "materialize" or record_count <= cap
+        local = list(
+            islice(
+                item_log.local_records(None if has_room else cap, only_complete=not has_room), None if has_room else cap
+            )
+        )
+        self.collector.record(local, as_they_are=True)
         if self._outlets.wants_records:
-            every = iter(kept) if room else journal.one_by_one()
-            while some := list(islice(every, _AT_ONCE)):
-                self._outlets.write(some)
+            records = iter(local) if has_room else item_log.iterate_records()
+            while batch := list(islice(records, _BATCH_SIZE)):
+                self._outlets.write(batch)
 
     def check(self) -> None:
-        """A key that two rows have names neither of them; and a row that was read and is in no record is lost."""
-        if self._account is None or self.journal is None:
+        """Reports keys that several rows share, and rows that were read and are in no record."""
+        if self._account is None or self.item_log is None:
             return
-        for (node, word), rows in self._of_nodes.items():
+        for (node, word), rows in self._counts_by_node.items():
             if word != ROWS:
                 continue
-            items = self._of_nodes[node, "items"]
-            if self._of_nodes.get((node, REPEATED)):
-                self._options.mismatched(Mismatch(node, rows, items, aggregated=True))
-            expected = self._account.expected.get(node, rows)
+            items = self._counts_by_node[node, "items"]
+            if self._counts_by_node.get((node, REPEATED)):
+                self._options.report_mismatch(Mismatch(node, rows, items, aggregated=True))
+            expected = self._account.expected_rows.get(node, rows)
             if expected != rows:
-                self._options.mismatched(Mismatch(node, expected, rows, *self.strays()))
+                self._options.report_mismatch(Mismatch(node, expected, rows, *self.find_strays()))
 
-    def strays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """(missing, surplus): items that can still be found in the sources and in no record, and the other way about;
-        some of them, by their ids."""
-        if self.entered is None or self.journal is None:
+    def find_strays(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """(missing, surplus): ids of some items that are in the sources and in no record, and the reverse."""
+        if self.entered_ids is None or self.item_log is None:
             return (), ()
-        recorded = self.journal.records.select("correlation_id")
+        recorded = self.item_log.records.select("correlation_id")
         try:
-            with self._workspace.own_work():
-                found = [
-                    one.join(other, "correlation_id", "left_anti").limit(_NAMED).collect()
-                    for one, other in ((self.entered, recorded), (recorded, self.entered))
+            with self._workspace.tag_own_jobs():
+                stray_rows = [
+                    left.join(right, "correlation_id", "left_anti").limit(_MAX_NAMED).collect()
+                    for left, right in ((self.entered_ids, recorded), (recorded, self.entered_ids))
                 ]
-        except Exception as gone:  # as a source that has changed; the numbers are told all the same
-            _log.warning("Which items are missing cannot be told: %s", f"{gone}".splitlines()[0][:500])
+        except Exception as error:  # for example a source that has changed; the counts are reported all the same
+            _log.warning("The missing items are not known: %s", f"{error}".splitlines()[0][:500])
             return (), ()
-        missing, extra = (tuple(sorted(row["correlation_id"] for row in rows)) for rows in found)
+        missing, extra = (tuple(sorted(row["correlation_id"] for row in rows)) for rows in stray_rows)
         return missing, extra
 
-    def of_node(self, node: str) -> Mapping[str, int]:
-        return {word: count for (name, word), count in self._of_nodes.items() if name == node and word not in UNTOLD}
+    def node_counts(self, node: str) -> Mapping[str, int]:
+        return {
+            word: count
+            for (name, word), count in self._counts_by_node.items()
+            if name == node and word not in INTERNAL_COUNTS
+        }

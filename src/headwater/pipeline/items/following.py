@@ -1,7 +1,7 @@
-"""Following items through a run: sources that tell their rows apart, row functions whose results are kept.
+"""Follows items through a run: gives ids to source rows, and stores the results of row functions.
 
-User code sees plain frames. What is ours stands beside them, in tables of the run's own: a row function runs once, and
-all that comes after it is computed from what it gave.
+User code sees plain frames. Item ids are in tables of the run's own: a row function runs once, and everything after it
+is computed from its stored results.
 """
 
 from __future__ import annotations
@@ -14,266 +14,297 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import RowsRefused
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PipelineNode,
+    RowMapNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.items.item_ids import (
     HI,
     KEY,
     LO,
-    ItemSql,
+    ItemIdSql,
     Sampling,
-    by_content,
-    by_key,
-    by_place,
-    kept_ids,
-    salt_of,
-    without_values,
+    add_content_ids,
+    key_ids,
+    position_ids,
+    source_salt,
+    stored_ids,
+    without_key_values,
 )
-from headwater.pipeline.items.item_locations import Reach
-from headwater.pipeline.items.leaves import OUT, Leaf, Leaves
-from headwater.pipeline.items.pairing import Input, Paired, Pairing
+from headwater.pipeline.items.item_locations import ItemLocations
+from headwater.pipeline.items.leaves import (
+    DATA_FIELD,
+    ERROR_FIELD,
+    FLAGS_FIELD,
+    KEY_FIELD,
+    OUT,
+    RETRIES_FIELD,
+    ItemLeaf,
+    ItemLeaves,
+)
+from headwater.pipeline.items.pairing import OutputPairing, PairedOutput, PairingInput
 from headwater.pipeline.run import steps
-from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
 from headwater.rows.identity import OUT_ID
-from headwater.rows.names import named_leaves
-from headwater.rows.provenance import Provenance
+from headwater.rows.names import name_leaves
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_SCANNED = ("Project", "Filter", "SubqueryAlias", "LogicalRelation", "View")
-_TRACKED = "__hw_i"
-_KEY, _DATA = "__hw_ik", "__hw_id"
+_SCAN_OPERATORS = ("Project", "Filter", "SubqueryAlias", "LogicalRelation", "View")
+_ID_COLUMN = "__hw_i"
+_KEY_COLUMN, _DATA_COLUMN = "__hw_ik", "__hw_id"
 
 
 @dataclass
-class Following:
+class ItemTracker:
     spark: SparkSession
     workspace: Workspace
     sampling: Sampling
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    behind: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By node, the sources it takes from, through others."""
-    lanes: frozenset[str] = frozenset()
-    """Sources whose items may stay one row each, so that it pays to keep what is told of them beside that row."""
-    data: bool = False
-    """Whether it is told how items looked."""
+    sources_behind: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By node, the sources that it depends on."""
+    fast_path_sources: frozenset[str] = frozenset()
+    """Sources whose items may stay one row each, so that their key and data are stored with that row."""
+    records_data: bool = False
+    """Whether records contain the data of items."""
 
     def __post_init__(self) -> None:
-        self._leaves = Leaves(self.spark)
-        self._reaches: dict[str, Reach] = {}
-        self._pairing = Pairing(self.workspace, self.sampling)
-        self._repeats: dict[str, bool] = {}
+        self._leaves = ItemLeaves(self.spark)
+        self._locations: dict[str, ItemLocations] = {}
+        self._pairing = OutputPairing(self.workspace, self.sampling)
+        self._shared_keys: dict[str, bool] = {}
         self.continuity: dict[str, Continuity] = {}
-        """Of nodes whose rows do not go on by row lineage."""
+        """By node, for nodes whose rows are not followed by row lineage."""
 
-    def know(self, leaf: Leaf) -> None:
-        """A table that says itself which items its rows are made of."""
+    def add_leaf(self, leaf: ItemLeaf) -> None:
+        """Adds a table whose rows carry the ids of their items."""
         self._leaves.add(leaf)
 
-    def reach(self, node: str) -> Reach:
-        """Where items are at a node whose frame is there."""
-        if node not in self._reaches:
-            self._reaches[node] = Reach(*self._leaves.of(self.frames[node]))
-        return self._reaches[node]
+    def locations(self, node: str) -> ItemLocations:
+        """The locations of items at a node that has a frame."""
+        if node not in self._locations:
+            self._locations[node] = ItemLocations(*self._leaves.provenance_of(self.frames[node]))
+        return self._locations[node]
 
-    def source(self, node: Source, frame: DataFrame) -> DataFrame:
-        """The frame to go on with. Files are read again when items are looked for; anything else may be other data the
-        next time, and is kept."""
-        salt = salt_of(node.pipeline.id, node.segment)
-        scan = self._scan(node, frame, salt)
+    def follow_source(self, node: SourceNode, frame: DataFrame) -> DataFrame:
+        """The frame to continue with. Files are read again when items are located; other sources may change between two
+        reads, so their rows are stored."""
+        salt = source_salt(node.pipeline.id, node.segment)
+        scan = self._scan_of(node, frame, salt)
         if scan is not None:
-            self._leaves.add(self._beginning(node, *scan))
+            self._leaves.add(self._source_leaf(node, *scan))
             return frame
         if node.key:
             types = dict(frame.dtypes)
             ids = self._by_key(salt, node.key, [(name, types[name]) for name in node.key])
-            minted = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
+            with_ids = frame.selectExpr("*", f"{ids.hi} as {HI}", f"{ids.lo} as {LO}", f"{ids.key} as {KEY}")
         else:
-            minted = by_content(frame, salt)
-        table = self.workspace.keep(node.name, minted)
+            with_ids = add_content_ids(frame, salt)
+        table = self.workspace.keep(node.name, with_ids)
         paths = frozenset([self.workspace.absolute(self.workspace.table(node.name))])
-        self._leaves.add(self._beginning(node, paths, kept_ids(), {name: name for name in frame.columns}))
-        return table.select(*map(steps.quoted, frame.columns))
+        self._leaves.add(self._source_leaf(node, paths, stored_ids(), {name: name for name in frame.columns}))
+        return table.select(*map(steps.quote_name, frame.columns))
 
-    def count(self, node: Source) -> int:
-        """How many rows of a source are items that are followed; and whether two of them share a key."""
+    def count_items(self, node: SourceNode) -> int:
+        """Counts the followed items of a source, and notes whether two of them share a key."""
         from pyspark.sql import functions as F
 
-        with self.workspace.own_work():
+        with self.workspace.tag_own_jobs():
             if not node.key and self.sampling.every == 1:
                 return self.frames[node.name].count()
-            rows = self.reach(node.name).rows(node.name, self.sampling)
+            rows = self.locations(node.name).rows(node.name, self.sampling)
             if rows is None:
                 return 0
             # One half of the ids is less to bring together; where it alone tells them apart, both do.
-            found = rows.agg(F.count("*"), F.count_distinct(LO)).first()
-            assert found is not None
-            self._repeats[node.name] = found[0] != found[1]
-            return int(found[0])
+            counts = rows.agg(F.count("*"), F.count_distinct(LO)).first()
+            assert counts is not None
+            self._shared_keys[node.name] = counts[0] != counts[1]
+            return int(counts[0])
 
-    def repeats(self, node: Source) -> bool:
+    def may_share_keys(self, node: SourceNode) -> bool:
         """Whether rows of a source may share a key."""
-        return self._repeats.get(node.name, bool(node.key))
+        return self._shared_keys.get(node.name, bool(node.key))
 
-    def _beginning(self, node: Source, paths: frozenset[str], ids: ItemSql, columns: Mapping[str, str] | None) -> Leaf:
-        """``columns``: the source's, by the name in the table; None if they are not simply columns of it."""
-        told = self.data and columns is not None
-        row = ", ".join(f"{steps.quoted(there)} as {steps.quoted(name)}" for name, there in (columns or {}).items())
-        data = f"to_json(struct({row}), map('ignoreNullFields', 'false'))" if told and row else None
-        own = {node.name: [(ids.hi, ids.lo)]}
-        return Leaf(node.name, paths, own, key=ids.key, data=data, begun=node.name)
+    def _source_leaf(
+        self, node: SourceNode, paths: frozenset[str], ids: ItemIdSql, columns: Mapping[str, str] | None
+    ) -> ItemLeaf:
+        """``columns``: the source's columns with their names in the table; None if some are computed."""
+        has_data = self.records_data and columns is not None
+        row = ", ".join(
+            f"{steps.quote_name(table_column)} as {steps.quote_name(name)}"
+            for name, table_column in (columns or {}).items()
+        )
+        data = f"to_json(struct({row}), map('ignoreNullFields', 'false'))" if has_data and row else None
+        ids_by_source = {node.name: [(ids.hi, ids.lo)]}
+        return ItemLeaf(node.name, paths, ids_by_source, key=ids.key, data=data, origin=node.name)
 
-    def _scan(
-        self, node: Source, frame: DataFrame, salt: str
-    ) -> tuple[frozenset[str], ItemSql, Mapping[str, str] | None] | None:
-        """Where the frame's rows lie, what tells them apart there and what its columns are called there, if they are
-        simply rows of files."""
+    def _scan_of(
+        self, node: SourceNode, frame: DataFrame, salt: str
+    ) -> tuple[frozenset[str], ItemIdSql, Mapping[str, str] | None] | None:
+        """The paths, ids and column names of the frame's rows, if the frame is a plain scan of files."""
         analyzed: Any = frame._jdf.queryExecution().analyzed()
         try:
-            provenance = Provenance(self.spark, analyzed)
+            provenance = RowProvenance(self.spark, analyzed)
         except RowsRefused:
             return None
         sources, blocks = provenance.sources, provenance.blocks
         if len(sources) != 1 or len(blocks) != 1 or sources[0].id != "position" or not _is_scan(analyzed):
             return None
-        paths = frozenset(named_leaves(self.spark, [provenance.leaf(0)])[0].paths)
-        if any(leaf.paths == paths for leaf in self._leaves.known):
-            return None  # read by another source as well: whose rows they are could not be told
+        paths = frozenset(name_leaves(self.spark, [provenance.leaf(0)])[0].paths)
+        if any(leaf.paths == paths for leaf in self._leaves.leaves):
+            return None  # read by another source as well: the rows could not be assigned to one of them
         at_leaf = {column.expr_id: column for column in sources[0].columns}
-        shown = {column.name: at_leaf.get(column.expr_id) for column in provenance.columns}
-        names = {name: column.name for name, column in shown.items() if column is not None}
-        known = names if len(names) == len(provenance.columns) else None
+        leaf_columns = {column.name: at_leaf.get(column.expr_id) for column in provenance.columns}
+        names = {name: column.name for name, column in leaf_columns.items() if column is not None}
+        plain_names = names if len(names) == len(provenance.columns) else None
         if not node.key:
-            return paths, by_place(salt), known
-        own = [shown[name] for name in node.key]
-        columns = [column for column in own if column is not None]
-        if len(columns) < len(own):
-            return None  # a column that the reader made
-        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), known
+            return paths, position_ids(salt), plain_names
+        key_columns = [leaf_columns[name] for name in node.key]
+        columns = [column for column in key_columns if column is not None]
+        if len(columns) < len(key_columns):
+            return None  # a column that the reader computed
+        return paths, self._by_key(salt, node.key, [(column.name, column.type) for column in columns]), plain_names
 
-    def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemSql:
-        ids = by_key(salt, fields)
-        return ids if self.data else without_values(ids, names)
+    def _by_key(self, salt: str, names: Sequence[str], fields: Sequence[tuple[str, str]]) -> ItemIdSql:
+        ids = key_ids(salt, fields)
+        return ids if self.records_data else without_key_values(ids, names)
 
-    def through(self, node: Transform | Join | Aggregate | RowMap, frame: DataFrame) -> DataFrame:
-        """The frame to go on with. A declared mapper decides first. Where row lineage then refuses to tell, as of
-        chance or of code that it cannot look into, the output is kept, and goes on by position if it can."""
-        inputs = [Input(self.frames[name], self.reach(name)) for name in node.inputs]
+    def follow_output(self, node: TransformNode | JoinNode | AggregateNode | RowMapNode, frame: DataFrame) -> DataFrame:
+        """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
+        randomness or opaque code, the output is stored and followed by position, if possible."""
+        inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]
         if node.mapper is not None:
-            return self._told(node, self._pairing.by_mapper(node, frame, inputs, node.mapper))
+            return self._use_pairs(node, self._pairing.by_mapper(node, frame, inputs, node.mapper))
         try:
-            reach = Reach(*self._leaves.of(frame))
+            locations = ItemLocations(*self._leaves.provenance_of(frame))
         except RowsRefused:
-            reach = None
-        if reach is not None and not reach.hidden:
-            return self._standing(node, frame, reach) if _may_differ(reach) else self._seen(node, frame, reach)
+            locations = None
+        if locations is not None and not locations.hidden_sources:
+            return (
+                self._store_rows(node, frame, locations)
+                if _may_change(locations)
+                else self._remember(node, frame, locations)
+            )
         paired = None
-        if isinstance(node, Transform) and len(inputs) == 1:
+        if isinstance(node, TransformNode) and len(inputs) == 1:
             paired = self._pairing.by_position(node, inputs[0], lambda rows: steps.transform(node, [rows]))
-        if paired is None and reach is not None and reach.sources - reach.hidden:
-            return self._seen(node, frame, reach)  # of some sources it can be told
-        return self._told(node, paired or self._pairing.untold(node, frame, self.behind[node.name]))
+        if paired is None and locations is not None and locations.sources - locations.hidden_sources:
+            return self._remember(node, frame, locations)  # some sources can be followed
+        return self._use_pairs(node, paired or self._pairing.without_pairs(node, frame, self.sources_behind[node.name]))
 
-    def _seen(self, node: Node, frame: DataFrame, reach: Reach) -> DataFrame:
-        self._reaches[node.name] = reach
+    def _remember(self, node: PipelineNode, frame: DataFrame, locations: ItemLocations) -> DataFrame:
+        self._locations[node.name] = locations
         return frame
 
-    def _standing(self, node: Node, frame: DataFrame, reach: Reach) -> DataFrame:
-        """Of rows that another execution may not repeat, as those that a limit takes: kept with the items they carry.
-        Who else is behind them would be found by another execution."""
+    def _store_rows(self, node: PipelineNode, frame: DataFrame, locations: ItemLocations) -> DataFrame:
+        """Stores rows that another execution may not repeat, such as those of a limit, with the items they carry. Items
+        that only another execution could find are lost."""
         from pyspark.sql import functions as F
 
-        carried, tracking = _tracking(reach)
+        carried, tracking = _tracking_columns(locations)
         ids = [F.col(column).alias(name) for name, column in tracking.items()]
         plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(frame.columns)]
-        rows = reach.identified(reach.provenance.frame(0)).select(*ids, *plain)
+        rows = locations.with_out_ids(locations.provenance.frame(0)).select(*ids, *plain)
         table = self.workspace.keep(f"{node.name}>", rows)
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
-        lost = frozenset(reach.lost | reach.linked())
-        self._leaves.add(Leaf(node.name, paths, _as_sql(carried), lost=lost))
-        return table.select(*map(steps.quoted, frame.columns))
+        lost = frozenset(locations.lost_sources | locations.linked_sources())
+        self._leaves.add(ItemLeaf(node.name, paths, _quote_ids(carried), lost_sources=lost))
+        return table.select(*map(steps.quote_name, frame.columns))
 
-    def _told(self, node: Node, paired: Paired) -> DataFrame:
+    def _use_pairs(self, node: PipelineNode, paired: PairedOutput) -> DataFrame:
         self._leaves.add(paired.leaf)
         self.continuity[node.name] = paired.continuity
         return paired.frame
 
-    def row_map(self, node: RowMap, input: str) -> Kept:
-        """The function's results, and what became of each row, kept."""
+    def follow_row_map(self, node: RowMapNode, input: str) -> FunctionOutput:
+        """Runs the function and stores its results with the outcome of each row."""
         from pyspark.sql import functions as F
 
-        reach = self.reach(input)
-        followed = reach.identified(reach.provenance.frame(0))
-        carried, tracking = _tracking(reach)
-        linked = reach.linked()
+        locations = self.locations(input)
+        followed = locations.with_out_ids(locations.provenance.frame(0))
+        carried, tracking = _tracking_columns(locations)
+        linked = locations.linked_sources()
         if linked:
             tracking[OUT] = OUT_ID
         plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(self.frames[input].columns)]
-        ours = {name: F.col(column) for name, column in tracking.items()}
-        begun, along = ("", {}) if linked else self._along(reach, carried)
-        ours |= along
+        tracking_columns = {name: F.col(column) for name, column in tracking.items()}
+        origin, origin_columns = ("", {}) if linked else self._origin_columns(locations, carried)
+        tracking_columns |= origin_columns
         los = [tracking[lo] for columns in carried.values() for _, lo in columns]
-        chosen = [column for lo in los if (column := self.sampling.chosen(F.col(lo))) is not None]
+        chosen = [column for lo in los if (column := self.sampling.condition(F.col(lo))) is not None]
         if chosen and not linked and node.on_error != "dead_letter":
-            # Of a row without an item that is followed nothing need be kept; of one with such an item, all beside it.
-            # A dead letter names its items in any case.
-            here = reduce(or_, (F.coalesce(column, F.lit(False)) for column in chosen))
-            ours = {name: F.when(here, column) for name, column in ours.items()}
-        given = followed.select(*(column.alias(name) for name, column in ours.items()), *plain)
-        rows = self.workspace.keep(node.name, steps.followed_map(node, given, len(ours)))
-        pairs = {source: self._pairs(node, reach, source) for source in sorted(linked)}
-        kept = Kept(node, rows, carried, pairs, frozenset(reach.lost))
+            # Ids are stored only for rows with a followed item, then for all their items. A dead letter names its
+            # items in any case.
+            has_item = reduce(or_, (F.coalesce(column, F.lit(False)) for column in chosen))
+            tracking_columns = {name: F.when(has_item, column) for name, column in tracking_columns.items()}
+        input_rows = followed.select(*(column.alias(name) for name, column in tracking_columns.items()), *plain)
+        rows = self.workspace.keep(node.name, steps.row_map_with_outcomes(node, input_rows, len(tracking_columns)))
+        pairs = {source: self._store_pairs(node, locations, source) for source in sorted(linked)}
+        output = FunctionOutput(node, rows, carried, pairs, frozenset(locations.lost_sources))
         paths = frozenset([self.workspace.absolute(self.workspace.table(node.name))])
-        told = {"f": "__hw_outcome", "r": "__hw_retries", "x": "__hw_error"}
-        leaf = Leaf(node.name, paths, _as_sql(carried), pairs, lost=frozenset(reach.lost), told=told)
-        if along:
-            leaf = replace(leaf, key=_KEY, data=_DATA if _DATA in along else None, begun=begun)
+        extra = {FLAGS_FIELD: "__hw_outcome", RETRIES_FIELD: "__hw_retries", ERROR_FIELD: "__hw_error"}
+        leaf = ItemLeaf(
+            node.name, paths, _quote_ids(carried), pairs, lost_sources=frozenset(locations.lost_sources), extra=extra
+        )
+        if origin_columns:
+            leaf = replace(
+                leaf, key=_KEY_COLUMN, data=_DATA_COLUMN if _DATA_COLUMN in origin_columns else None, origin=origin
+            )
         self._leaves.add(leaf)
-        return kept
+        return output
 
-    def _along(self, reach: Reach, carried: Mapping[str, list[tuple[str, str]]]) -> tuple[str, dict[str, Column]]:
-        """What is told of one of the sources' items, if they may stay one row each."""
+    def _origin_columns(
+        self, locations: ItemLocations, carried: Mapping[str, list[tuple[str, str]]]
+    ) -> tuple[str, dict[str, Column]]:
+        """The source whose key and data are stored with the row, if its items may stay one row each."""
         from pyspark.sql import functions as F
 
-        for number in reach.provenance.blocks[0].sources:
-            leaf = reach.leaves.get(number)
-            if leaf is None or leaf.begun not in self.lanes or len(carried.get(leaf.begun, ())) != 1:
+        for number in locations.provenance.blocks[0].sources:
+            leaf = locations.leaves.get(number)
+            if leaf is None or leaf.origin not in self.fast_path_sources or len(carried.get(leaf.origin, ())) != 1:
                 continue
-            mark = reach.provenance.sources[number].hit
-            words = {_KEY: "k"} | ({_DATA: "d"} if leaf.data is not None else {})
-            return leaf.begun, {name: F.col(f"{mark}.{word}") for name, word in words.items()}
+            mark = locations.provenance.sources[number].mark
+            fields = {_KEY_COLUMN: KEY_FIELD} | ({_DATA_COLUMN: DATA_FIELD} if leaf.data is not None else {})
+            return leaf.origin, {name: F.col(f"{mark}.{struct_field}") for name, struct_field in fields.items()}
         return "", {}
 
-    def _pairs(self, node: RowMap, reach: Reach, source: str) -> DataFrame:
-        """The items behind each row that the function was given, where many have made it."""
-        pairs = reach.pairs(source, self.sampling)
+    def _store_pairs(self, node: RowMapNode, locations: ItemLocations, source: str) -> DataFrame:
+        """Stores the items of each input row of the function, where many items made it."""
+        pairs = locations.pairs(source, self.sampling)
         assert pairs is not None
         return self.workspace.keep(f"{node.name}<{source}", pairs.withColumnRenamed(OUT_ID, OUT))
 
 
-def _tracking(reach: Reach) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
-    """By source the columns that will carry its items, and what goes into each."""
+def _tracking_columns(locations: ItemLocations) -> tuple[dict[str, list[tuple[str, str]]], dict[str, str]]:
+    """By source the columns for its items; and for each column the value."""
     carried: dict[str, list[tuple[str, str]]] = {}
     columns: dict[str, str] = {}
-    for source, (hi, lo) in reach.carried():
-        names = (f"{_TRACKED}{len(columns)}", f"{_TRACKED}{len(columns) + 1}")
+    for source, (hi, lo) in locations.carried_ids():
+        names = (f"{_ID_COLUMN}{len(columns)}", f"{_ID_COLUMN}{len(columns) + 1}")
         columns |= dict(zip(names, (hi, lo), strict=True))
         carried.setdefault(source, []).append(names)
     return carried, columns
 
 
-def _may_differ(reach: Reach) -> bool:
-    """Whether another execution may give other rows, and not only other values in rows that their group tells apart."""
-    notes = reach.provenance.notes
-    return bool(notes) and (not reach.linked() or any("limit" in note for note in notes))
+def _may_change(locations: ItemLocations) -> bool:
+    """Whether another execution may return other rows, and not only other values in rows that their group
+    identifies."""
+    notes = locations.provenance.notes
+    return bool(notes) and (not locations.linked_sources() or any("limit" in note for note in notes))
 
 
-def _as_sql(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
+def _quote_ids(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[tuple[str, str]]]:
     return {source: [(f"`{hi}`", f"`{lo}`") for hi, lo in columns] for source, columns in carried.items()}
 
 
 def _is_scan(plan: Any) -> bool:
     children = plan.children()
     below = (children.apply(place) for place in range(children.size()))
-    return plan.getClass().getSimpleName() in _SCANNED and all(map(_is_scan, below))
+    return plan.getClass().getSimpleName() in _SCAN_OPERATORS and all(map(_is_scan, below))

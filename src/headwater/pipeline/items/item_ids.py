@@ -1,7 +1,7 @@
-"""Correlation ids: 128 bits of what tells a row of a source apart, the same in every run.
+"""Correlation ids: 128 bits that identify a row of a source, the same in every run.
 
-Within Spark an id is two numbers. They come from the declared key, else from the row's place in its file, else from its
-content and a number among equal rows.
+Within Spark an id is two numbers. They are hashes of the declared key, else of the row's position in its file, else of
+its content and a number among equal rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
 from headwater.redaction.shapes import MARK
-from headwater.rows.identity import halves_of
+from headwater.rows.identity import id_halves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,78 +20,78 @@ if TYPE_CHECKING:
 HI, LO = "__hw_hi", "__hw_lo"
 KEY = "__hw_key"
 ID = (HI, LO)
-MOST_NAMED = 100
-"""So many of the items that were merged with one are named in its record, at most."""
+MAX_NAMED = 100
+"""Maximum number of contributors that a record names."""
 
 _NESTED = ("struct<", "array<", "map<", "variant")
 
 
 @dataclass(frozen=True)
-class ItemSql:
-    """The id of a table's rows and what they are known by, as SQL over its columns."""
+class ItemIdSql:
+    """SQL expressions for the id and the key of a table's rows."""
 
     hi: str
     lo: str
     key: str
 
 
-def salt_of(pipeline_id: str, source: str) -> str:
-    """Rows of two sources with equal keys are two items."""
+def source_salt(pipeline_id: str, source: str) -> str:
+    """A salt, so that rows of two sources with equal keys are two items."""
     return uuid5(UUID(pipeline_id), source).hex
 
 
-def by_key(salt: str, fields: Sequence[tuple[str, str]]) -> ItemSql:
-    """``fields``: the key's columns, each with its type."""
-    told: list[str] = []
+def key_ids(salt: str, fields: Sequence[tuple[str, str]]) -> ItemIdSql:
+    """Ids from key columns. ``fields``: each column with its type."""
+    expressions: list[str] = []
     for name, type in fields:
         quoted = f"`{name.replace('`', '``')}`"
         nested = type.startswith(_NESTED)  # within these, the hash would pass over nulls
-        told += [
+        expressions += [
             f"isnull({quoted})",
             f"to_json(struct({quoted}), map('ignoreNullFields', 'false'))" if nested else quoted,
         ]
     columns = ", ".join(f"`{name.replace('`', '``')}`" for name, _ in fields)
-    return _hashed(salt, told, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
+    return _hashed_ids(salt, expressions, f"to_json(struct({columns}), map('ignoreNullFields', 'false'))")
 
 
-def without_values(ids: ItemSql, names: Sequence[str]) -> ItemSql:
-    """The same ids; what the rows are known by names the columns of the key, and not the values in them."""
+def without_key_values(ids: ItemIdSql, names: Sequence[str]) -> ItemIdSql:
+    """The same ids with a key that names its columns and hides their values."""
     columns = ", ".join(f"'{MARK}' as `{name.replace('`', '``')}`" for name in names)
     return replace(ids, key=f"to_json(struct({columns}))")
 
 
-def by_place(salt: str) -> ItemSql:
-    """Of Parquet files."""
-    place = ["_metadata.file_path", "_metadata.row_index"]
-    return _hashed(salt, place, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
+def position_ids(salt: str) -> ItemIdSql:
+    """Ids from positions in Parquet files."""
+    expressions = ["_metadata.file_path", "_metadata.row_index"]
+    return _hashed_ids(salt, expressions, "to_json(struct(_metadata.file_path as file, _metadata.row_index as row))")
 
 
-def kept_ids() -> ItemSql:
-    """Of a table that was kept with its ids."""
-    return ItemSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
+def stored_ids() -> ItemIdSql:
+    """Ids of a table that was stored with them."""
+    return ItemIdSql(f"`{HI}`", f"`{LO}`", f"`{KEY}`")
 
 
-def by_content(rows: DataFrame, salt: str) -> DataFrame:
-    """The rows with their ids; equal rows are numbered, and which of them has which number does not matter."""
+def add_content_ids(rows: DataFrame, salt: str) -> DataFrame:
+    """Adds ids from the content of rows. Equal rows are numbered, in any order."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     columns = [(F.col(f"`{field.name}`"), field.dataType) for field in rows.schema.fields]
-    hashed = rows.select("*", *(half.alias(name) for half, name in zip(halves_of(columns), ID, strict=True)))
+    hashed = rows.select("*", *(half.alias(name) for half, name in zip(id_halves(columns), ID, strict=True)))
     equal = Window.partitionBy(*ID).orderBy(*ID)
     numbered = hashed.select("*", F.row_number().over(equal).alias(KEY))
-    minted = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
+    ids = [F.xxhash64(F.lit(seed), F.lit(salt), *ID, KEY).alias(name) for seed, name in enumerate(ID)]
     key = F.to_json(F.struct(F.hex(HI).alias("content"), F.col(KEY).alias("number"))).alias(KEY)
-    return numbered.select(*(f"`{name}`" for name in rows.columns), *minted, key)
+    return numbered.select(*(f"`{name}`" for name in rows.columns), *ids, key)
 
 
-def _hashed(salt: str, told: Sequence[str], key: str) -> ItemSql:
-    inner = ", ".join(told)
-    return ItemSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
+def _hashed_ids(salt: str, expressions: Sequence[str], key: str) -> ItemIdSql:
+    inner = ", ".join(expressions)
+    return ItemIdSql(f"xxhash64(0, '{salt}', {inner})", f"xxhash64(1, '{salt}', {inner})", key)
 
 
-def correlation(hi: Column, lo: Column) -> Column:
-    """The id as people see it: a UUID."""
+def correlation_uuid(hi: Column, lo: Column) -> Column:
+    """The id as a UUID."""
     from pyspark.sql import functions as F
 
     first, last = (F.lower(F.lpad(F.hex(half), 16, "0")) for half in (hi, lo))
@@ -105,42 +105,42 @@ def correlation(hi: Column, lo: Column) -> Column:
     )
 
 
-def some_of_each(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
-    """How many items each group of rows has, some of them by their ids, and whether these are not all: always the same
-    ones, and never all of a large group in one place. ``rows`` have an item once for each group, or few times."""
+def sample_items(rows: DataFrame, by: Sequence[str], item: Sequence[str] = ID) -> DataFrame:
+    """The number of items in each group, a deterministic sample of them, and whether it is incomplete. A large group is
+    never collected in one task. ``rows`` have an item at most a few times in each group."""
     from pyspark.sql import functions as F
 
     hi, lo = item
-    share = F.pmod(lo, F.lit(MOST_NAMED // 2)).alias("__hw_share")
-    # Of each share the least and the greatest, number by number: of pairs or texts, Spark would sort for them.
+    share = F.pmod(lo, F.lit(MAX_NAMED // 2)).alias("__hw_share")
+    # The least and the greatest of each share, as numbers: for structs or texts, Spark would sort.
     ends = [F.min_by(hi, lo).alias("hi"), F.min(lo).alias("lo"), F.max_by(hi, lo).alias("hi2"), F.max(lo).alias("lo2")]
     shares = rows.groupBy(*by, share).agg(F.count("*").alias("count"), *ends)
     first, last = F.struct("hi", "lo"), F.struct(F.col("hi2").alias("hi"), F.col("lo2").alias("lo"))
-    both = F.when(F.col("lo") == F.col("lo2"), F.array(first)).otherwise(F.array(first, last))
+    first_and_last = F.when(F.col("lo") == F.col("lo2"), F.array(first)).otherwise(F.array(first, last))
     cut = (F.col("count") > 2) & (F.col("lo") != F.col("lo2"))
     return shares.groupBy(*by).agg(
         F.sum("count").alias("__hw_count"),
-        F.flatten(F.collect_list(both)).alias("__hw_names"),
+        F.flatten(F.collect_list(first_and_last)).alias("__hw_names"),
         F.bool_or(cut).alias("__hw_cut"),
     )
 
 
-def halves(correlation_id: str) -> tuple[int, int]:
+def id_numbers(correlation_id: str) -> tuple[int, int]:
     """The two numbers of an id."""
-    whole = UUID(correlation_id).bytes
-    return int.from_bytes(whole[:8], signed=True), int.from_bytes(whole[8:], signed=True)
+    id_bytes = UUID(correlation_id).bytes
+    return int.from_bytes(id_bytes[:8], signed=True), int.from_bytes(id_bytes[8:], signed=True)
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which items are followed: all of them, or one in ``every``. The same ones in every run, unless ``salt`` says
-    that this run has its own."""
+    """Which items are followed: all of them, or one in ``every``. They are the same in every run, except with a
+    ``salt`` for this run."""
 
     every: int = 1
     salt: str | None = None
 
-    def chosen(self, lo: Column) -> Column | None:
-        """None: all of them."""
+    def condition(self, lo: Column) -> Column | None:
+        """The condition for followed items; None if all are followed."""
         from pyspark.sql import functions as F
 
         if self.every <= 1:

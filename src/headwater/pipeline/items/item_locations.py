@@ -1,7 +1,7 @@
-"""Where the items of a source are at a node: which rows there are made of them.
+"""The rows at a node that the items of a source are part of.
 
-An item goes on in the rows that it is part of. What only had a say in other rows (a window beside it, a value over all
-rows) counts where nothing else leads up.
+An item continues in the rows that contain it. Rows that it only influenced (by a window, or by a value over all rows)
+count if no row contains it.
 """
 
 from __future__ import annotations
@@ -12,200 +12,214 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
-from headwater.pipeline.items.leaves import OUT, Leaf
-from headwater.rows.forward import climb
-from headwater.rows.identity import OUT_ID, halves_of, out_id
-from headwater.rows.provenance import Block, Link, Provenance
+from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
+from headwater.rows.forward import propagate
+from headwater.rows.identity import OUT_ID, id_halves, out_id
+from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-TIMES = "__hw_times"
-"""How many rows there are that look alike and are made of the same items."""
+COPIES = "__hw_times"
+"""The number of equal rows that are made of the same items."""
 
-ROW = ("__hw_row_hi", "__hw_row_lo")
-"""A row that many items have made, by a number of 128 bits."""
+ROW_ID = ("__hw_row_hi", "__hw_row_lo")
+"""The id of a row that many items made: 128 bits."""
 
-_OWNING = ("aggregate", "chosen", "matched")
-_HIDING = ("all", "grouped")
-_MERGING = ("aggregate", "chosen")
+_OWNING_LINKS = ("aggregate", "chosen", "matched")
+_HIDING_LINKS = ("all", "grouped")
+_MERGING_LINKS = ("aggregate", "chosen")
 
 
 @dataclass(frozen=True)
-class Reach:
+class ItemLocations:
     """``leaves``: which of the plan's sources are tables that carry items."""
 
-    provenance: Provenance
-    leaves: dict[int, Leaf]
+    provenance: RowProvenance
+    leaves: dict[int, ItemLeaf]
 
     @property
-    def lost(self) -> set[str]:
-        """The sources whose items are here and cannot be told."""
-        return {source for leaf in self.leaves.values() for source in leaf.lost} | self.hidden
+    def lost_sources(self) -> set[str]:
+        """The sources whose items are here but cannot be located."""
+        return {source for leaf in self.leaves.values() for source in leaf.lost_sources} | self.hidden_sources
 
     @property
-    def hidden(self) -> set[str]:
-        """The sources with rows behind code that cannot be looked into: which of its rows are made of which of them is
-        anybody's guess."""
+    def hidden_sources(self) -> set[str]:
+        """The sources whose rows go through opaque code, so that its output rows cannot be assigned to them."""
         below: dict[int, set[int]] = {}
-        found: set[int] = set()
+        numbers: set[int] = set()
         for block in reversed(self.provenance.blocks):
             below[block.number] = set(block.sources).union(*(below[link.to] for link in block.links))
             for link in block.links:
-                if link.kind in _HIDING:  # a row that was skipped over is held here as well
-                    found |= below[link.to] - set(block.sources)
-        return {source for number in found for source in self._leaf_sources(number)}
+                if link.kind in _HIDING_LINKS:  # a skipped row is in this block as well
+                    numbers |= below[link.to] - set(block.sources)
+        return {source for number in numbers for source in self._leaf_sources(number)}
 
     @property
     def sources(self) -> set[str]:
         return {source for leaf in self.leaves.values() for source in leaf.sources}
 
-    def carried(self) -> Iterator[tuple[str, tuple[str, str]]]:
-        """The items that each row carries itself: by source, the columns of their ids."""
+    def carried_ids(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """The items that each row carries: by source, the columns of their ids."""
         for number in self.provenance.blocks[0].sources:
             leaf = self.leaves.get(number)
             if leaf is not None:
-                mark = self.provenance.sources[number].hit
-                for source, ids in leaf.carried.items():
+                mark = self.provenance.sources[number].mark
+                for source, ids in leaf.carried_ids.items():
                     for place in range(len(ids)):
-                        name = leaf.place(source, place)
+                        name = leaf.id_prefix(source, place)
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
-    def linked(self) -> set[str]:
-        """The sources whose items made rows together with others, so that the rows do not carry them all."""
-        behind = {source for number in self.provenance.blocks[0].sources for source in self._pairs(number)}
-        return behind | {source for source in self.sources if self._ways(source)}
+    def linked_sources(self) -> set[str]:
+        """The sources whose items are found by links or pairs, because rows of many items do not carry them."""
+        paired = {source for number in self.provenance.blocks[0].sources for source in self._paired_sources(number)}
+        return paired | {source for source in self.sources if self._links_for(source)}
 
-    def merges(self, source: str) -> int:
-        """Through how many places where many rows become one the source's items come, at most."""
-        deep: dict[int, int] = {0: 0}
-        most = 0
+    def merge_depth(self, source: str) -> int:
+        """The maximum number of aggregates on a path of the source's items."""
+        depth_of_block: dict[int, int] = {0: 0}
+        depth = 0
         for block in self.provenance.blocks:  # parents first
-            if block.number not in deep:
+            if block.number not in depth_of_block:
                 continue
             if any(source in self._leaf_sources(number) for number in block.sources):
-                most = max(most, deep[block.number])
+                depth = max(depth, depth_of_block[block.number])
             for link in block.links:
-                if link.kind in _OWNING:
-                    below = deep[block.number] + (link.kind in _MERGING)
-                    deep[link.to] = max(deep.get(link.to, 0), below)
-        return most
+                if link.kind in _OWNING_LINKS:
+                    below = depth_of_block[block.number] + (link.kind in _MERGING_LINKS)
+                    depth_of_block[link.to] = max(depth_of_block.get(link.to, 0), below)
+        return depth
 
-    def identified(self, top: DataFrame) -> DataFrame:
-        """Rows of the uppermost block under names of our own, with an `out_id`. Rows that share it look alike and are
-        made of the same items."""
+    def with_out_ids(self, top: DataFrame) -> DataFrame:
+        """Rows of the top block under internal names, with an `out_id`. Rows that share it are equal and made of the
+        same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
         names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
         types = {field.name: field.dataType for field in top.schema.fields}
-        links = [name for link in block.links for name in (link.here, *link.columns, *link.seen) if name in types]
-        told = [
-            (top[name], types[name]) for name in dict.fromkeys([*(names[at] for at in provenance.identity), *links])
+        links = [
+            name
+            for link in block.links
+            for name in (link.present, *link.columns, *link.condition_columns)
+            if name in types
         ]
-        return top.select("*", out_id([*told, *self._marks(top)]))
+        identity_columns = [
+            (top[name], types[name])
+            for name in dict.fromkeys([*(names[position] for position in provenance.identity), *links])
+        ]
+        return top.select("*", out_id([*identity_columns, *self._mark_columns(top)]))
 
-    def _marks(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
-        """The ids that the rows carry."""
+    def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
+        """The item ids that the rows carry."""
         for number in self.provenance.blocks[0].sources:
-            mark = self.provenance.sources[number].hit
+            mark = self.provenance.sources[number].mark
             if number in self.leaves:
                 fields: Any = top.schema[mark].dataType
-                ids = [each for each in fields if each.name == "o" or each.name.endswith(("_hi", "_lo"))]
-                yield from ((top[mark][each.name], each.dataType) for each in ids)
+                ids = [field for field in fields if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
+                yield from ((top[mark][field.name], field.dataType) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """The node's rows that items have reached, each beside the item: the row's columns under names of our own, its
-        `out_id`, how many there are of it, and the item's id. None if the source is not behind the node."""
+        """The node's rows that items reached, each with the item: the columns under internal names, the `out_id`, the
+        number of equal rows, and the item's id. None if the node does not depend on the source."""
         from pyspark.sql import functions as F
 
-        ways = self._ways(source)
-        top = climb(self.provenance, lambda block: self._own(block, source, sampling), ID, lambda link: link in ways)
+        links = self._links_for(source)
+        top = propagate(
+            self.provenance, lambda block: self._item_rows(block, source, sampling), ID, lambda link: link in links
+        )
         if top is None:
             return None
-        found = self.identified(top)
-        if self._is_one_way(source, ways, 0):
-            return found.withColumn(TIMES, F.lit(1))
-        once = found.dropDuplicates([OUT_ID, *ID])
+        rows = self.with_out_ids(top)
+        if self._has_one_path(source, links, 0):
+            return rows.withColumn(COPIES, F.lit(1))
+        unique = rows.dropDuplicates([OUT_ID, *ID])
         if self.provenance.has_key:
-            return once.withColumn(TIMES, F.lit(1))
-        every = self.identified(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(TIMES))
-        return once.join(every, OUT_ID)
+            return unique.withColumn(COPIES, F.lit(1))
+        copies = self.with_out_ids(self.provenance.frame(0)).groupBy(OUT_ID).agg(F.count("*").alias(COPIES))
+        return unique.join(copies, OUT_ID)
 
     def pairs(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """(out_id, hi, lo): which of the source's items have made which row, each pair once."""
+        """(out_id, hi, lo): each row with the source's items that made it, each pair once."""
         rows = self.rows(source, sampling)
         return None if rows is None else rows.select(OUT_ID, *ID).distinct()
 
-    def behind(self, sampling: Sampling) -> DataFrame:
-        """(`out_id`, item), each once: the items of all sources that have made a row."""
-        every = [self.pairs(source, sampling) for source in sorted(self.sources)]
-        return union([pairs for pairs in every if pairs is not None])
+    def items_behind(self, sampling: Sampling) -> DataFrame:
+        """(`out_id`, item), each once: the items of all sources that made a row."""
+        pairs_by_source = [self.pairs(source, sampling) for source in sorted(self.sources)]
+        return union_by_name([pairs for pairs in pairs_by_source if pairs is not None])
 
     @cached_property
-    def groups(self) -> Link | None:
-        """To the rows that the node's are groups of, if it has one row for each group, and what a row is made of is in
-        its group: then items are found without making the groups again."""
+    def group_link(self) -> BlockLink | None:
+        """The link to the rows that are grouped, if the node has one row for each group and nothing else leads to it.
+        Items are then found by the group's key, without computing the groups again."""
         top, *below = self.provenance.blocks
         if len(below) != 1 or below[0].links or len(top.links) != 1 or top.sources:
             return None
         link = top.links[0]
-        course = self.provenance.course(0, link.here) if link.kind in _MERGING else None
-        collated = any("collate" in type for name, type in self._below.dtypes if name in below[0].keys)
-        if course is None or course.steps or collated or any(self._pairs(number) for number in below[0].sources):
+        course = self.provenance.block_path(0, link.present) if link.kind in _MERGING_LINKS else None
+        collated = any("collate" in type for name, type in self._grouped_rows.dtypes if name in below[0].keys)
+        if (
+            course is None
+            or course.steps
+            or collated
+            or any(self._paired_sources(number) for number in below[0].sources)
+        ):
             return None
         return link
 
     @property
-    def _below(self) -> DataFrame:
+    def _grouped_rows(self) -> DataFrame:
         return self.provenance.frame(1)
 
-    def row_of_group(self) -> list[Column]:
-        """The group that a row below belongs to, by two numbers."""
+    def group_row_id(self) -> list[Column]:
+        """The id of the group that a row below belongs to."""
         from pyspark.sql.functions import col
 
-        types = {field.name: field.dataType for field in self._below.schema.fields}
-        halves = halves_of([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
-        return [half.alias(name) for half, name in zip(halves, ROW, strict=True)]
+        types = {field.name: field.dataType for field in self._grouped_rows.schema.fields}
+        halves = id_halves([(col(name), types[name]) for name in self.provenance.blocks[1].keys])
+        return [half.alias(name) for half, name in zip(halves, ROW_ID, strict=True)]
 
-    def grouped(self, source: str, sampling: Sampling) -> DataFrame | None:
-        """(row, item), each once: which of the source's items are in which group."""
-        parts = list(self._own(self.provenance.blocks[1], source, sampling))
+    def items_by_group(self, source: str, sampling: Sampling) -> DataFrame | None:
+        """(row, item), each once: the source's items in each group."""
+        parts = list(self._item_rows(self.provenance.blocks[1], source, sampling))
         if not parts:
             return None
-        return union([part.select(*self.row_of_group(), *ID) for part in parts]).distinct()
+        return union_by_name([part.select(*self.group_row_id(), *ID) for part in parts]).distinct()
 
-    def _is_one_way(self, source: str, ways: set[Link], number: int) -> bool:
-        """Whether an item can come to a row on one way alone, so that it comes there but once."""
+    def _has_one_path(self, source: str, links: set[BlockLink], number: int) -> bool:
+        """Whether only one path leads from an item to a row, so that the item is there once."""
         block = self.provenance.blocks[number]
-        own = sum(
-            len(leaf.carried.get(source, ())) + (source in leaf.pairs)
+        item_columns = sum(
+            len(leaf.carried_ids.get(source, ())) + (source in leaf.pairs)
             for leaf in map(self.leaves.get, block.sources)
             if leaf is not None
         )
-        up = [link for link in block.links if link in ways]
-        if own + len(up) != 1:
+        up = [link for link in block.links if link in links]
+        if item_columns + len(up) != 1:
             return False
-        return not up or (up[0].kind in _MERGING and self._is_one_way(source, ways, up[0].to))
+        return not up or (up[0].kind in _MERGING_LINKS and self._has_one_path(source, links, up[0].to))
 
-    def _ways(self, source: str) -> set[Link]:
-        """The links that lead to the source's items; those that make them part of a row, if there are any."""
-        owning = self._leading(source, _OWNING)
+    def _links_for(self, source: str) -> set[BlockLink]:
+        """The links that lead to the source's items: if there are any that make them part of a row, only those."""
+        owning = self._links_leading_to(source, _OWNING_LINKS)
         holds = any(source in self._leaf_sources(number) for number in self.provenance.blocks[0].sources)
-        return owning if owning or holds else self._leading(source, None)
+        return owning if owning or holds else self._links_leading_to(source, None)
 
-    def _leading(self, source: str, kinds: tuple[str, ...] | None) -> set[Link]:
-        found: set[Link] = set()
-        leads: set[int] = set()
+    def _links_leading_to(self, source: str, kinds: tuple[str, ...] | None) -> set[BlockLink]:
+        links: set[BlockLink] = set()
+        leading_blocks: set[int] = set()
         for block in reversed(self.provenance.blocks):
             holds = any(source in self._leaf_sources(number) for number in block.sources)
-            below = {link for link in block.links if link.to in leads and (kinds is None or link.kind in kinds)}
-            found |= below
+            below = {
+                link for link in block.links if link.to in leading_blocks and (kinds is None or link.kind in kinds)
+            }
+            links |= below
             if holds or below:
-                leads.add(block.number)
-        return found
+                leading_blocks.add(block.number)
+        return links
 
-    def _pairs(self, number: int) -> set[str]:
+    def _paired_sources(self, number: int) -> set[str]:
         leaf = self.leaves.get(number)
         return set() if leaf is None else set(leaf.pairs)
 
@@ -213,7 +227,7 @@ class Reach:
         leaf = self.leaves.get(number)
         return set() if leaf is None else leaf.sources
 
-    def _own(self, block: Block, source: str, sampling: Sampling) -> Iterator[DataFrame]:
+    def _item_rows(self, block: Block, source: str, sampling: Sampling) -> Iterator[DataFrame]:
         from pyspark.sql import functions as F
 
         for number in block.sources:
@@ -221,18 +235,18 @@ class Reach:
             if leaf is None or source not in leaf.sources:
                 continue
             frame = self.provenance.frame(block.number)
-            mark = self.provenance.sources[number].hit
-            for place in range(len(leaf.carried.get(source, ()))):
-                name = leaf.place(source, place)
+            mark = self.provenance.sources[number].mark
+            for place in range(len(leaf.carried_ids.get(source, ()))):
+                name = leaf.id_prefix(source, place)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
-                chosen = sampling.chosen(lo)
-                there = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
-                yield frame.where(there).select("*", hi.alias(HI), lo.alias(LO))
+                chosen = sampling.condition(lo)
+                is_present = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen
+                yield frame.where(is_present).select("*", hi.alias(HI), lo.alias(LO))
             if source in leaf.pairs:
                 pairs = leaf.pairs[source]
-                joined = frame.join(pairs, frame[f"{mark}.o"] == pairs[OUT])
+                joined = frame.join(pairs, frame[f"{mark}.{OUT_FIELD}"] == pairs[OUT])
                 yield joined.select(frame["*"], *(pairs[name] for name in ID))
 
 
-def union(frames: list[DataFrame]) -> DataFrame:
-    return reduce(lambda one, other: one.unionByName(other), frames)
+def union_by_name(frames: list[DataFrame]) -> DataFrame:
+    return reduce(lambda left, right: left.unionByName(right), frames)

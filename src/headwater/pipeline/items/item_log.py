@@ -1,10 +1,10 @@
-"""What a run has written of its items: where it lies and how it is read by Spark.
+"""What a run writes of its items, and how Spark reads it.
 
-    items/_journal.json      the stations that each source's items may come to, and how records are to be shaped
-    items/0, items/1, …      one row an item, a folder for each source (journeys.py)
-    items/company/0, …       who has made rows together, where the rows themselves do not say
+    items/_journal.json      the stages that each source's items may reach, and the options for records
+    items/0, items/1, …      one row for each item, a folder for each source (general_path.py, fast_path.py)
+    items/company/0, …       the items that made rows together, where the rows themselves do not carry them
 
-Without Spark it is read by stored.py.
+stored_records.py reads it without Spark.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import ItemRecord
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.expansion import Company, Expansion, RowId, met
-from headwater.pipeline.items.general_path import padded
-from headwater.pipeline.items.item_ids import halves
-from headwater.pipeline.items.item_records import records, with_company
-from headwater.pipeline.items.stages import Station
+from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, load_contributors
+from headwater.pipeline.items.general_path import add_missing_columns
+from headwater.pipeline.items.item_ids import id_numbers
+from headwater.pipeline.items.item_records import terminal_records, with_contributors
+from headwater.pipeline.items.stages import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 MANIFEST = "_journal.json"
-_AT_ONCE = 1_000
-_SHAPING = (
+_BATCH_SIZE = 1_000
+_SHAPING_OPTIONS = (
     "redact",
     "snapshots",
     "max_hops",
@@ -44,103 +44,114 @@ _SHAPING = (
 
 
 @dataclass(frozen=True)
-class Line:
-    """The items of one source: its stations, and the folder of their rows."""
+class SourceLog:
+    """The items of one source: its stages, and the folder of the item rows."""
 
     source: str
-    stations: Sequence[Station]
+    stages: Sequence[Stage]
     folder: str
 
 
 @dataclass(frozen=True)
 class Manifest:
-    lines: Sequence[Line]
+    sources: Sequence[SourceLog]
     options: LineageOptions
 
     def to_json(self) -> str:
-        lines = [
+        sources = [
             {
-                "source": line.source,
-                "folder": line.folder,
-                "stations": [station.to_dict() for station in line.stations],
+                "source": source_log.source,
+                "folder": source_log.folder,
+                "stations": [stage.to_dict() for stage in source_log.stages],
             }
-            for line in self.lines
+            for source_log in self.sources
         ]
         options = {
-            each.name: getattr(self.options, each.name) for each in fields(self.options) if each.name in _SHAPING
+            option.name: getattr(self.options, option.name)
+            for option in fields(self.options)
+            if option.name in _SHAPING_OPTIONS
         }
-        return json.dumps({"version": 1, "sources": lines, "options": options}, indent=1)
+        return json.dumps({"version": 1, "sources": sources, "options": options}, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
-        told = json.loads(text)
-        lines = [
-            Line(each["source"], [Station.from_dict(station) for station in each["stations"]], each["folder"])
-            for each in told["sources"]
+        document = json.loads(text)
+        sources = [
+            SourceLog(source["source"], [Stage.from_dict(stage) for stage in source["stations"]], source["folder"])
+            for source in document["sources"]
         ]
-        return cls(lines, LineageOptions(**told["options"]))
+        return cls(sources, LineageOptions(**document["options"]))
 
 
 @dataclass
-class Journal:
+class ItemLog:
     manifest: Manifest
     rows: Mapping[str, DataFrame] = field(default_factory=dict)
-    """By source."""
-    companies: Mapping[int, DataFrame] = field(default_factory=dict)
+    """Item rows by source."""
+    contributor_tables: Mapping[int, DataFrame] = field(default_factory=dict)
 
     @property
     def records(self) -> DataFrame:
         options = self.manifest.options
-        told = [
-            records(self._beside(line, self.rows[line.source]), line.source, line.stations, options)
-            for line in self.manifest.lines
+        frames = [
+            terminal_records(
+                self._with_contributors(source_log, self.rows[source_log.source]),
+                source_log.source,
+                source_log.stages,
+                options,
+            )
+            for source_log in self.manifest.sources
         ]
-        return reduce(lambda one, other: one.unionByName(other), told)
+        return reduce(lambda left, right: left.unionByName(right), frames)
 
     def record(self, correlation_id: str) -> ItemRecord | None:
         from pyspark.sql import functions as F
 
         try:
-            hi, lo = halves(correlation_id)
+            hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self.manifest.lines:
-            rows = self.rows[line.source].where((F.col("hi") == hi) & (F.col("lo") == lo)).limit(1).collect()
-            for record in self._expanded(line, rows):
+        for source_log in self.manifest.sources:
+            rows = self.rows[source_log.source].where((F.col("hi") == hi) & (F.col("lo") == lo)).limit(1).collect()
+            for record in self._build_records(source_log, rows):
                 return record
         return None
 
-    def at_hand(self, most: int | None, *, whole: bool = False) -> Iterator[ItemRecord]:
-        """So many records at most; ``whole``: none of those that were dropped."""
-        left = most
-        for line in self.manifest.lines:
-            rows = self.rows[line.source].where("dropped is null") if whole else self.rows[line.source]
-            some = (rows if left is None else rows.limit(left)).collect()
-            left = None if left is None else left - len(some)
-            yield from self._expanded(line, some)
+    def local_records(self, limit: int | None, *, only_complete: bool = False) -> Iterator[ItemRecord]:
+        """Up to ``limit`` records; ``only_complete``: without dropped ones."""
+        remaining = limit
+        for source_log in self.manifest.sources:
+            rows = (
+                self.rows[source_log.source].where("dropped is null") if only_complete else self.rows[source_log.source]
+            )
+            batch = (rows if remaining is None else rows.limit(remaining)).collect()
+            remaining = None if remaining is None else remaining - len(batch)
+            yield from self._build_records(source_log, batch)
 
-    def one_by_one(self) -> Iterator[ItemRecord]:
-        """All of them, and never many in memory."""
-        for line in self.manifest.lines:
-            rows = iter(self.rows[line.source].toLocalIterator())
-            while some := list(islice(rows, _AT_ONCE)):
-                yield from self._expanded(line, some)
+    def iterate_records(self) -> Iterator[ItemRecord]:
+        """All records, without loading all of them into memory."""
+        for source_log in self.manifest.sources:
+            rows = iter(self.rows[source_log.source].toLocalIterator())
+            while batch := list(islice(rows, _BATCH_SIZE)):
+                yield from self._build_records(source_log, batch)
 
-    def _beside(self, line: Line, rows: DataFrame) -> DataFrame:
-        return with_company(padded(rows, line.stations), line.stations, self.companies)
+    def _with_contributors(self, source_log: SourceLog, rows: DataFrame) -> DataFrame:
+        return with_contributors(
+            add_missing_columns(rows, source_log.stages), source_log.stages, self.contributor_tables
+        )
 
-    def _expanded(self, line: Line, rows: Sequence[Row]) -> Iterator[ItemRecord]:
-        expansion = Expansion(line.source, line.stations, self.manifest.options)
-        told = [row.asDict() for row in rows]
-        companies = met(line.stations, told, self._company)
-        for row in told:
-            yield expansion.record(row, companies.of(row))
+    def _build_records(self, source_log: SourceLog, rows: Sequence[Row]) -> Iterator[ItemRecord]:
+        expansion = RecordBuilder(source_log.source, source_log.stages, self.manifest.options)
+        documents = [row.asDict() for row in rows]
+        contributors = load_contributors(source_log.stages, documents, self._contributors_of)
+        for row in documents:
+            yield expansion.record(row, contributors.of(row))
 
-    def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
+    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         from pyspark.sql.functions import broadcast
 
-        rows = self.companies[place]
-        asked = rows.sparkSession.createDataFrame(list(wanted), "hi long, lo long")
-        for row in rows.join(broadcast(asked), ["hi", "lo"], "left_semi").collect():
-            items = [(each["hi"], each["lo"]) for each in row["names"] or ()]
-            yield (row["hi"], row["lo"]), Company(row["contributors"], items, row["cut"])
+        rows = self.contributor_tables[place]
+        id_rows = rows.sparkSession.createDataFrame(list(row_ids), "hi long, lo long")
+        for row in rows.join(broadcast(id_rows), ["hi", "lo"], "left_semi").collect():
+            items = [(item["hi"], item["lo"]) for item in row["names"] or ()]
+            yield (row["hi"], row["lo"]), Contributors(row["contributors"], items, row["cut"])

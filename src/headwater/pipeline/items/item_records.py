@@ -1,5 +1,5 @@
-"""From the rows of items' journeys to their terminal records, as a frame: columns that Spark computes when they are
-read. Python makes the same of rows that are at hand (expansion.py)."""
+"""From item rows to terminal records, as columns that Spark computes when they are read. expansion.py does the same in
+Python."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from headwater.model.items import Cardinality, Continuity, Outcome, Reason, reason_of
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.general_path import View, emitted
-from headwater.pipeline.items.item_ids import MOST_NAMED, correlation
-from headwater.pipeline.items.stages import Station
+from headwater.pipeline.items import stage_columns
+from headwater.pipeline.items.general_path import StageColumns, emitted_count
+from headwater.pipeline.items.item_ids import MAX_NAMED, correlation_uuid
+from headwater.pipeline.items.stages import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-COUNTED = {
+COUNTED_OUTCOMES = {
     "emitted": Outcome.EMITTED,
     "filtered": Outcome.FILTERED_OUT,
     "retried": Outcome.RETRIED,
@@ -23,79 +24,87 @@ COUNTED = {
     "dead_letters": Outcome.DEAD_LETTERED,
 }
 REPEATED = "repeated"
-"""Items whose key more than one row has."""
+"""The number of items whose key several rows share."""
 ROWS = "rows"
-"""Of a source, those that items were found in."""
-UNTOLD = (REPEATED, ROWS)
-"""Counted for our own sake."""
+"""The number of rows of a source."""
+INTERNAL_COUNTS = (REPEATED, ROWS)
+"""Counts that are not reported."""
 
 
-def counts(line: Sequence[Station]) -> dict[tuple[str, str], Column]:
-    """By node and word, how many items."""
+def outcome_counts(stages: Sequence[Stage]) -> dict[tuple[str, str], Column]:
+    """Aggregates that count items, by node and name of the count."""
     from pyspark.sql import functions as F
 
-    found: dict[tuple[str, str], Column] = {}
-    for station in line:
-        view = View(station, line)
-        found[station.node, "items"] = F.count_if(view.arrived)
-        for word, flag in COUNTED.items():
-            if station.calls or word in ("emitted", "filtered"):
-                found[station.node, word] = F.count_if(view.has(flag))
-    found[line[0].node, ROWS] = F.coalesce(F.sum("e0"), F.lit(0))
-    found[line[0].node, REPEATED] = F.count_if(F.col("e0") > 1)
-    return found
+    counts: dict[tuple[str, str], Column] = {}
+    for stage in stages:
+        view = StageColumns(stage, stages)
+        counts[stage.node, "items"] = F.count_if(view.reached)
+        for word, flag in COUNTED_OUTCOMES.items():
+            if stage.is_row_function or word in ("emitted", "filtered"):
+                counts[stage.node, word] = F.count_if(view.has(flag))
+    counts[stages[0].node, ROWS] = F.coalesce(F.sum(stage_columns.emitted(0)), F.lit(0))
+    counts[stages[0].node, REPEATED] = F.count_if(F.col(stage_columns.emitted(0)) > 1)
+    return counts
 
 
 def without_error_texts(rows: DataFrame) -> DataFrame:
-    """Of each error its kind alone: what it says may quote the row."""
+    """Reduces each error to its type, because its text may quote the row."""
     from pyspark.sql import functions as F
 
-    errors = [name for name in rows.columns if name[0] == "x" and name[1:].isdigit()]
+    errors = [name for name in rows.columns if stage_columns.is_error(name)]
     return rows.withColumns({name: F.substring_index(name, ":", 1) for name in errors}) if errors else rows
 
 
-def with_company(found: DataFrame, line: Sequence[Station], companies: Mapping[int, DataFrame]) -> DataFrame:
-    """Beside each row those that have made with it what it became: `p…` how many, `n…` some of them, `u…` if there are
+def with_contributors(
+    rows: DataFrame, stages: Sequence[Stage], contributor_tables: Mapping[int, DataFrame]
+) -> DataFrame:
+    """Adds to each row, stage by stage, the items that made the same row: how many, some of them, and whether there are
     more."""
     from pyspark.sql import functions as F
 
-    for station in line:
-        if station.company is None or station.like is not None:
+    for stage in stages:
+        if stage.contributor_table is None or stage.same_as is not None:
             continue
-        number = station.number
-        names = {"hi": "g", "lo": "h", "contributors": "p", "names": "n", "cut": "u"}
-        rows = companies[station.company].select(*(F.col(name).alias(f"{as_}{number}") for name, as_ in names.items()))
-        found = found.join(rows, [f"g{number}", f"h{number}"], "left")
-    return found
+        number = stage.number
+        key = [stage_columns.row_hi(number), stage_columns.row_lo(number)]
+        table = contributor_tables[stage.contributor_table].select(
+            F.col("hi").alias(key[0]),
+            F.col("lo").alias(key[1]),
+            F.col("contributors").alias(stage_columns.contributor_count(number)),
+            F.col("names").alias(stage_columns.contributor_names(number)),
+            F.col("cut").alias(stage_columns.more_contributors(number)),
+        )
+        rows = rows.join(table, key, "left")
+    return rows
 
 
-def records(found: DataFrame, source: str, line: Sequence[Station], options: LineageOptions) -> DataFrame:
-    """The terminal records of rows that have their company beside them."""
+def terminal_records(rows: DataFrame, source: str, stages: Sequence[Stage], options: LineageOptions) -> DataFrame:
+    """The terminal records of item rows that have their contributors."""
     from pyspark.sql import functions as F
 
-    views = [_Told(station, line, options) for station in line]
-    hops = F.array_compact(F.array(*(F.when(view.arrived, view.hop) for view in views)))
-    path = F.array_compact(F.array(*(F.when(view.arrived, F.lit(view.station.segment)) for view in views)))
+    views = [_HopColumns(stage, stages, options) for stage in stages]
+    hops = F.array_compact(F.array(*(F.when(view.reached, view.hop) for view in views)))
+    path = F.array_compact(F.array(*(F.when(view.reached, F.lit(view.stage.segment)) for view in views)))
     nothing = F.lit(None).cast("string")
 
     def of_last(pick: str) -> Column:
-        return F.coalesce(*(F.when(F.col("ended") == view.station.number, getattr(view, pick)) for view in views))
+        return F.coalesce(*(F.when(F.col("ended") == view.stage.number, getattr(view, pick)) for view in views))
 
     kept_hops = hops if options.intermediate_records else F.slice(hops, -1, 1)
     over = F.size(kept_hops) > options.max_hops
     last_hop = F.transform(F.slice(kept_hops, -1, 1), lambda hop: hop.withField("truncated", F.lit(True)))
     cut = F.concat(F.slice(kept_hops, 1, options.max_hops - 1), last_hop)
     error = F.substring_index(of_last("error"), ":", 1) if options.redact else of_last("error")
-    data = nothing if options.redact else of_last("shown") if options.snapshots else F.col("s0")
-    named, unnamed = _others(found, line)
-    told = found.select(
-        correlation(F.col("hi"), F.col("lo")).alias("correlation_id"),
+    data = nothing if options.redact else of_last("data") if options.snapshots else F.col(stage_columns.data(0))
+    named, unnamed = _contributor_names(rows, stages)
+    records = rows.select(
+        correlation_uuid(F.col("hi"), F.col("lo")).alias("correlation_id"),
         F.lit(source).alias("source"),
         "key",
         path.alias("path"),
-        (F.when(over, cut).otherwise(kept_hops) if len(line) > options.max_hops else kept_hops).alias("hops"),
+        (F.when(over, cut).otherwise(kept_hops) if len(stages) > options.max_hops else kept_hops).alias("hops"),
         "outcome",
-        _reason(F.col("outcome")).alias("reason"),
+        _reason_column(F.col("outcome")).alias("reason"),
         of_last("named").alias("node"),
         F.coalesce(of_last("retries"), F.lit(0)).alias("retries"),
         (named if options.contributor_ids else F.lit(None).cast("array<string>")).alias("contributors"),
@@ -104,11 +113,11 @@ def records(found: DataFrame, source: str, line: Sequence[Station], options: Lin
         (over | unnamed if options.contributor_ids else over).alias("truncated"),
         "dropped",
     )
-    return (_shortened(told) if options.overflow == "drop" else told).drop("dropped")
+    return (_shorten_dropped(records) if options.overflow == "drop" else records).drop("dropped")
 
 
-def _shortened(records: DataFrame) -> DataFrame:
-    """What is left of records for which there was no room: whose they were, and that they were dropped."""
+def _shorten_dropped(records: DataFrame) -> DataFrame:
+    """Reduces dropped records to their id and the fact that they were dropped."""
     from pyspark.sql import functions as F
 
     stronger = [str(reason) for reason in Reason if reason.rank < Reason.DROPPED_BY_BACKPRESSURE.rank]
@@ -120,61 +129,72 @@ def _shortened(records: DataFrame) -> DataFrame:
     return records.withColumns({name: column.otherwise(F.col(name)) for name, column in short.items()})
 
 
-def _others(found: DataFrame, line: Sequence[Station]) -> tuple[Column, Column]:
-    """Who was with an item, and whether there are others than those."""
+def _contributor_names(rows: DataFrame, stages: Sequence[Stage]) -> tuple[Column, Column]:
+    """The other items that made the same rows, and whether there are more."""
     from pyspark.sql import functions as F
 
-    own = F.struct("hi", "lo")
+    own_id = F.struct("hi", "lo")
     parts, cut = [F.col("others")], [F.col("unnamed")]
-    for station in line:
-        if f"n{station.number}" in found.columns:
-            names, more = F.col(f"n{station.number}"), F.col(f"m{station.number}")
+    for stage in stages:
+        if stage_columns.contributor_names(stage.number) in rows.columns:
+            names, more = (
+                F.col(stage_columns.contributor_names(stage.number)),
+                F.col(stage_columns.several_rows(stage.number)),
+            )
             parts.append(names)
-            cut += [F.col(f"u{station.number}"), more & (F.size(names) > 0)]
-    nobody = F.array().cast("array<struct<hi:bigint,lo:bigint>>")
-    every = F.concat(*(F.coalesce(part, nobody) for part in parts))
+            cut += [F.col(stage_columns.more_contributors(stage.number)), more & (F.size(names) > 0)]
+    no_items = F.array().cast("array<struct<hi:bigint,lo:bigint>>")
+    all_items = F.concat(*(F.coalesce(part, no_items) for part in parts))
     names = F.transform(
-        F.array_except(every, F.array(own.cast("struct<hi:bigint,lo:bigint>"))),
-        lambda one: correlation(one["hi"], one["lo"]),
+        F.array_except(all_items, F.array(own_id.cast("struct<hi:bigint,lo:bigint>"))),
+        lambda item: correlation_uuid(item["hi"], item["lo"]),
     )
-    unnamed = F.coalesce(*(F.when(each, True) for each in cut), F.size(names) > MOST_NAMED)
-    return F.slice(F.sort_array(names), 1, MOST_NAMED), unnamed
+    unnamed = F.coalesce(*(F.when(condition, True) for condition in cut), F.size(names) > MAX_NAMED)
+    return F.slice(F.sort_array(names), 1, MAX_NAMED), unnamed
 
 
-class _Told(View):
-    def __init__(self, station: Station, line: Sequence[Station], options: LineageOptions) -> None:
+class _HopColumns(StageColumns):
+    def __init__(self, stage: Stage, stages: Sequence[Stage], options: LineageOptions) -> None:
         from pyspark.sql import functions as F
 
-        super().__init__(station, line)
+        super().__init__(stage, stages)
         self._options = options
-        self._line = line
-        self.named = F.lit(station.node)
-        self.shown = F.coalesce(*(F.col(f"s{number}") for number in station.own))
+        self._stages = stages
+        self.named = F.lit(stage.node)
+        self.data = F.coalesce(*(F.col(stage_columns.data(number)) for number in stage.counted_stages))
         self.retries, self.error = F.lit(0), F.lit(None).cast("string")
-        if station.calls:
-            self.retries, self.error = F.col(f"r{station.number}"), F.col(f"x{station.number}")
+        if stage.is_row_function:
+            self.retries, self.error = (
+                F.col(stage_columns.retries(stage.number)),
+                F.col(stage_columns.error(stage.number)),
+            )
 
     @property
     def hop(self) -> Column:
         from pyspark.sql import functions as F
 
-        options, station = self._options, self.station
-        known = station.continuity is not Continuity.REPRESENTATIVE
-        count = self.emitted if known else F.lit(None).cast("bigint")
+        options, stage = self._options, self.stage
+        is_counted = stage.continuity is not Continuity.REPRESENTATIVE
+        count = self.emitted if is_counted else F.lit(None).cast("bigint")
         cardinality = F.when(count.isNull(), int(Cardinality.UNKNOWN)).otherwise(F.least(count, F.lit(2)) + 1)
-        before = {other.number: other for other in self._line if other.number in station.ports}
-        ports = [F.when(emitted(before[other]) > 0, F.lit(port)) for port, other in station.ports_in_order]
+        earlier = {input_stage.number: input_stage for input_stage in self._stages if input_stage.number in stage.ports}
+        ports = [
+            F.when(emitted_count(earlier[input_stage]) > 0, F.lit(port)) for port, input_stage in stage.ports_in_order
+        ]
         ancestry = F.array_compact(F.array(*ports)).cast("array<int>")
         nothing = F.lit(None).cast("string")
-        given = [
-            F.when(emitted(other) > 0, F.coalesce(*(F.col(f"s{number}") for number in other.own)))
-            for other in before.values()
+        inputs = [
+            F.when(
+                emitted_count(input_stage) > 0,
+                F.coalesce(*(F.col(stage_columns.data(number)) for number in input_stage.counted_stages)),
+            )
+            for input_stage in earlier.values()
         ]
         shown = options.snapshots and not options.redact
         return F.struct(
-            F.lit(station.node).alias("node"),
-            F.lit(station.pipeline_id).alias("pipeline_id"),
-            F.lit(station.pipeline).alias("pipeline"),
+            F.lit(stage.node).alias("node"),
+            F.lit(stage.pipeline_id).alias("pipeline_id"),
+            F.lit(stage.pipeline).alias("pipeline"),
             (self.outcome if options.decisions else F.lit(0)).cast("int").alias("outcome"),
             (cardinality if options.cardinality else F.lit(int(Cardinality.UNKNOWN))).cast("int").alias("cardinality"),
             F.when(self.emitted == 1, self._contributors()).cast("bigint").alias("contributors"),
@@ -182,22 +202,26 @@ class _Told(View):
             (ancestry if options.ancestry else F.lit(None).cast("array<int>")).alias("ancestry"),
             F.lit(False).alias("truncated"),
             F.coalesce(self.retries, F.lit(0)).cast("int").alias("retries"),
-            F.lit(str(station.continuity)).alias("continuity"),
-            F.lit(station.at if options.hop_timestamps else None).cast("timestamp").alias("at"),
-            (F.coalesce(*given) if shown and given else nothing).alias("input"),
-            (self.shown if shown else nothing).alias("output"),
+            F.lit(str(stage.continuity)).alias("continuity"),
+            F.lit(stage.at if options.hop_timestamps else None).cast("timestamp").alias("at"),
+            (F.coalesce(*inputs) if shown and inputs else nothing).alias("input"),
+            (self.data if shown else nothing).alias("output"),
         )
 
     def _contributors(self) -> Column:
         from pyspark.sql import functions as F
 
-        told = [F.col(f"c{number}") for number in self.station.own]
-        told += [F.col(f"p{number}") for number in self.station.own if self._line[number].company is not None]
-        return F.coalesce(*told)
+        counts = [F.col(stage_columns.contributors(number)) for number in self.stage.counted_stages]
+        counts += [
+            F.col(stage_columns.contributor_count(number))
+            for number in self.stage.counted_stages
+            if self._stages[number].contributor_table is not None
+        ]
+        return F.coalesce(*counts)
 
 
-def _reason(outcome: Column) -> Column:
-    """In a word, by what weighs most."""
+def _reason_column(outcome: Column) -> Column:
+    """The strongest reason of an outcome."""
     from pyspark.sql import functions as F
 
     flags = {reason_of(flag): flag for flag in Outcome if flag is not Outcome.RETRIED}

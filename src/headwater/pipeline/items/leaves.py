@@ -1,4 +1,4 @@
-"""Tables whose rows say which items they are made of: a source as it is read, or what was kept of a node that ran."""
+"""Tables whose rows carry the ids of their items: a source that is read, or the stored output of a node."""
 
 from __future__ import annotations
 
@@ -6,78 +6,83 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwater.rows.names import named_leaves
-from headwater.rows.provenance import Provenance
+from headwater.rows.names import name_leaves
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 OUT = "__hw_out"
-"""In a kept table: the id of the row that the node was given, where many items made that row."""
+"""In a stored table: the id of the node's input row, where many items made that row."""
+
+KEY_FIELD, DATA_FIELD, OUT_FIELD = "key", "data", "out"
+FLAGS_FIELD, RETRIES_FIELD, ERROR_FIELD = "flags", "retries", "error"
+"""Fields of the struct that each row of a table carries up the plan, beside the ids of its items."""
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """``carried``: by source, the ids of its items as SQL for their two halves; a table that was joined with itself
-    carries two. ``pairs``: by source, a table of (`__hw_out`, hi, lo): the items behind rows that many have made."""
+class ItemLeaf:
+    """``carried_ids``: by source, the ids of its items as SQL for their two halves; a table that was joined with itself
+    carries two. ``pairs``: by source, a table of (`__hw_out`, hi, lo): the items of rows that many items made."""
 
     node: str
     paths: frozenset[str]
-    carried: Mapping[str, Sequence[tuple[str, str]]]
+    carried_ids: Mapping[str, Sequence[tuple[str, str]]]
     pairs: Mapping[str, DataFrame] = field(default_factory=dict)
     key: str | None = None
-    """What the items are known by, as SQL, where they begin here."""
+    """SQL for the key of the items of ``origin``."""
     data: str | None = None
-    """And how they look there, as JSON, if that is to be told."""
-    begun: str | None = None
-    """The source whose items these two are of."""
-    told: Mapping[str, str] = field(default_factory=dict)
-    """What else its rows shall carry, as SQL by a name."""
-    lost: frozenset[str] = frozenset()
-    """Sources whose items are in it and cannot be told."""
+    """SQL for their data as JSON, if it is recorded."""
+    origin: str | None = None
+    """The source whose keys and data the table has."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Further values that its rows carry, as SQL by name."""
+    lost_sources: frozenset[str] = frozenset()
+    """Sources whose items are in it but cannot be located."""
 
     @property
     def sources(self) -> set[str]:
-        return {*self.carried, *self.pairs}
+        return {*self.carried_ids, *self.pairs}
 
     @property
-    def mark(self) -> str:
-        """What each row of it shall carry up, as SQL: the ids one after the other, and what pairs know it by."""
+    def mark_sql(self) -> str:
+        """SQL for the struct that each row carries up the plan: item ids, the id that pairs refer to, and further
+        values."""
         parts = []
-        for source in self.carried:
-            for number, (hi, lo) in enumerate(self.carried[source]):
-                name = self.place(source, number)
+        for source in self.carried_ids:
+            for number, (hi, lo) in enumerate(self.carried_ids[source]):
+                name = self.id_prefix(source, number)
                 parts += [f"{hi} as {name}_hi", f"{lo} as {name}_lo"]
         if self.pairs:
-            parts.append(f"`{OUT}` as o")
-        told = {"k": self.key, "d": self.data, **self.told}
-        parts += [f"{sql} as {name}" for name, sql in told.items() if sql is not None]
-        return f"struct({', '.join(parts or ['true as nobody'])})"  # an older Spark knows no empty struct
+            parts.append(f"`{OUT}` as `{OUT_FIELD}`")
+        fields = {KEY_FIELD: self.key, DATA_FIELD: self.data, **self.extra}
+        parts += [f"{sql} as `{name}`" for name, sql in fields.items() if sql is not None]
+        return f"struct({', '.join(parts or ['true as no_items'])})"  # an older Spark knows no empty struct
 
-    def place(self, source: str, number: int) -> str:
-        return f"i{list(self.carried).index(source)}_{number}"
+    def id_prefix(self, source: str, number: int) -> str:
+        return f"i{list(self.carried_ids).index(source)}_{number}"
 
 
 @dataclass
-class Leaves:
+class ItemLeaves:
     spark: SparkSession
-    known: list[Leaf] = field(default_factory=list)
+    leaves: list[ItemLeaf] = field(default_factory=list)
 
-    def add(self, leaf: Leaf) -> None:
-        self.known.append(leaf)
+    def add(self, leaf: ItemLeaf) -> None:
+        self.leaves.append(leaf)
 
-    def of(self, frame: DataFrame) -> tuple[Provenance, dict[int, Leaf]]:
-        """The frame's plan, its blocks carrying the ids of items; and which of its sources is which table."""
+    def provenance_of(self, frame: DataFrame) -> tuple[RowProvenance, dict[int, ItemLeaf]]:
+        """The provenance of a frame whose blocks carry item ids; and by source number the table that it is."""
         plan: Any = frame._jdf.queryExecution().analyzed()
-        bare = Provenance(self.spark, plan)
-        names = named_leaves(self.spark, [bare.leaf(source.number) for source in bare.sources])
-        found = {}
-        for source, named in zip(bare.sources, names, strict=True):
-            leaf = self._at(frozenset(named.paths))
+        unmarked = RowProvenance(self.spark, plan)
+        names = name_leaves(self.spark, [unmarked.leaf(source.number) for source in unmarked.sources])
+        leaves = {}
+        for source, named in zip(unmarked.sources, names, strict=True):
+            leaf = self._leaf_at(frozenset(named.paths))
             if leaf is not None:
-                found[source.number] = leaf
-        marks = {number: leaf.mark for number, leaf in found.items()}
-        return Provenance(self.spark, plan, marks, ids=False), found
+                leaves[source.number] = leaf
+        marks = {number: leaf.mark_sql for number, leaf in leaves.items()}
+        return RowProvenance(self.spark, plan, marks, ids=False), leaves
 
-    def _at(self, paths: frozenset[str]) -> Leaf | None:
-        return next((leaf for leaf in self.known if leaf.paths == paths), None) if paths else None
+    def _leaf_at(self, paths: frozenset[str]) -> ItemLeaf | None:
+        return next((leaf for leaf in self.leaves if leaf.paths == paths), None) if paths else None

@@ -1,8 +1,7 @@
-"""Where row lineage does not decide: which rows of a node go on from which rows of its inputs, by what a declared
-mapper says, or by where they stand.
+"""Follows items where row lineage cannot: by a declared mapper, or by the position of rows.
 
-The node's output is kept, numbered, with a table of (number, item) for each source beside it. From there on it is a
-table like any other whose rows say which items they are made of.
+The node's output is stored with row numbers, and a table of (number, item) for each source. From there on it is a table
+like any other whose rows carry the ids of their items.
 """
 
 from __future__ import annotations
@@ -13,128 +12,142 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from headwater.model.items import Continuity
-from headwater.pipeline.declare.nodes import Mapper, Node
+from headwater.pipeline.declare.nodes import Mapper, PipelineNode
 from headwater.pipeline.items.item_ids import ID, Sampling
-from headwater.pipeline.items.item_locations import Reach
-from headwater.pipeline.items.leaves import OUT, Leaf
-from headwater.pipeline.run.steps import quoted
+from headwater.pipeline.items.item_locations import ItemLocations
+from headwater.pipeline.items.leaves import OUT, ItemLeaf
+from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
 from headwater.rows.identity import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_ONE_BY_ONE = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
-"""Steps that take rows as they stand, and give theirs in that order."""
+_ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
+"""Operators that return rows in the order of their input."""
 
 
 @dataclass(frozen=True)
-class Paired:
-    """A node's output as it is kept; ``frame`` is what others see of it."""
+class PairedOutput:
+    """A node's stored output; ``frame`` has the columns that other nodes see."""
 
     frame: DataFrame
-    leaf: Leaf
+    leaf: ItemLeaf
     continuity: Continuity
 
 
 @dataclass(frozen=True)
-class Input:
-    """``frame`` as others see it, and where items are in it."""
+class PairingInput:
+    """An input's ``frame`` as other nodes see it, and the locations of items in it."""
 
     frame: DataFrame
-    reach: Reach
+    locations: ItemLocations
 
 
 @dataclass(frozen=True)
-class Pairing:
+class OutputPairing:
     workspace: Workspace
     sampling: Sampling
 
-    def by_mapper(self, node: Node, frame: DataFrame, inputs: Sequence[Input], mapper: Mapper) -> Paired:
-        table = self._numbered(node, frame)
-        seen = table.select(OUT, *map(quoted, frame.columns))
-        lost = frozenset().union(*(each.reach.lost for each in inputs))
-        found: dict[str, list[DataFrame]] = {}
-        for each in inputs:
-            for source in sorted(each.reach.sources - lost):
-                rows = each.reach.rows(source, self.sampling)
+    def by_mapper(
+        self, node: PipelineNode, frame: DataFrame, inputs: Sequence[PairingInput], mapper: Mapper
+    ) -> PairedOutput:
+        table = self._store_numbered(node, frame)
+        output = table.select(OUT, *map(quote_name, frame.columns))
+        lost = frozenset().union(*(input.locations.lost_sources for input in inputs))
+        pairs_by_source: dict[str, list[DataFrame]] = {}
+        for input in inputs:
+            for source in sorted(input.locations.sources - lost):
+                rows = input.locations.rows(source, self.sampling)
                 if rows is not None:
-                    given = rows.select(*_named(each.frame.columns), *ID)
-                    pairs = given.join(seen, _condition(node, mapper, given, seen)).select(OUT, *ID)
-                    found.setdefault(source, []).append(pairs)
-        return self._paired(node, table, frame.columns, found, lost, Continuity.DECLARED)
+                    input_rows = rows.select(*_original_columns(input.frame.columns), *ID)
+                    pairs = input_rows.join(output, _mapper_condition(node, mapper, input_rows, output)).select(
+                        OUT, *ID
+                    )
+                    pairs_by_source.setdefault(source, []).append(pairs)
+        return self._store_pairs(node, table, frame.columns, pairs_by_source, lost, Continuity.DECLARED)
 
-    def by_position(self, node: Node, input: Input, make: Callable[[DataFrame], DataFrame]) -> Paired | None:
-        """``make`` gives the node's output anew, for an input that is kept, so that its rows stand still. None if the
-        output may have another order than the input; where the two have not as many rows, nothing is told of items."""
+    def by_position(
+        self, node: PipelineNode, input: PairingInput, make: Callable[[DataFrame], DataFrame]
+    ) -> PairedOutput | None:
+        """``make`` computes the node's output again for a stored input, whose order is fixed. None if the output may
+        have another order than the input. If the two differ in their number of rows, items are not followed."""
         from pyspark.sql import functions as F
 
-        reach = input.reach
-        rows = reach.identified(reach.provenance.frame(0)).select(OUT_ID, *_named(input.frame.columns))
-        given = self.workspace.keep(f"{node.name}<", rows)
-        made = make(given.select(*map(quoted, input.frame.columns)))
-        plan: Any = made._jdf.queryExecution().analyzed()
-        if not _is_one_by_one(plan):
+        locations = input.locations
+        rows = locations.with_out_ids(locations.provenance.frame(0)).select(
+            OUT_ID, *_original_columns(input.frame.columns)
+        )
+        input_rows = self.workspace.keep(f"{node.name}<", rows)
+        output = make(input_rows.select(*map(quote_name, input.frame.columns)))
+        plan: Any = output._jdf.queryExecution().analyzed()
+        if not _keeps_order(plan):
             return None
-        table = self._numbered(node, made)
-        standing = given.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
-        with self.workspace.own_work():
-            counts = {each.count() for each in (given, table, standing.join(table, OUT))}
+        table = self._store_numbered(node, output)
+        numbered_input = input_rows.select(OUT_ID, F.monotonically_increasing_id().alias(OUT))
+        with self.workspace.tag_own_jobs():
+            counts = {frame.count() for frame in (input_rows, table, numbered_input.join(table, OUT))}
         if len(counts) > 1:
-            return self._paired(node, table, made.columns, {}, reach.sources | reach.lost, Continuity.REPRESENTATIVE)
-        every = ((source, reach.pairs(source, self.sampling)) for source in sorted(reach.sources))
-        found = {
-            source: [standing.join(pairs, OUT_ID).select(OUT, *ID)] for source, pairs in every if pairs is not None
+            return self._store_pairs(
+                node, table, output.columns, {}, locations.sources | locations.lost_sources, Continuity.REPRESENTATIVE
+            )
+        pairs_of_sources = ((source, locations.pairs(source, self.sampling)) for source in sorted(locations.sources))
+        pairs_by_source = {
+            source: [numbered_input.join(pairs, OUT_ID).select(OUT, *ID)]
+            for source, pairs in pairs_of_sources
+            if pairs is not None
         }
-        return self._paired(node, table, made.columns, found, reach.lost, Continuity.POSITIONAL)
+        return self._store_pairs(
+            node, table, output.columns, pairs_by_source, locations.lost_sources, Continuity.POSITIONAL
+        )
 
-    def untold(self, node: Node, frame: DataFrame, sources: Iterable[str]) -> Paired:
-        """Whose items are in it cannot be said."""
-        table = self._numbered(node, frame)
-        return self._paired(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
+    def without_pairs(self, node: PipelineNode, frame: DataFrame, sources: Iterable[str]) -> PairedOutput:
+        """Stores an output whose rows cannot be assigned to items."""
+        table = self._store_numbered(node, frame)
+        return self._store_pairs(node, table, frame.columns, {}, sources, Continuity.REPRESENTATIVE)
 
-    def _numbered(self, node: Node, frame: DataFrame) -> DataFrame:
+    def _store_numbered(self, node: PipelineNode, frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
         return self.workspace.keep(f"{node.name}>", frame.withColumn(OUT, F.monotonically_increasing_id()))
 
-    def _paired(
+    def _store_pairs(
         self,
-        node: Node,
+        node: PipelineNode,
         table: DataFrame,
         columns: Sequence[str],
-        found: Mapping[str, Sequence[DataFrame]],
+        parts_by_source: Mapping[str, Sequence[DataFrame]],
         lost: Iterable[str],
         continuity: Continuity,
-    ) -> Paired:
+    ) -> PairedOutput:
         pairs = {
             source: self.workspace.keep(
-                f"{node.name}>{source}", reduce(lambda one, other: one.union(other), parts).distinct()
+                f"{node.name}>{source}", reduce(lambda left, right: left.union(right), parts).distinct()
             )
-            for source, parts in found.items()
+            for source, parts in parts_by_source.items()
         }
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
-        leaf = Leaf(node.name, paths, {}, pairs, lost=frozenset(lost))
-        return Paired(table.select(*map(quoted, columns)), leaf, continuity)
+        leaf = ItemLeaf(node.name, paths, {}, pairs, lost_sources=frozenset(lost))
+        return PairedOutput(table.select(*map(quote_name, columns)), leaf, continuity)
 
 
-def _named(columns: Sequence[str]) -> list[Any]:
-    """A row's columns by the names that others see."""
+def _original_columns(columns: Sequence[str]) -> list[Any]:
+    """A row's columns under their original names."""
     from pyspark.sql import functions as F
 
     return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
 
 
-def _condition(node: Node, mapper: Mapper, given: DataFrame, made: DataFrame) -> Any:
+def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Any:
     from pyspark.sql import Column
 
-    found = mapper(given, made)
-    if not isinstance(found, Column):
-        raise node.invalid(f"The mapper gave {type(found).__name__}, and not a condition.")
-    return found
+    condition = mapper(input_rows, output)
+    if not isinstance(condition, Column):
+        raise node.invalid(f"The mapper gave {type(condition).__name__}, and not a condition.")
+    return condition
 
 
-def _is_one_by_one(plan: Any) -> bool:
+def _keeps_order(plan: Any) -> bool:
     children = plan.children()
     below = (children.apply(place) for place in range(children.size()))
-    return plan.getClass().getSimpleName() in _ONE_BY_ONE and children.size() <= 1 and all(map(_is_one_by_one, below))
+    return plan.getClass().getSimpleName() in _ORDER_KEEPING and children.size() <= 1 and all(map(_keeps_order, below))

@@ -1,4 +1,4 @@
-"""A record as the options want it: less of it, never other than it was."""
+"""Reduces a record to what the options ask for."""
 
 from __future__ import annotations
 
@@ -10,43 +10,45 @@ from headwater.pipeline.declare.options import LineageOptions
 from headwater.redaction.literals import message_without_values
 
 
-def shaped(record: ItemRecord, options: LineageOptions) -> ItemRecord:
-    """Shaping twice changes nothing more."""
+def shape_record(record: ItemRecord, options: LineageOptions) -> ItemRecord:
+    """Idempotent."""
     hops = record.hops if options.intermediate_records else record.hops[-1:]
     cut = len(hops) > options.max_hops
     if cut:
         hops = (*hops[: options.max_hops - 1], replace(hops[-1], truncated=True))
     return replace(
         record,
-        hops=tuple(_hop(hop, options) for hop in hops),
+        hops=tuple(_shape_hop(hop, options) for hop in hops),
         contributors=record.contributors if options.contributor_ids else (),
-        error=redacted(record.error) if options.redact else record.error,
+        error=redact_error(record.error) if options.redact else record.error,
         data=None if options.redact else record.data,
         truncated=record.truncated or cut,
     )
 
 
-def dropped(record: ItemRecord) -> ItemRecord:
-    """What is left of a record for which there was no room: whose it was, and that it was dropped."""
-    bare = replace(record, path=(), hops=(), contributors=(), data=None, truncated=True)
-    return replace(bare, reason=min(record.reason, Reason.DROPPED_BY_BACKPRESSURE, key=lambda each: each.rank))
+def drop_record(record: ItemRecord) -> ItemRecord:
+    """Reduces a dropped record to its id and the fact that it was dropped."""
+    stub = replace(record, path=(), hops=(), contributors=(), data=None, truncated=True)
+    return replace(stub, reason=min(record.reason, Reason.DROPPED_BY_BACKPRESSURE, key=lambda reason: reason.rank))
 
 
-def redacted(error: str | None) -> str | None:
-    """Of an error its kind: what it says may quote the row."""
+def redact_error(error: str | None) -> str | None:
+    """The type of an error, because its text may quote the row."""
     return None if error is None else error.partition(":")[0]
 
 
-def described_without_values(failure: BaseException) -> str:
-    """Which node failed, and with what kind of error. Our own errors name nodes, files and counts alone."""
+def describe_without_values(failure: BaseException) -> str:
+    """The node that failed and the type of its error. Headwater's own errors contain only nodes, files and counts."""
     if isinstance(failure, PipelineFailed):
-        return str(PipelineFailed(failure.pipeline, failure.node, redacted(failure.reason) or "")).splitlines()[0][:500]
+        return str(PipelineFailed(failure.pipeline, failure.node, redact_error(failure.reason) or "")).splitlines()[0][
+            :500
+        ]
     if isinstance(failure, PipelineError):
         return str(failure).splitlines()[0][:500]
     return message_without_values(f"{type(failure).__name__}: {failure}")
 
 
-def _hop(hop: Hop, options: LineageOptions) -> Hop:
+def _shape_hop(hop: Hop, options: LineageOptions) -> Hop:
     shown = options.snapshots and not options.redact
     return replace(
         hop,

@@ -1,4 +1,4 @@
-"""The nodes that items of a source may come to, in the order of their way."""
+"""The stages of a source: the nodes that its items may reach, in order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Any
 
 from headwater.model.items import Continuity, Outcome
 
+_STORED_NAMES = {"same_as": "like", "contributor_table": "company"}
+"""Fields that have another name in `_journal.json`."""
+
 
 @dataclass(frozen=True)
-class Station:
-    """A node that items of the source may have come to. ``ports``: by the number of a station before it, through which
-    of the node's inputs it leads there; the same one may be two of them."""
+class Stage:
+    """A node that items of a source may reach. ``ports``: by the number of an earlier stage, the inputs of the node
+    that it feeds; one stage may feed two of them."""
 
     number: int
     node: str
@@ -25,48 +28,48 @@ class Station:
     continuity: Continuity
     merges: bool = False
     """Whether many rows become one here."""
-    like: tuple[int, ...] | None = None
-    """The numbers of the stations whose items are those that come here, where nothing else can be told of them. These
-    have something told of themselves."""
+    same_as: tuple[int, ...] | None = None
+    """The numbers of earlier stages with the same items, for a stage that records nothing of its own."""
     at: datetime | None = None
-    company: int | None = None
-    """The table that says which items have made each row here, where rows do not carry them."""
+    contributor_table: int | None = None
+    """The table with the items that made each row here, where rows do not carry them."""
 
     @property
-    def calls(self) -> bool:
-        """Whether a row function runs here, so that the item's own flags were kept."""
-        return self.kind in ("map", "flat_map") and self.like is None
+    def is_row_function(self) -> bool:
+        """Whether a row function runs here, so that the item's own flags were stored."""
+        return self.kind in ("map", "flat_map") and self.same_as is None
 
     @property
     def outcome(self) -> Outcome:
-        """Of an item that goes on from here, where no function decides."""
+        """The outcome of an item that continues from here, where no function decides."""
         if self.kind == "join":
             return Outcome.EMITTED | Outcome.JOINED
         return Outcome.EMITTED | (Outcome.AGGREGATED if self.merges else Outcome(0))
 
     @property
-    def own(self) -> tuple[int, ...]:
-        """The stations that say what became of items here."""
-        return (self.number,) if self.like is None else self.like
+    def counted_stages(self) -> tuple[int, ...]:
+        """The numbers of the stages whose counts describe the items here."""
+        return (self.number,) if self.same_as is None else self.same_as
 
     @property
     def ports_in_order(self) -> list[tuple[int, int]]:
-        """(port, number of the station that leads to it)."""
+        """(port, number of the stage that leads to it)."""
         return sorted((port, number) for number, ports in self.ports.items() for port in ports)
 
     def to_dict(self) -> dict[str, Any]:
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        at = None if self.at is None else self.at.isoformat()
-        return told | {"ports": [[number, list(ports)] for number, ports in self.ports.items()], "at": at}
+        document = {_STORED_NAMES.get(field.name, field.name): getattr(self, field.name) for field in fields(self)}
+        time = None if self.at is None else self.at.isoformat()
+        return document | {"ports": [[number, list(ports)] for number, ports in self.ports.items()], "at": time}
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Station:
+    def from_dict(cls, document: Mapping[str, Any]) -> Stage:
+        values = {field.name: document[_STORED_NAMES.get(field.name, field.name)] for field in fields(cls)}
         return cls(
-            **{
-                **told,
-                "ports": {number: tuple(ports) for number, ports in told["ports"]},
-                "continuity": Continuity(told["continuity"]),
-                "like": None if told["like"] is None else tuple(told["like"]),
-                "at": None if told["at"] is None else datetime.fromisoformat(told["at"]),
+            **values
+            | {
+                "ports": {number: tuple(ports) for number, ports in document["ports"]},
+                "continuity": Continuity(document["continuity"]),
+                "same_as": None if document["like"] is None else tuple(document["like"]),
+                "at": None if document["at"] is None else datetime.fromisoformat(document["at"]),
             }
         )

@@ -1,6 +1,6 @@
-"""The terminal records that a run has left, read with DuckDB: no Spark, no JVM.
+"""The stored terminal records of a run, read with DuckDB: no Spark, no JVM.
 
-with Items("…/<run id>/items") as items:
+with StoredItems("…/<run id>/items") as items:
     items.counts()
     items.records(reason="DeadLettered", limit=10)
     items.history("10e448b1-297c-bbd5-f4b9-8b25b918ea4a")
@@ -19,21 +19,21 @@ from headwater.engines.paths import below, literal_paths, local_path, parquet_fi
 from headwater.engines.sql import Sql, integers, joined, sql
 from headwater.errors import EngineError, PathNotAllowed, PipelineError
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
-from headwater.pipeline.items.expansion import Company, Expansion, RowId, correlation_id, met
-from headwater.pipeline.items.item_ids import halves
-from headwater.pipeline.items.item_log import MANIFEST, Line, Manifest
+from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, correlation_id, load_contributors
+from headwater.pipeline.items.item_ids import id_numbers
+from headwater.pipeline.items.item_log import MANIFEST, Manifest, SourceLog
 
 if TYPE_CHECKING:
     pass
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """Items of one source that ended alike."""
+class _EndGroup:
+    """Items of one source with the same end."""
 
     outcome: int
     dropped: bool | None
-    ended: int
+    stage: int
     count: int
 
     @property
@@ -46,12 +46,12 @@ class _Kind:
         return sql(
             "(outcome = {outcome} AND ended = {ended} AND dropped {dropped})",
             outcome=self.outcome,
-            ended=self.ended,
+            ended=self.stage,
             dropped=dropped,
         )
 
 
-class Items:
+class StoredItems:
     """``location`` is the folder of the records, as the run's facet `headwater_pipeline` names it."""
 
     def __init__(self, location: str | Path) -> None:
@@ -78,12 +78,12 @@ class Items:
     def counts(
         self, *, reason: str | None = None, node: str | None = None, source: str | None = None
     ) -> dict[Reason, int]:
-        """How many items ended for which reason."""
-        found: dict[Reason, int] = {}
-        for _, kinds in self._lines(reason, node, source):
+        """The number of items by reason."""
+        counts: dict[Reason, int] = {}
+        for _, kinds in self._sources(reason, node, source):
             for kind in kinds:
-                found[kind.reason] = found.get(kind.reason, 0) + kind.count
-        return {each: found[each] for each in Reason if each in found}
+                counts[kind.reason] = counts.get(kind.reason, 0) + kind.count
+        return {known_reason: counts[known_reason] for known_reason in Reason if known_reason in counts}
 
     def records(
         self,
@@ -93,88 +93,92 @@ class Items:
         source: str | None = None,
         limit: int | None = None,
     ) -> list[ItemRecord]:
-        """By source and key; ``limit`` of them at most."""
-        found: list[ItemRecord] = []
-        for line, kinds in self._lines(reason, node, source):
-            left = None if limit is None else limit - len(found)
-            if kinds and (left is None or left > 0):
+        """Records by source and key, up to ``limit``."""
+        records: list[ItemRecord] = []
+        for source_log, kinds in self._sources(reason, node, source):
+            remaining = None if limit is None else limit - len(records)
+            if kinds and (remaining is None or remaining > 0):
                 where = joined(" OR ", [kind.condition for kind in kinds])
                 rest = sql("{where} ORDER BY key, hi, lo", where=where)
-                found += self._records(line, rest if left is None else sql("{rest} LIMIT {left}", rest=rest, left=left))
-        return found
+                records += self._records(
+                    source_log, rest if remaining is None else sql("{rest} LIMIT {left}", rest=rest, left=remaining)
+                )
+        return records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
-        """An item's record; None if the run knows no such item, or did not follow it."""
+        """An item's record; None if the run has no such item, or did not follow it."""
         try:
-            hi, lo = halves(correlation_id)
+            hi, lo = id_numbers(correlation_id)
         except ValueError:
             return None
-        for line in self._manifest.lines:
-            for record in self._records(line, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
+        for source_log in self._manifest.sources:
+            for record in self._records(source_log, sql("hi = {hi} AND lo = {lo}", hi=hi, lo=lo)):
                 return record
         return None
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The hops of an item, in the order of its way."""
-        found = self.record(correlation_id)
-        return () if found is None else found.hops
+        """The hops of an item, in order."""
+        record = self.record(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self.record(correlation_id)
-        return None if found is None else found.reason
+        record = self.record(correlation_id)
+        return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
-        """Items whose record does not say where they ended, or that have more than one: there are none."""
-        found: list[str] = []
-        for line in self._manifest.lines:
+        """Items without an end or with several records: normally none."""
+        ids: list[str] = []
+        for source_log in self._manifest.sources:
             query = sql(
                 "SELECT hi, lo FROM {table} GROUP BY ALL HAVING count(*) > 1 OR count(ended) = 0 OR count(outcome) = 0",
-                table=self._table(line.folder),
+                table=self._table(source_log.folder),
             )
-            found += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
-        return tuple(sorted(found))
+            ids += (correlation_id(hi, lo) for hi, lo in self._rows(query).rows)
+        return tuple(sorted(ids))
 
-    def _lines(self, reason: str | None, node: str | None, source: str | None) -> Iterator[tuple[Line, list[_Kind]]]:
-        """The sources by their names, and which kinds of ends are asked for."""
-        wanted = _reason(reason)
-        for line in sorted(self._manifest.lines, key=lambda line: line.source):
-            if source is not None and source != line.source:
+    def _sources(
+        self, reason: str | None, node: str | None, source: str | None
+    ) -> Iterator[tuple[SourceLog, list[_EndGroup]]]:
+        """The sources by name, each with the groups of ends that match."""
+        wanted_reason = _reason(reason)
+        for source_log in sorted(self._manifest.sources, key=lambda source_log: source_log.source):
+            if source is not None and source != source_log.source:
                 continue
             query = sql(
                 "SELECT outcome, dropped, ended, count(*) FROM {table} GROUP BY ALL ORDER BY ALL",
-                table=self._table(line.folder),
+                table=self._table(source_log.folder),
             )
-            kinds = [_Kind(*row) for row in self._rows(query).rows]
+            groups = [_EndGroup(*row) for row in self._rows(query).rows]
             yield (
-                line,
+                source_log,
                 [
-                    kind
-                    for kind in kinds
-                    if (wanted is None or kind.reason is wanted)
-                    and (node is None or line.stations[kind.ended].node == node)
+                    group
+                    for group in groups
+                    if (wanted_reason is None or group.reason is wanted_reason)
+                    and (node is None or source_log.stages[group.stage].node == node)
                 ],
             )
 
-    def _records(self, line: Line, rest: Sql) -> list[ItemRecord]:
-        query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(line.folder), rest=rest)
+    def _records(self, source_log: SourceLog, rest: Sql) -> list[ItemRecord]:
+        query = sql("SELECT * FROM {table} WHERE {rest}", table=self._table(source_log.folder), rest=rest)
         answer = self._rows(query)
-        told = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-        companies = met(line.stations, told, self._company)
-        expansion = Expansion(line.source, line.stations, self._manifest.options)
-        return [expansion.record(row, companies.of(row)) for row in told]
+        documents = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        contributors = load_contributors(source_log.stages, documents, self._contributors_of)
+        expansion = RecordBuilder(source_log.source, source_log.stages, self._manifest.options)
+        return [expansion.record(row, contributors.of(row)) for row in documents]
 
-    def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
-        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
+    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
             table=self._table(f"company/{place}"),
             pairs=pairs,
         )
         for hi, lo, count, names, cut in self._rows(query).rows:
-            yield (hi, lo), Company(count, [(each["hi"], each["lo"]) for each in names or ()], cut)
+            yield (hi, lo), Contributors(count, [(item["hi"], item["lo"]) for item in names or ()], cut)
 
     def _table(self, folder: str) -> Sql:
-        """``folder`` is read from a file: it must not lead out of the folder of the records."""
+        """``folder`` comes from a file, so it is checked that it does not leave the folder of the records."""
         try:
             files = parquet_files(below(self._folder / folder, [self._folder]))
         except PathNotAllowed as refused:
@@ -190,10 +194,10 @@ class Items:
             raise PipelineError(f"The records cannot be read: {wrong}") from wrong
 
 
-def _reason(asked: str | None) -> Reason | None:
-    if asked is None:
+def _reason(name: str | None) -> Reason | None:
+    if name is None:
         return None
-    known = {each.lower(): each for each in Reason}
-    if asked.lower() not in known:
-        raise PipelineError(f"'{asked}' is no reason. There are: {', '.join(Reason)}.")
-    return known[asked.lower()]
+    reasons = {reason.lower(): reason for reason in Reason}
+    if name.lower() not in reasons:
+        raise PipelineError(f"'{name}' is no reason. There are: {', '.join(Reason)}.")
+    return reasons[name.lower()]

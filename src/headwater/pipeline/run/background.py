@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 
-from headwater.pipeline.run.pipeline_run import Running
+from headwater.pipeline.run.pipeline_run import PipelineRun
 from headwater.pipeline.run.result import Result
 
 
-class Started:
-    def __init__(self, running: Running) -> None:
+class BackgroundRun:
+    def __init__(self, running: PipelineRun) -> None:
         from pyspark import InheritableThread
 
-        self._running = running
+        self._pipeline_run = running
         self._future: Future[Result] = Future()
         self._thread = InheritableThread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self._future.set_result(self._running.go())
-        except BaseException as error:  # it is raised where the result is asked for
+            self._future.set_result(self._pipeline_run.run())
+        except BaseException as error:  # wait() raises it
             self._future.set_exception(error)
 
     @property
@@ -28,9 +28,9 @@ class Started:
         return self._future.done()
 
     def wait(self, timeout: float | None = None) -> Result:
-        """The result, or the error that the run ended with."""
+        """Returns the result, or raises the error that the run ended with."""
         return self._future.result(timeout)
 
     def cancel(self) -> None:
-        """End the run: what Spark is doing for it is stopped, its items are accounted for, its sinks are closed."""
-        self._running.cancel()
+        """Cancels the run: stops its Spark jobs, accounts for its items, and closes its sinks."""
+        self._pipeline_run.cancel()

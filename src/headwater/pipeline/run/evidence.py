@@ -1,4 +1,4 @@
-"""What a run of a declared pipeline says for itself: its design, its code, and the ledger of its sources' rows."""
+"""Evidence of a run of a declared pipeline: its design, its code, and the ledger of its sources' rows."""
 
 from __future__ import annotations
 
@@ -12,106 +12,112 @@ from headwater.errors import MismatchRefused
 from headwater.evidence.code import function_code
 from headwater.model.items import Continuity, Outcome
 from headwater.model.ledger import Ledger, SourceLedger
-from headwater.pipeline.declare.nodes import Node, Source
+from headwater.pipeline.declare.nodes import PipelineNode, SourceNode
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.declare.pipeline import Pipeline, edges_of
-from headwater.pipeline.items.finalize import Settlement
-from headwater.pipeline.items.item_log import Journal
-from headwater.pipeline.run.execution import Execution
+from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
+from headwater.pipeline.items.finalize import ItemFinalizer
+from headwater.pipeline.items.item_log import ItemLog
+from headwater.pipeline.run.execution import PipelineExecution
 from headwater.pipeline.run.workspace import Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _log = logging.getLogger("headwater")
-_MOST_NAMED = 10
-_ENDED = "the run ended before all its nodes had run"
-_SURE = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
-_NOT_CONFIGURED = ("location", "on_mismatch")
-"""Options that are a place on a machine, or code."""
+_MAX_NAMED = 10
+_NOT_FINISHED = "the run ended before all its nodes had run"
+_CERTAIN = (Continuity.EXACT, Continuity.DECLARED, Continuity.NEW)
+_UNRECORDED_OPTIONS = ("location", "on_mismatch")
+"""Options that are a location or code, and are not recorded."""
 
 
 @dataclass(frozen=True)
-class Balance:
-    """``ledger`` is None where no items were to be followed; ``refusal`` is why the run must not end well, if it must
-    not. Where we could not make the account, that is no reason: the ledger says so, and not whether it balances."""
+class LedgerBalance:
+    """``ledger`` is None if the options follow no items; ``refusal`` is the error if the run must fail. A run does not
+    fail because its account could not be made: then the ledger says that, and not whether it balances."""
 
     ledger: Ledger | None = None
     refusal: MismatchRefused | None = None
 
     @classmethod
-    def of(cls, execution: Execution, items: Settlement, workspace: Workspace, *, ran: bool) -> Balance:
+    def of(
+        cls, execution: PipelineExecution, items: ItemFinalizer, workspace: Workspace, *, ran: bool
+    ) -> LedgerBalance:
         if not execution.options.follows_items:
             return cls()
-        if items.journal is None:
-            return cls(Ledger((), partly=_unaccounted(items.fault, ran)))
-        entries = tuple(_entries(items.journal, items.ended, execution.expected))
-        ledger = Ledger(entries, partly=_partly(execution.options, ran))
+        if items.item_log is None:
+            return cls(Ledger((), partly=_missing_account_reason(items.fault, ran)))
+        entries = tuple(_entries(items.item_log, items.end_counts, execution.expected_rows))
+        ledger = Ledger(entries, partly=_partial_reason(execution.options, ran))
         if ledger.balanced is not False:
             return cls(ledger)
-        ledger = replace(ledger, details=_details(items, workspace))
-        return cls(ledger, MismatchRefused(*_reason(ledger)))
+        ledger = replace(ledger, details=_stray_details(items, workspace))
+        return cls(ledger, MismatchRefused(*_refusal_text(ledger)))
 
 
 def _entries(
-    journal: Journal, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
+    item_log: ItemLog, ended: Mapping[str, Mapping[Outcome, int]], expected: Mapping[str, int]
 ) -> Iterator[SourceLedger]:
-    for line in journal.manifest.lines:
+    for source_log in item_log.manifest.sources:
         rows = {"processed": 0, "filtered": 0, "errored": 0}
-        for outcome, count in ended.get(line.source, {}).items():
-            rows[_end(outcome)] += count
-        unsure = [station.node for station in line.stations if station.continuity not in _SURE]
-        note = f"which rows went on at {', '.join(unsure)} was not told by row lineage" if unsure else None
-        entered = expected.get(line.source, sum(rows.values()))
+        for outcome, count in ended.get(source_log.source, {}).items():
+            rows[_ledger_column(outcome)] += count
+        uncertain = [stage.node for stage in source_log.stages if stage.continuity not in _CERTAIN]
+        note = f"which rows went on at {', '.join(uncertain)} is not known from row lineage" if uncertain else None
+        entered = expected.get(source_log.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
-        yield SourceLedger(line.source, entered, *ends, exact=not unsure, note=note)
+        yield SourceLedger(source_log.source, entered, *ends, exact=not uncertain, note=note)
 
 
-def _end(outcome: Outcome) -> str:
+def _ledger_column(outcome: Outcome) -> str:
     if outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED):
         return "errored"
-    gone = Outcome.FILTERED_OUT in outcome or not outcome & (Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED)
-    return "filtered" if gone else "processed"
+    was_dropped = Outcome.FILTERED_OUT in outcome or not outcome & (
+        Outcome.EMITTED | Outcome.JOINED | Outcome.AGGREGATED
+    )
+    return "filtered" if was_dropped else "processed"
 
 
-def _partly(options: LineageOptions, ran: bool) -> str | None:
+def _partial_reason(options: LineageOptions, ran: bool) -> str | None:
     if options.mode != "full":
-        return f"one item in {options.sample_every} was followed, as the run was asked to"
+        return f"one item in {options.sample_every} was followed, as its options say"
     if not options.ensure_terminal:
-        return "the rows of the sources were not counted beforehand, as the run was asked to"
-    return None if ran else _ENDED
+        return "the rows of the sources were not counted beforehand, as its options say"
+    return None if ran else _NOT_FINISHED
 
 
-def _unaccounted(fault: str | None, ran: bool) -> str:
+def _missing_account_reason(fault: str | None, ran: bool) -> str:
     if fault is not None:
         return f"the account could not be made: {fault}"
-    return "nothing was read that could be followed" if ran else _ENDED
+    return "nothing was read that could be followed" if ran else _NOT_FINISHED
 
 
-def _details(items: Settlement, workspace: Workspace) -> dict[str, Any]:
-    """Which items are missing or too many, as far as the sources still tell, and where all records are."""
-    missing, surplus = (list(each[:_MOST_NAMED]) for each in items.strays())
+def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
+    """The missing and surplus items, as far as the sources still have them, and the location of all records."""
+    missing, surplus = (list(ids[:_MAX_NAMED]) for ids in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
 
 
-def _reason(ledger: Ledger) -> tuple[str, str]:
-    wrong = next(each for each in ledger.sources if not each.balanced)
-    found = wrong.processed + wrong.filtered + wrong.errored
-    reason = f"source '{wrong.dataset}' gave {wrong.entered:,} rows, and {found:,} are accounted for"
+def _refusal_text(ledger: Ledger) -> tuple[str, str]:
+    unbalanced = next(source for source in ledger.sources if not source.balanced)
+    accounted = unbalanced.processed + unbalanced.filtered + unbalanced.errored
+    reason = f"source '{unbalanced.dataset}' gave {unbalanced.entered:,} rows, and {accounted:,} are accounted for"
     for word in ("missing", "surplus"):
         if ledger.details.get(word):
             reason += f"; {word}: {', '.join(ledger.details[word])}"
-    return wrong.dataset, f"{reason}; all records are in {ledger.details['records']}"
+    return unbalanced.dataset, f"{reason}; all records are in {ledger.details['records']}"
 
 
-def declared_as(
-    pipeline: Pipeline, nodes: Sequence[Node], options: LineageOptions, ledger: Ledger | None
+def declared_evidence(
+    pipeline: PipelineDeclaration, nodes: Sequence[PipelineNode], options: LineageOptions, ledger: Ledger | None
 ) -> DeclaredEvidence:
     configured = {
-        each.name: getattr(options, each.name) for each in fields(options) if each.name not in _NOT_CONFIGURED
+        option.name: getattr(options, option.name)
+        for option in fields(options)
+        if option.name not in _UNRECORDED_OPTIONS
     }
     return DeclaredEvidence(
-        {name: value for name, value in configured.items() if value is not None},  # which an event has no place for
+        {name: value for name, value in configured.items() if value is not None},  # which an event cannot contain
         function_code(dict(_functions(nodes))),
         {
             "pipeline": pipeline.name,
@@ -123,21 +129,21 @@ def declared_as(
     )
 
 
-def declared_keys(source: Source, frame: DataFrame | None) -> Iterator[frozenset[int]]:
-    """The columns of a source's key, by the ids that plans know them by. Where they cannot be had there are none."""
+def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[frozenset[int]]:
+    """The ids of a source's key columns in plans; none if they are not available."""
     if frame is None or not source.key:
         return
     try:
         output = frame._jdf.queryExecution().analyzed().output()
-        ids = {output.apply(at).name().lower(): output.apply(at).exprId().id() for at in range(output.size())}
+        ids = {output.apply(place).name().lower(): output.apply(place).exprId().id() for place in range(output.size())}
         key = frozenset(int(ids[name.lower()]) for name in source.key)
     except Exception as fault:
-        _log.debug("The key of %s is not known to plans: %s", source.name, fault)
+        _log.debug("The key columns of %s have no ids in the plan: %s", source.name, fault)
         return
     yield key
 
 
-def _functions(nodes: Sequence[Node]) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., Any]]]:
     for node in nodes:
         for purpose in ("reader", "fn", "mapper", "backoff"):
             function = getattr(node, purpose, None)

@@ -1,4 +1,4 @@
-"""The nodes of a pipeline, one after the other, and then the account of its items."""
+"""Executes the nodes of a pipeline in order, and makes the account of its items."""
 
 from __future__ import annotations
 
@@ -10,47 +10,64 @@ from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineFailed
 from headwater.pipeline.dead_letters.tables import complete_dead_letters, write_dead_letters
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, Passage, RowMap, Sink, Source, Transform
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PassThroughNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
+)
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.items.accounts import Account
-from headwater.pipeline.items.fast_path import stay_one
-from headwater.pipeline.items.following import Following
+from headwater.pipeline.items.accounts import ItemAccount
+from headwater.pipeline.items.fast_path import one_row_sources
+from headwater.pipeline.items.following import ItemTracker
 from headwater.pipeline.items.item_ids import Sampling
 from headwater.pipeline.run import steps
-from headwater.pipeline.run.function_outputs import Kept
+from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
 from headwater.pipeline.worker import ERROR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Watcher = Callable[[Node, str], None]
-"""Told of each node when it begins, and when it is done."""
+Watcher = Callable[[PipelineNode, str], None]
+"""Called with each node when it begins and when it is done."""
 
 
 @dataclass
-class Execution:
-    """What a run has done so far."""
+class PipelineExecution:
+    """The state of a run while its nodes execute."""
 
     spark: SparkSession
-    nodes: Sequence[Node]
+    nodes: Sequence[PipelineNode]
     options: LineageOptions
     workspace: Workspace
     watcher: Watcher = lambda node, state: None
-    ran: dict[str, datetime] = field(default_factory=dict)
+    finish_times: dict[str, datetime] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     frames: dict[str, DataFrame] = field(default_factory=dict)
-    kept: dict[str, Kept] = field(default_factory=dict)
-    expected: dict[str, int] = field(default_factory=dict)
-    """By source, how many of its rows are items that are followed."""
+    function_outputs: dict[str, FunctionOutput] = field(default_factory=dict)
+    expected_rows: dict[str, int] = field(default_factory=dict)
+    """By source, the number of followed items."""
 
     def __post_init__(self) -> None:
-        self.following: Following | None = None
+        self.tracker: ItemTracker | None = None
         if self.options.follows_items:
-            told = not self.options.redact
-            lanes = frozenset[str]() if told and self.options.snapshots else stay_one(self.nodes)
-            self.following = Following(
-                self.spark, self.workspace, self._sampling(), self.frames, behind(self.nodes), lanes, told
+            records_data = not self.options.redact
+            fast_path_sources = (
+                frozenset[str]() if records_data and self.options.snapshots else one_row_sources(self.nodes)
+            )
+            self.tracker = ItemTracker(
+                self.spark,
+                self.workspace,
+                self._sampling(),
+                self.frames,
+                sources_behind(self.nodes),
+                fast_path_sources,
+                records_data,
             )
 
     def _sampling(self) -> Sampling:
@@ -59,9 +76,9 @@ class Execution:
         salt = None if self.options.deterministic_sampling else self.workspace.run_id
         return Sampling(self.options.sample_every, salt)
 
-    def go(self) -> None:
-        """Sources first: what is wrong with a key shows before anything has been written."""
-        sources = [node for node in self.nodes if isinstance(node, Source)]
+    def run(self) -> None:
+        """Executes the nodes. Sources come first, so that a wrong key fails before anything is written."""
+        sources = [node for node in self.nodes if isinstance(node, SourceNode)]
         read = {node.name: steps.read(node, self.spark) for node in sources}
         for node in self.nodes:
             began = time.perf_counter()
@@ -72,69 +89,76 @@ class Execution:
                 self.seconds[node.name] = time.perf_counter() - began
             self.watcher(node, "done")
         for node in self.nodes:
-            if node.name in self.kept:
+            if node.name in self.function_outputs:
                 complete_dead_letters(node.name, self.workspace)
 
-    def _step(self, node: Node, read: dict[str, DataFrame]) -> None:
-        made = self._make(node, [self.frames[name] for name in node.inputs], read)
-        if made is not None:
-            self.frames[node.name] = made
-        self.ran[node.name] = datetime.now(UTC)
-        if isinstance(node, Source) and self.following is not None and self.options.ensure_terminal:
-            self.expected[node.name] = self.following.count(node)
-        if isinstance(node, RowMap) and node.name in self.kept:
-            self._after_calls(node, self.kept[node.name])
+    def _step(self, node: PipelineNode, read: dict[str, DataFrame]) -> None:
+        frame = self._make(node, [self.frames[name] for name in node.inputs], read)
+        if frame is not None:
+            self.frames[node.name] = frame
+        self.finish_times[node.name] = datetime.now(UTC)
+        if isinstance(node, SourceNode) and self.tracker is not None and self.options.ensure_terminal:
+            self.expected_rows[node.name] = self.tracker.count_items(node)
+        if isinstance(node, RowMapNode) and node.name in self.function_outputs:
+            self._check_failures(node, self.function_outputs[node.name])
 
-    def _make(self, node: Node, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
+    def _make(self, node: PipelineNode, inputs: Sequence[DataFrame], read: dict[str, DataFrame]) -> DataFrame | None:
         match node:
-            case Source():
+            case SourceNode():
                 frame = read[node.name]
-                return frame if self.following is None else self.following.source(node, frame)
-            case Transform() | Join() | Aggregate():
-                frame = steps.made(node, inputs)
-                return frame if self.following is None else self.following.through(node, frame)
-            case RowMap():
-                return self._call(node, inputs[0])
-            case Passage():
+                return frame if self.tracker is None else self.tracker.follow_source(node, frame)
+            case TransformNode() | JoinNode() | AggregateNode():
+                frame = steps.apply_node(node, inputs)
+                return frame if self.tracker is None else self.tracker.follow_output(node, frame)
+            case RowMapNode():
+                return self._run_function(node, inputs[0])
+            case PassThroughNode():
                 return inputs[0]
-            case Sink():
+            case SinkNode():
                 steps.write(node, inputs[0])
                 return None
         raise AssertionError(f"{node.kind} is no kind of node")
 
-    def _call(self, node: RowMap, rows: DataFrame) -> DataFrame:
-        """What the function gave is kept where it is needed twice: for the items' sake, or for dead letters."""
-        if self.following is not None:
-            kept = self.following.row_map(node, node.inputs[0])
+    def _run_function(self, node: RowMapNode, rows: DataFrame) -> DataFrame:
+        """Runs a row function. Its results are stored if they are needed again: for items or for dead letters."""
+        if self.tracker is not None:
+            output = self.tracker.follow_row_map(node, node.inputs[0])
         elif node.on_error == "dead_letter":
-            kept = Kept(node, self.workspace.keep(node.name, steps.followed_map(node, rows, 0)))
+            output = FunctionOutput(node, self.workspace.keep(node.name, steps.row_map_with_outcomes(node, rows, 0)))
         else:
             return steps.row_map(node, rows)
-        self.kept[node.name] = kept
-        if self.following is not None and node.mapper is not None:
-            return self.following.through(node, kept.results)
-        return kept.results
+        self.function_outputs[node.name] = output
+        if self.tracker is not None and node.mapper is not None:
+            return self.tracker.follow_output(node, output.results)
+        return output.results
 
-    def _after_calls(self, node: RowMap, kept: Kept) -> None:
-        """A failure that nothing was declared for was told and not raised, so that the items' ways are known."""
+    def _check_failures(self, node: RowMapNode, output: FunctionOutput) -> None:
+        """Raises a stored failure of the function: the worker records it instead, so that all items have an outcome."""
         if node.on_error == "fail":
-            with self.workspace.own_work():
-                failure = kept.failure(ERROR)
+            with self.workspace.tag_own_jobs():
+                failure = output.failure(ERROR)
             if failure is not None:
                 raise PipelineFailed(node.pipeline.name, node.name, failure)
         if node.on_error == "dead_letter":
-            write_dead_letters(kept, self.workspace)
+            write_dead_letters(output, self.workspace)
 
-    def account(self) -> Account | None:
-        if self.following is None:
+    def account(self) -> ItemAccount | None:
+        if self.tracker is None:
             return None
-        return Account(self.following, self.kept, self.ran, self.nodes, self.options, expected=self.expected)
+        return ItemAccount(
+            self.tracker,
+            self.function_outputs,
+            self.finish_times,
+            self.nodes,
+            self.options,
+            expected_rows=self.expected_rows,
+        )
 
 
-def behind(nodes: Sequence[Node]) -> dict[str, frozenset[str]]:
-    """By node the sources that it takes from. ``nodes`` are in an order in which they can run."""
-    found: dict[str, frozenset[str]] = {}
+def sources_behind(nodes: Sequence[PipelineNode]) -> dict[str, frozenset[str]]:
+    """By node the sources that it depends on. ``nodes`` are in an order in which they can run."""
+    by_node: dict[str, frozenset[str]] = {}
     for node in nodes:
-        own = [node.name] if isinstance(node, Source) else []
-        found[node.name] = frozenset(own).union(*(found[name] for name in node.inputs))
-    return found
+        own_source = [node.name] if isinstance(node, SourceNode) else []
+        by_node[node.name] = frozenset(own_source).union(*(by_node[name] for name in node.inputs))
+    return by_node

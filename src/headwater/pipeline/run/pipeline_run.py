@@ -1,4 +1,4 @@
-"""A run of a pipeline from beginning to end: nodes, items, sinks, report, and the events that tell of it."""
+"""A run of a pipeline from beginning to end: nodes, items, sinks, report and events."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from headwater.errors import PipelineCancelled
 from headwater.formats.openlineage.facet_names import PIPELINE_FACET, PROVENANCE_FACET
 from headwater.model.expectations import Expectation
 from headwater.model.runs import RunState
-from headwater.pipeline.declare.nodes import Node, Source
+from headwater.pipeline.declare.nodes import PipelineNode, SourceNode
 from headwater.pipeline.declare.options import LineageOptions
-from headwater.pipeline.declare.pipeline import Pipeline, edges_of
-from headwater.pipeline.items.finalize import Settlement
-from headwater.pipeline.items.record_shape import described_without_values
-from headwater.pipeline.run.evidence import Balance, declared_as, declared_keys
-from headwater.pipeline.run.execution import Execution, Watcher
-from headwater.pipeline.run.progress import Progress
+from headwater.pipeline.declare.pipeline import PipelineDeclaration, edges_of
+from headwater.pipeline.items.finalize import ItemFinalizer
+from headwater.pipeline.items.record_shape import describe_without_values
+from headwater.pipeline.run.evidence import LedgerBalance, declared_evidence, key_column_ids
+from headwater.pipeline.run.execution import PipelineExecution, Watcher
+from headwater.pipeline.run.progress import ProgressBars
 from headwater.pipeline.run.report import NodeReport, PipelineReport
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
-from headwater.pipeline.sinks import Outlets, RunInfo, Sink
+from headwater.pipeline.sinks import RunInfo, Sink, SinkGroup
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 DEFAULT_LOCATION = ".headwater/pipelines"
 
 
-class Running:
-    """``go`` runs it, in the thread that calls it; ``cancel`` ends it, from any other."""
+class PipelineRun:
+    """``run`` executes it in the calling thread; ``cancel`` ends it from any other thread."""
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        pipeline: PipelineDeclaration,
         spark: SparkSession,
         *,
         partition: str | None,
@@ -58,17 +58,17 @@ class Running:
         self._progress = progress
         self._checksums = checksums
         self._keys: list[frozenset[int]] = []
-        """What the sources that were read have declared to be their keys."""
+        """The declared keys of the sources that were read."""
         self._cancelled = Event()
         self._tag: str | None = None
 
     @property
     def job(self) -> str:
-        """What its runs are runs of."""
+        """The name of the job."""
         return self._pipeline.name
 
     @property
-    def promised(self) -> Sequence[Expectation]:
+    def expectations(self) -> Sequence[Expectation]:
         return self._pipeline.expectations
 
     def cancel(self) -> None:
@@ -79,29 +79,34 @@ class Running:
         if self._tag is not None:
             self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
-    def go(self) -> Result:
-        with self._named() as named:
+    def run(self) -> Result:
+        with self._named_run() as named:
             run_id = _new_run_id() if named is None else named.identity.run_id
-            with self._tagged(f"headwater-pipeline-{run_id}"), Progress(self.nodes, self._spark, self._progress) as bar:
-                return self._go(run_id, named, bar)
+            with (
+                self._tag_jobs(f"headwater-pipeline-{run_id}"),
+                ProgressBars(self.nodes, self._spark, self._progress) as bar,
+            ):
+                return self._run(run_id, named, bar)
 
     @contextmanager
-    def _named(self) -> Iterator[NamedRun | None]:
+    def _named_run(self) -> Iterator[NamedRun | None]:
         if self._capture is None:
             yield None
             return
         follows_all = self._options.mode == "full"
-        asked = self._capture.evidence_options(self._checksums, self.promised, grain=follows_all, keys=self._keys)
+        evidence = self._capture.evidence_options(
+            self._checksums, self.expectations, grain=follows_all, keys=self._keys
+        )
         literals = self._options.literals
-        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, asked, literals) as named:
+        with self._capture.run(self.job, self._partition, None, self._pipeline.namespace, evidence, literals) as named:
             if named is not None and self._options.redact:
-                named.describe_failure = described_without_values
+                named.describe_failure = describe_without_values
             if named is not None and self._pipeline.context:
                 named.facets[PROVENANCE_FACET] = {"context": self._pipeline.context}
             yield named
 
     @contextmanager
-    def _tagged(self, tag: str) -> Iterator[None]:
+    def _tag_jobs(self, tag: str) -> Iterator[None]:
         self._tag = tag
         self._spark.sparkContext.addJobTag(tag)
         try:
@@ -110,99 +115,102 @@ class Running:
             with suppress(Exception):  # the session may have ended
                 self._spark.sparkContext.removeJobTag(tag)
 
-    def _go(self, run_id: str, named: NamedRun | None, bar: Progress) -> Result:
+    def _run(self, run_id: str, named: NamedRun | None, bar: ProgressBars) -> Result:
         started = datetime.now(UTC)
         pipeline = self._pipeline
-        about = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
+        run_info = RunInfo(run_id, pipeline.name, pipeline.id, pipeline.namespace, started, self._partition)
         workspace = Workspace(self._spark, self._options.location or DEFAULT_LOCATION, run_id, pipeline.id)
 
-        def watcher(node: Node, state: str) -> None:
+        def watcher(node: PipelineNode, state: str) -> None:
             if self._cancelled.is_set():
                 raise PipelineCancelled(pipeline.name, node.name)
-            if state == "done" and isinstance(node, Source):
-                self._keys.extend(declared_keys(node, execution.frames.get(node.name)))
-            bar.told(node, state)
+            if state == "done" and isinstance(node, SourceNode):
+                self._keys.extend(key_column_ids(node, execution.frames.get(node.name)))
+            bar.update(node, state)
 
         execution = self._execution(workspace, watcher)
         failure: BaseException | None = None
-        with Outlets(self._sinks, about) as outlets:
+        with SinkGroup(self._sinks, run_info) as outlets:
             try:
-                execution.go()
+                execution.run()
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
-                    # PySpark means to end its jobs, but cannot while it waits for the answer of one: that would go on,
-                    # and what is asked of Spark below would wait for it.
+                    # PySpark tries to cancel its jobs, but cannot while it waits for one: that job would continue,
+                    # and the jobs below would wait for it.
                     self._end_jobs()
-                failure = self._ended_by(error, execution)
+                failure = self._failure_of(error, execution)
             ran = failure is None
-            bar.told(None, "items")
-            items = Settlement(execution.account(), workspace, self._options, outlets)
+            bar.update(None, "items")
+            items = ItemFinalizer(execution.account(), workspace, self._options, outlets)
             try:
-                items.settle()
+                items.finalize()
                 items.check()
             except BaseException as error:
                 failure = failure or error
-            balance = Balance.of(execution, items, workspace, ran=ran)
+            balance = LedgerBalance.of(execution, items, workspace, ran=ran)
             failure = failure or balance.refusal
-            report = self._report(about, execution, items, failure)
+            report = self._report(run_info, execution, items, failure)
             outlets.record(report)
             if named is not None:
-                named.facets[PIPELINE_FACET] = {**_facet(report, items, workspace), **self._told(execution)}
-                named.declared = declared_as(self._pipeline, self.nodes, self._options, balance.ledger)
+                named.facets[PIPELINE_FACET] = {**_facet(report, items, workspace), **self._extra_facets(execution)}
+                named.declared = declared_evidence(self._pipeline, self.nodes, self._options, balance.ledger)
         if failure is not None:
             raise failure
-        return Result(report, items.collector, items.journal, items.counts, items.entered, items.fault)
+        return Result(report, items.collector, items.item_log, items.counts, items.entered_ids, items.fault)
 
-    def _execution(self, workspace: Workspace, watcher: Watcher) -> Execution:
-        return Execution(self._spark, self.nodes, self._options, workspace, watcher)
+    def _execution(self, workspace: Workspace, watcher: Watcher) -> PipelineExecution:
+        return PipelineExecution(self._spark, self.nodes, self._options, workspace, watcher)
 
-    def _ended_by(self, error: BaseException, execution: Execution) -> BaseException:
+    def _failure_of(self, error: BaseException, execution: PipelineExecution) -> BaseException:
         if not self._cancelled.is_set() or isinstance(error, PipelineCancelled):
             return error
-        at = next((node.name for node in self.nodes if node.name not in execution.ran), self.nodes[-1].name)
-        cancelled = PipelineCancelled(self._pipeline.name, at)
+        node_name = next(
+            (node.name for node in self.nodes if node.name not in execution.finish_times), self.nodes[-1].name
+        )
+        cancelled = PipelineCancelled(self._pipeline.name, node_name)
         cancelled.__cause__ = error
         return cancelled
 
-    def _told(self, execution: Execution) -> dict[str, Any]:
-        """What else the events say of the run."""
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
+        """Further members of the run facet."""
         return {}
 
-    def _described(self, failure: BaseException) -> str:
+    def _describe(self, failure: BaseException) -> str:
         if self._options.redact:
-            return described_without_values(failure)
+            return describe_without_values(failure)
         return (str(failure) or type(failure).__name__).splitlines()[0][:500]
 
     def _report(
-        self, about: RunInfo, execution: Execution, items: Settlement, failure: BaseException | None
+        self, run_info: RunInfo, execution: PipelineExecution, items: ItemFinalizer, failure: BaseException | None
     ) -> PipelineReport:
         cancelled = isinstance(failure, PipelineCancelled | KeyboardInterrupt)
         state = RunState.COMPLETE if failure is None else RunState.ABORT if cancelled else RunState.FAIL
         return PipelineReport(
-            about.pipeline,
-            about.namespace,
-            about.pipeline_id,
-            about.run_id,
+            run_info.pipeline,
+            run_info.namespace,
+            run_info.pipeline_id,
+            run_info.run_id,
             state,
             tuple(
-                NodeReport.of(node, items.of_node(node.name), execution.seconds.get(node.name)) for node in self.nodes
+                NodeReport.of(node, items.node_counts(node.name), execution.seconds.get(node.name))
+                for node in self.nodes
             ),
             edges_of(self.nodes),
-            about.started,
+            run_info.started,
             datetime.now(UTC),
-            about.partition,
-            None if failure is None else self._described(failure),
+            run_info.partition,
+            None if failure is None else self._describe(failure),
         )
 
 
-def _facet(report: PipelineReport, items: Settlement, workspace: Workspace) -> dict[str, Any]:
-    told = report.to_dict()
+def _facet(report: PipelineReport, items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
+    document = report.to_dict()
     if items.fault is not None:
-        told["itemsFault"] = items.fault
-    if items.journal is not None:
+        document["itemsFault"] = items.fault
+    if items.item_log is not None:
         counts = {str(reason): count for reason, count in items.counts.items()}
-        told["items"] = {"location": workspace.absolute(workspace.items), "counts": counts}
-    return told
+        document["items"] = {"location": workspace.absolute(workspace.items), "counts": counts}
+    return document
 
 
 def _new_run_id() -> str:

@@ -1,4 +1,4 @@
-"""What a run is doing, while one waits: a line for each node, in a terminal and in a notebook."""
+"""Progress bars of a run, one for each node, in a terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from headwater.pipeline.declare.nodes import Node
+from headwater.pipeline.declare.nodes import PipelineNode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_EVERY = 0.2  # seconds between two looks
-_ITEMS = "what became of each item"
+_INTERVAL = 0.2  # seconds between two looks
+_ITEMS_LINE = "what became of each item"
 
 
-class Progress:
-    """``shown``: None is where somebody looks: a terminal or a notebook."""
+class ProgressBars:
+    """``shown``: None shows the bars in a terminal and in a notebook."""
 
-    def __init__(self, nodes: Sequence[Node], spark: SparkSession, shown: bool | None) -> None:
+    def __init__(self, nodes: Sequence[PipelineNode], spark: SparkSession, shown: bool | None) -> None:
         self._nodes = nodes
         self._spark = spark
-        self._shown = _is_looked_at() if shown is None else shown
-        self._over = Event()
-        self._now: str | None = None
+        self._shown = _has_viewer() if shown is None else shown
+        self._stopped = Event()
+        self._current: str | None = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBars:
         if not self._shown:
             return self
         from rich.console import Console
@@ -38,7 +38,7 @@ class Progress:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         self._bars = Bars(*columns, console=Console(stderr=not _in_notebook()), transient=not _in_notebook())
         self._tasks = {
-            name: self._bars.add_task(_line(name, kind), total=1, start=False) for name, kind in self._lines()
+            name: self._bars.add_task(_description(name, kind), total=1, start=False) for name, kind in self._lines()
         }
         self._bars.start()
         self._watching = Thread(target=self._watch, daemon=True)
@@ -49,47 +49,47 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            self._over.set()
+            self._stopped.set()
             self._watching.join()
             self._bars.stop()
 
-    def told(self, node: Node | None, state: str) -> None:
-        """A node has begun or is done; None stands for the items' account."""
+    def update(self, node: PipelineNode | None, state: str) -> None:
+        """Updates the bar of a node that begins or is done; None stands for the account of items."""
         if not self._shown:
             return
-        name = _ITEMS if node is None else node.name
+        name = _ITEMS_LINE if node is None else node.name
         task = self._tasks[name]
         if state == "done":
             self._bars.update(task, total=1, completed=1)
-            self._now = None
+            self._current = None
         else:
             self._bars.start_task(task)
-            self._now = name
+            self._current = name
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [*((node.name, node.kind) for node in self._nodes), (_ITEMS, "")]
+        return [*((node.name, node.kind) for node in self._nodes), (_ITEMS_LINE, "")]
 
     def _watch(self) -> None:
         tracker = self._spark.sparkContext.statusTracker()
-        while not self._over.wait(_EVERY):
-            name = self._now
+        while not self._stopped.wait(_INTERVAL):
+            name = self._current
             if name is None:
                 continue
             with suppress(Exception):  # a stage may end while it is looked at
                 stages: list[Any] = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
                 total = sum(stage.numTasks for stage in stages)
                 done = sum(stage.numCompletedTasks for stage in stages)
-                if total and name == self._now:
+                if total and name == self._current:
                     self._bars.update(self._tasks[name], total=total, completed=done)
 
 
-def _line(name: str, kind: str) -> str:
+def _description(name: str, kind: str) -> str:
     from rich.markup import escape
 
     return f"{escape(name)} [dim]{kind}[/dim]" if kind else f"[dim]{name}[/dim]"
 
 
-def _is_looked_at() -> bool:
+def _has_viewer() -> bool:
     return sys.stderr.isatty() or _in_notebook()
 
 

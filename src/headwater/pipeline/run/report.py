@@ -1,4 +1,4 @@
-"""What a run of a pipeline was: its nodes as they were configured, what went through them, and how long it took."""
+"""The report of a run: the configuration, the counts and the duration of its nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater.model.plain import plain
 from headwater.model.runs import RunState
-from headwater.pipeline.declare.nodes import Node
+from headwater.pipeline.declare.nodes import PipelineNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +17,15 @@ class NodeReport:
     name: str
     type: str
     pipeline_id: str
-    """Of the pipeline that declares the node."""
+    """The pipeline that declares the node."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None
 
     @classmethod
-    def of(cls, node: Node, counts: Mapping[str, int] | None = None, seconds: float | None = None) -> NodeReport:
+    def of(
+        cls, node: PipelineNode, counts: Mapping[str, int] | None = None, seconds: float | None = None
+    ) -> NodeReport:
         return cls(node.name, node.kind, node.pipeline.id, node.configuration, dict(counts or {}), seconds)
 
 
@@ -49,19 +51,19 @@ class PipelineReport:
         return next(node for node in self.nodes if node.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = plain(self)
-        return told | {"state": str(self.state), "edges": [{"from": one, "to": other} for one, other in self.edges]}
+        document: dict[str, Any] = plain(self)
+        return document | {"state": str(self.state), "edges": [{"from": start, "to": end} for start, end in self.edges]}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> PipelineReport:
-        ended = said.get("ended")
+    def from_dict(cls, document: Mapping[str, Any]) -> PipelineReport:
+        ended = document.get("ended")
         return cls(
-            **{each.name: said[each.name] for each in fields(cls) if each.name in said}
+            **{member.name: document[member.name] for member in fields(cls) if member.name in document}
             | {
-                "state": RunState(said["state"]),
-                "nodes": tuple(NodeReport(**node) for node in said["nodes"]),
-                "edges": tuple((edge["from"], edge["to"]) for edge in said["edges"]),
-                "started": datetime.fromisoformat(said["started"]),
+                "state": RunState(document["state"]),
+                "nodes": tuple(NodeReport(**node) for node in document["nodes"]),
+                "edges": tuple((edge["from"], edge["to"]) for edge in document["edges"]),
+                "started": datetime.fromisoformat(document["started"]),
                 "ended": None if ended is None else datetime.fromisoformat(ended),
             }
         )

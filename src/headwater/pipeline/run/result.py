@@ -1,4 +1,4 @@
-"""What a run of a pipeline leaves: its report, and what can be asked of its items."""
+"""The result of a run: its report, and queries about its items."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headwater.errors import PipelineError
 from headwater.model.items import Hop, ItemRecord, Reason
 from headwater.pipeline.items.collector import Collector
-from headwater.pipeline.items.item_log import Journal
+from headwater.pipeline.items.item_log import ItemLog
 from headwater.pipeline.run.report import PipelineReport
 
 if TYPE_CHECKING:
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """``items`` is a frame of the terminal records, as long as the session lives."""
+    """``items`` is a frame of the terminal records. It needs the session."""
 
     def __init__(
         self,
         report: PipelineReport,
         collector: Collector,
-        journal: Journal | None,
+        item_log: ItemLog | None,
         counts: dict[Reason, int],
-        entered: DataFrame | None = None,
+        entered_ids: DataFrame | None = None,
         fault: str | None = None,
     ) -> None:
-        """``entered`` has the ids of all items that came in. ``fault``: why there is no account of them."""
+        """``entered_ids`` are the ids of all items that entered. ``fault``: why there is no account of them."""
         self.report = report
         self.counts = counts
-        """How many items ended for which reason."""
+        """The number of items by reason."""
         self._collector = collector
-        self._journal = journal
-        self._entered = entered
+        self._item_log = item_log
+        self._entered_ids = entered_ids
         self._fault = fault
 
     @property
@@ -41,35 +41,37 @@ class Result:
 
     @property
     def items(self) -> DataFrame:
-        if self._journal is None:
+        if self._item_log is None:
             if self._fault is not None:
                 raise PipelineError(f"The items of run {self.run_id} could not be accounted for: {self._fault}")
             raise PipelineError(f"Run {self.run_id} followed no items: its lineage options say so.")
-        return self._journal.records
+        return self._item_log.records
 
     def record(self, correlation_id: str) -> ItemRecord | None:
-        """An item's record; None if the run knows no such item, or did not follow it."""
-        known = next((each for each in self._collector.records if each.correlation_id == correlation_id), None)
-        if known is not None or self._journal is None:
-            return known
-        return self._journal.record(correlation_id)
+        """An item's record; None if the run has no such item, or did not follow it."""
+        record = next(
+            (candidate for candidate in self._collector.records if candidate.correlation_id == correlation_id), None
+        )
+        if record is not None or self._item_log is None:
+            return record
+        return self._item_log.record(correlation_id)
 
     def history(self, correlation_id: str) -> tuple[Hop, ...]:
-        """The hops of an item, in the order of its way."""
-        found = self.record(correlation_id)
-        return () if found is None else found.hops
+        """The hops of an item, in order."""
+        record = self.record(correlation_id)
+        return () if record is None else record.hops
 
     def terminal_reason(self, correlation_id: str) -> Reason | None:
-        found = self.record(correlation_id)
-        return None if found is None else found.reason
+        record = self.record(correlation_id)
+        return None if record is None else record.reason
 
     def unresolved(self) -> tuple[str, ...]:
-        """Items that came in and have no record, looked for in the sources: none, unless records were dropped."""
-        if self._journal is None or self._entered is None:
+        """Items of the sources that have no record: none, unless records were dropped."""
+        if self._item_log is None or self._entered_ids is None:
             return ()
-        lost = self._entered.join(self.items.select("correlation_id"), "correlation_id", "left_anti")
+        lost = self._entered_ids.join(self.items.select("correlation_id"), "correlation_id", "left_anti")
         return tuple(sorted(row["correlation_id"] for row in lost.select("correlation_id").collect()))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.items())
-        return f"Result({self.report.pipeline!r}, {self.report.state}, run_id={self.run_id!r}, {told or 'no items'})"
+        counts = ", ".join(f"{reason}: {count:,}" for reason, count in self.counts.items())
+        return f"Result({self.report.pipeline!r}, {self.report.state}, run_id={self.run_id!r}, {counts or 'no items'})"

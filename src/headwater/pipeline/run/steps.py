@@ -1,4 +1,4 @@
-"""What each kind of node is in Spark, with nothing of ours in it."""
+"""What each kind of node does in Spark, without any lineage."""
 
 from __future__ import annotations
 
@@ -6,71 +6,83 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
-from headwater.pipeline.declare.nodes import Aggregate, Join, Node, RowMap, Sink, Source, Transform
-from headwater.pipeline.worker import FOLLOWED, GIVEN, RowFunction
+from headwater.pipeline.declare.nodes import (
+    AggregateNode,
+    JoinNode,
+    PipelineNode,
+    RowMapNode,
+    SinkNode,
+    SourceNode,
+    TransformNode,
+)
+from headwater.pipeline.worker import INPUT_ROW, OUTCOME_COLUMNS, RowFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
-def read(node: Source, spark: SparkSession) -> DataFrame:
-    frame = _frame(node, node.reader(spark), "The reader")
+def read(node: SourceNode, spark: SparkSession) -> DataFrame:
+    frame = _check_frame(node, node.reader(spark), "The reader")
     if frame.isStreaming:
-        raise node.invalid("its reader gave a stream; a pipeline reads what is there.")
-    _has(node, "The key", node.key, frame)
+        raise node.invalid("its reader returned a stream; a pipeline reads bounded data.")
+    _require_columns(node, "The key", node.key, frame)
     return frame
 
 
-def made(node: Transform | Join | Aggregate, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
-        case Transform():
+        case TransformNode():
             return transform(node, inputs)
-        case Join():
+        case JoinNode():
             return join(node, *inputs)
-        case Aggregate():
+        case AggregateNode():
             return aggregate(node, inputs[0])
 
 
-def transform(node: Transform, inputs: Sequence[DataFrame]) -> DataFrame:
-    return _frame(node, node.fn(*inputs), "The function")
+def transform(node: TransformNode, inputs: Sequence[DataFrame]) -> DataFrame:
+    return _check_frame(node, node.fn(*inputs), "The function")
 
 
-def join(node: Join, left: DataFrame, right: DataFrame) -> DataFrame:
-    _has(node, "on", node.on, left)
-    _has(node, "on", node.on, right)
+def join(node: JoinNode, left: DataFrame, right: DataFrame) -> DataFrame:
+    _require_columns(node, "on", node.on, left)
+    _require_columns(node, "on", node.on, right)
     return left.join(right, on=list(node.on), how=node.how)
 
 
-def aggregate(node: Aggregate, rows: DataFrame) -> DataFrame:
-    _has(node, "by", node.by, rows)
-    made = [column.alias(name) for name, column in node.aggregates.items()]
-    return rows.groupBy(*map(quoted, node.by)).agg(*made)
+def aggregate(node: AggregateNode, rows: DataFrame) -> DataFrame:
+    _require_columns(node, "by", node.by, rows)
+    aggregates = [column.alias(name) for name, column in node.aggregates.items()]
+    return rows.groupBy(*map(quote_name, node.by)).agg(*aggregates)
 
 
-def row_map(node: RowMap, rows: DataFrame) -> DataFrame:
+def row_map(node: RowMapNode, rows: DataFrame) -> DataFrame:
     schema = schema_of(node, rows.sparkSession)
     function = row_function(node, rows.columns, schema, rows.sparkSession)
-    return rows.mapInArrow(function.plainly, schema)
+    return rows.mapInArrow(function.map_rows, schema)
 
 
-def followed_map(node: RowMap, rows: DataFrame, tracking: int) -> DataFrame:
-    """With what became of each row beside what was given for it. The first so many columns are ours, and are passed
+def row_map_with_outcomes(node: RowMapNode, rows: DataFrame, tracking_count: int) -> DataFrame:
+    """Runs a row function that returns outcomes with its results. The first ``tracking_count`` columns are passed
     on."""
     from pyspark.sql.types import StructField, StructType
 
     spark = rows.sparkSession
     schema = schema_of(node, spark)
-    function = row_function(node, rows.columns[tracking:], schema, spark)
-    told = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in FOLLOWED)).schema
-    given = [StructField(field.name, field.dataType) for field in schema.fields]  # a row that gave nothing has nulls
-    ours = rows.schema.fields[:tracking]
+    function = row_function(node, rows.columns[tracking_count:], schema, spark)
+    outcome_schema = spark.createDataFrame([], ", ".join(f"{name} {type}" for name, type in OUTCOME_COLUMNS)).schema
+    result_fields = [
+        StructField(field.name, field.dataType) for field in schema.fields
+    ]  # a row without a result has nulls
+    tracking_fields = rows.schema.fields[:tracking_count]
     if node.on_error == "dead_letter":
-        ours.append(StructField(GIVEN, StructType(rows.schema.fields[tracking:])))
-    return rows.mapInArrow(function.followed, StructType([*ours, *told.fields, *given]))
+        tracking_fields.append(StructField(INPUT_ROW, StructType(rows.schema.fields[tracking_count:])))
+    return rows.mapInArrow(
+        function.map_rows_with_outcomes, StructType([*tracking_fields, *outcome_schema.fields, *result_fields])
+    )
 
 
-def write(node: Sink, rows: DataFrame) -> None:
+def write(node: SinkNode, rows: DataFrame) -> None:
     writer = rows.write.mode(node.mode).options(**node.options)
     if node.format is not None:
         writer = writer.format(node.format)
@@ -84,8 +96,8 @@ def write(node: Sink, rows: DataFrame) -> None:
         writer.save()
 
 
-def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
-    """Shipped whole: the executors have no headwater."""
+def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spark: SparkSession) -> RowFunction:
+    """Pickled by value, because headwater is not installed on executors."""
     from pyspark import cloudpickle
 
     from headwater.pipeline import worker
@@ -99,11 +111,11 @@ def row_function(node: RowMap, names: Sequence[str], schema: StructType, spark: 
     if dotted:
         raise node.invalid(f"a row function takes and gives no column with a dot in its name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    how = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *how, node=node.name)
+    settings = (node.many, node.retries, node.backoff, node.on_error)
+    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
 
 
-def schema_of(node: RowMap, spark: SparkSession) -> StructType:
+def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
     from pyspark.errors import ParseException
 
     if not isinstance(node.schema, str):
@@ -113,27 +125,27 @@ def schema_of(node: RowMap, spark: SparkSession) -> StructType:
     except ParseException as wrong:
         raise node.invalid(f"its schema {node.schema!r} is no schema: {_first_line(wrong)}") from wrong
     for name in schema.fieldNames():
-        node.own_name(name)
+        node.refuse_reserved_name(name)
     return schema
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _frame(node: Node, made: Any, what: str) -> DataFrame:
+def _check_frame(node: PipelineNode, result: Any, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
-    if not isinstance(made, DataFrame):
-        raise node.invalid(f"{what} gave {type(made).__name__}, and not a DataFrame.")
-    return made
+    if not isinstance(result, DataFrame):
+        raise node.invalid(f"{code} returned {type(result).__name__} instead of a DataFrame.")
+    return result
 
 
-def _has(node: Node, what: str, names: Sequence[str], frame: DataFrame) -> None:
+def _require_columns(node: PipelineNode, parameter: str, names: Sequence[str], frame: DataFrame) -> None:
     for name in names:
         if name not in frame.columns:
-            there = ", ".join(frame.columns)
-            raise node.invalid(f"{what} names '{name}', which is not a column. There are: {there}.")
+            available = ", ".join(frame.columns)
+            raise node.invalid(f"{parameter} names '{name}', which is not a column. There are: {available}.")
 
 
 def _first_line(error: Exception) -> str:

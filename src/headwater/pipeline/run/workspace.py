@@ -1,4 +1,4 @@
-"""Where a run keeps what it must not compute twice, and what it has to say of its items: Parquet, written by Spark."""
+"""The folder of a run: results that must not be computed twice, and item rows, as Parquet that Spark writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workspace:
-    """A folder of the run's own below ``location``, any path that Spark and its executors reach."""
+    """The run's own folder below ``location``, which may be any path that Spark and its executors can write."""
 
     spark: SparkSession
     location: str
@@ -32,28 +32,30 @@ class Workspace:
         return f"{self.folder}/items"
 
     def table(self, node: str) -> str:
-        """Where the rows of a node are kept. A node may have any name; a folder may not."""
+        """The folder for stored rows of a node. The name is quoted, because a node may have any name."""
         return f"{self.folder}/nodes/{quote(node, safe='')}"
 
     def keep(self, node: str, rows: DataFrame) -> DataFrame:
-        """The rows, from now on read from where they were written: what made them never runs again."""
-        with self.tagged(KEPT_TABLE_JOB_TAG):
-            return self.written(rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")])
+        """Stores the rows and returns a frame that reads them, so that their query never runs again."""
+        with self.tag_jobs(KEPT_TABLE_JOB_TAG):
+            return self.write_and_read(
+                rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")]
+            )
 
-    def written(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
-        """The rows as they are read from where they are written now. ``unlike``: columns with another value in every
-        row, for which it would be in vain to look for equal ones."""
+    def write_and_read(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
+        """Writes the rows and returns a frame that reads them. ``unlike``: columns with a different value in every row,
+        for which a dictionary is useless."""
         plainly = {f"parquet.enable.dictionary#{name}": "false" for name in unlike}
         rows.write.mode("error").options(**plainly).parquet(path)
         return self.spark.read.schema(rows.schema).parquet(path)
 
     @contextmanager
-    def own_work(self) -> Iterator[None]:
-        with self.tagged(INTERNAL_JOB_TAG):
+    def tag_own_jobs(self) -> Iterator[None]:
+        with self.tag_jobs(INTERNAL_JOB_TAG):
             yield
 
     @contextmanager
-    def tagged(self, tag: str) -> Iterator[None]:
+    def tag_jobs(self, tag: str) -> Iterator[None]:
         self.spark.sparkContext.addJobTag(tag)
         try:
             yield

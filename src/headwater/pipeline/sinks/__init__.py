@@ -4,7 +4,7 @@ from headwater.pipeline.sinks.events import OpenLineageSink, StoreSink
 from headwater.pipeline.sinks.files import JsonFileSink, JsonlSink
 from headwater.pipeline.sinks.folders import JsonlFolderSink, ParquetSink
 from headwater.pipeline.sinks.logs import LoggingSink
-from headwater.pipeline.sinks.outlets import Outlets
+from headwater.pipeline.sinks.outlets import SinkGroup
 from headwater.pipeline.sinks.sink import FrameSink, ItemSink, PipelineSink, RunInfo, Sink
 
 __all__ = [
@@ -15,10 +15,10 @@ __all__ = [
     "JsonlSink",
     "LoggingSink",
     "OpenLineageSink",
-    "Outlets",
     "ParquetSink",
     "PipelineSink",
     "RunInfo",
     "Sink",
+    "SinkGroup",
     "StoreSink",
 ]

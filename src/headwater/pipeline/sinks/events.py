@@ -1,4 +1,5 @@
-"""The report as an OpenLineage event of the run, for whoever does not get the run's own events: they carry it as well.
+"""The report as an OpenLineage event of the run, for receivers that do not get the run's own events, which carry it as
+well.
 
 `StoreSink(hw.connect("postgresql://…"))`, `OpenLineageSink("http://marquez:5000")`.
 """
@@ -16,7 +17,7 @@ from headwater.pipeline.run.report import PipelineReport
 PRODUCER = "urn:headwater:pipeline"
 
 
-class _Delivering(Protocol):
+class _EventSink(Protocol):
     def deliver(self, events: list[bytes], /) -> None: ...
 
 
@@ -24,7 +25,7 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
     from openlineage.client import event_v2 as ol
     from openlineage.client.serde import Serde
 
-    at = report.ended or report.started
+    time = report.ended or report.started
     facet = {
         "_producer": PRODUCER,
         "_schemaURL": schema_url(PIPELINE_FACET),
@@ -32,37 +33,38 @@ def report_event(report: PipelineReport) -> dict[str, Any]:
     }
     event = ol.RunEvent(
         eventType=ol.RunState(str(report.state)),
-        eventTime=at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        eventTime=time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         run=ol.Run(report.run_id, facets={}),
         job=ol.Job(report.namespace, report.pipeline),
         producer=PRODUCER,
     )
-    told: dict[str, Any] = Serde.to_dict(event)
-    told["run"]["facets"] = {PIPELINE_FACET: facet}
-    return told
+    document: dict[str, Any] = Serde.to_dict(event)
+    document["run"]["facets"] = {PIPELINE_FACET: facet}
+    return document
 
 
 class OpenLineageSink:
-    """To an address that takes OpenLineage events: `file:///path/events.jsonl`, `http://host:port`, `console`."""
+    """Sends to an address that accepts OpenLineage events: `file:///path/events.jsonl`, `http://host:port`,
+    `console`."""
 
     def __init__(self, target: str, *, api_key: str | None = None) -> None:
         from headwater.capture.delivery.targets import sink_for
 
-        self._sink: _Delivering = sink_for(target, api_key=api_key)
+        self._sink: _EventSink = sink_for(target, api_key=api_key)
 
     def record(self, report: PipelineReport) -> None:
-        self._sink.deliver([_body(report)])
+        self._sink.deliver([_event_bytes(report)])
 
 
 class StoreSink:
-    """Into a store of ours: ``store`` is what `hw.connect` gives, and stays open."""
+    """Writes to a Headwater store: ``store`` comes from `hw.connect`, and stays open."""
 
     def __init__(self, store: EventStore) -> None:
         self._store = store
 
     def record(self, report: PipelineReport) -> None:
-        self._store.ingest_many([_body(report)])
+        self._store.ingest_many([_event_bytes(report)])
 
 
-def _body(report: PipelineReport) -> bytes:
+def _event_bytes(report: PipelineReport) -> bytes:
     return json.dumps(report_event(report)).encode()

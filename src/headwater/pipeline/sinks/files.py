@@ -14,12 +14,12 @@ from headwater.pipeline.sinks.sink import RunInfo
 
 
 def as_json(value: Any, indent: int | None = None) -> bytes:
-    """In UTF-8. Half of a surrogate pair, which that cannot hold, is written as JSON's escape for it."""
+    """UTF-8. A lone surrogate, which UTF-8 cannot encode, is written as a JSON escape."""
     return json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "backslashreplace")
 
 
 class JsonFileSink:
-    """The report, replacing that of an earlier run whole or not at all."""
+    """Writes the report and replaces that of an earlier run atomically."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -35,7 +35,7 @@ class JsonFileSink:
 
 
 class JsonlSink:
-    """Records, a line each, after those that the file has already."""
+    """Appends records to a file, one line each."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
@@ -49,7 +49,7 @@ class JsonlSink:
     def write(self, records: Sequence[ItemRecord]) -> None:
         if self._file is None:
             raise ValueError("the sink is not open")
-        self._file.write(b"".join(as_json({"run_id": self._run, **each.to_dict()}) + b"\n" for each in records))
+        self._file.write(b"".join(as_json({"run_id": self._run, **record.to_dict()}) + b"\n" for record in records))
         self._file.flush()
 
     def close(self) -> None:

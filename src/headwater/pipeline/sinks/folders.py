@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class FolderSink:
-    """A run's records are in the folder `run_id=…`, by which Spark knows the run when it reads them all."""
+    """A run's records are in the folder `run_id=…`, which Spark reads as a partition column."""
 
     format: ClassVar[str]
 
@@ -22,7 +22,7 @@ class FolderSink:
         self._run = run.run_id
 
     def write_frame(self, records: DataFrame) -> None:
-        # Overwriting only what an earlier try of the same run has left.
+        # Overwrites only what an earlier attempt of the same run wrote.
         records.write.mode("overwrite").format(self.format).save(f"{self._path}/run_id={self._run}")
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ class LoggingSink:
         self._run = run.run_id
 
     def write(self, records: Sequence[ItemRecord]) -> None:
-        if self._logger.isEnabledFor(self._level):  # or else all that JSON is made for nobody
+        if self._logger.isEnabledFor(self._level):  # avoids needless JSON
             for record in records:
                 self._logger.log(self._level, "run %s item %s", self._run, json.dumps(record.to_dict()))
 

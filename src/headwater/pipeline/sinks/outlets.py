@@ -1,4 +1,4 @@
-"""All sinks of a run, kept apart: one that fails is left out, and neither the run nor the others notice."""
+"""All sinks of a run, isolated from each other: one that fails is left out, without effect on the run or the others."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger("headwater")
 
 
-class Outlets:
+class SinkGroup:
     """``with Outlets(sinks, run):`` closes them all, however the block ends."""
 
     def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
         self._run = run
-        self._well = list(sinks)
-        self._opened: list[Any] = []
+        self._working = list(sinks)
+        self._open_sinks: list[Any] = []
         self._failures: dict[str, str] = {}
-        self._missed = 0
+        self._missed_count = 0
         self._mutex = RLock()
 
-    def __enter__(self) -> Outlets:
+    def __enter__(self) -> SinkGroup:
         try:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, ItemSink | FrameSink):
-                    self._opened.append(sink)  # also where opening fails half-way, there is something to close
-                    self._try(sink, lambda each: each.open(self._run))
+                    self._open_sinks.append(sink)  # a sink whose open() fails half-way must be closed too
+                    self._try(sink, lambda opened: opened.open(self._run))
         except BaseException:
             self.close()
             raise
@@ -47,49 +47,49 @@ class Outlets:
 
     @property
     def wants_records(self) -> bool:
-        return any(self._takes_records(sink) for sink in self._well)
+        return any(self._takes_records(sink) for sink in self._working)
 
     @property
     def wants_frames(self) -> bool:
-        return any(isinstance(sink, FrameSink) for sink in self._well)
+        return any(isinstance(sink, FrameSink) for sink in self._working)
 
     @property
     def failures(self) -> dict[str, str]:
-        """What was left out, and why."""
+        """The sinks that were left out, and why."""
         return dict(self._failures)
 
     @property
-    def missed(self) -> int:
-        """How many records were offered to sinks that could not take them any more."""
-        return self._missed
+    def missed_count(self) -> int:
+        """The number of records that failed sinks did not receive."""
+        return self._missed_count
 
     def write(self, records: Sequence[ItemRecord]) -> None:
-        """To the sinks that take records; those that Spark writes get them by :meth:`write_frame`."""
+        """Writes to the sinks that take records; sinks that Spark writes get them by :meth:`write_frame`."""
         with self._mutex:
-            for sink in self._opened:
+            for sink in self._open_sinks:
                 if not self._takes_records(sink):
                     continue
-                if sink not in self._well or not self._try(sink, lambda each: each.write(records)):
-                    self._missed += len(records)
+                if sink not in self._working or not self._try(sink, lambda target: target.write(records)):
+                    self._missed_count += len(records)
 
     def write_frame(self, records: DataFrame) -> None:
         with self._mutex:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, FrameSink):
-                    self._try(sink, lambda each: each.write_frame(records))
+                    self._try(sink, lambda target: target.write_frame(records))
 
     def record(self, report: PipelineReport) -> None:
         with self._mutex:
-            for sink in list(self._well):
+            for sink in list(self._working):
                 if isinstance(sink, PipelineSink):
-                    self._try(sink, lambda each: each.record(report))
+                    self._try(sink, lambda target: target.record(report))
 
     def close(self) -> None:
-        """Also those that failed: they may still hold a file."""
+        """Closes all sinks, including failed ones, which may still hold a file."""
         with self._mutex:
-            opened, self._opened = self._opened, []
+            opened, self._open_sinks = self._open_sinks, []
             for sink in opened:
-                self._try(sink, lambda each: each.close())
+                self._try(sink, lambda target: target.close())
 
     @staticmethod
     def _takes_records(sink: object) -> bool:
@@ -98,9 +98,9 @@ class Outlets:
     def _try(self, sink: Any, action: Callable[[Any], None]) -> bool:
         try:
             action(sink)
-        except Exception as error:  # of somebody's sink: told, and kept from everybody else
-            if sink in self._well:
-                self._well.remove(sink)
+        except Exception as error:  # any error of a sink is logged and affects no other sink
+            if sink in self._working:
+                self._working.remove(sink)
                 name = f"{type(sink).__name__} {len(self._failures) + 1}"
                 self._failures[name] = f"{type(error).__name__}: {error}"
                 _log.warning("The sink %s failed and is left out of this run: %s", name, self._failures[name])

@@ -1,7 +1,7 @@
-"""What a sink is. It may be more than one of these.
+"""The protocols of sinks. A sink may implement more than one of them.
 
-A sink lives for one run: it is opened and closed once, also when the run fails or is cancelled. What it raises is its
-own trouble and nobody else's.
+A sink lives for one run: it is opened and closed once, even if the run fails or is cancelled. Its errors affect neither
+the run nor other sinks.
 """
 
 from __future__ import annotations

@@ -4,17 +4,17 @@ Shipped by value (`pyspark.cloudpickle.register_pickle_by_value` of this package
 ours but this package itself.
 """
 
-from headwater.pipeline.worker.failed_rows import GIVEN
+from headwater.pipeline.worker.failed_rows import INPUT_ROW
 from headwater.pipeline.worker.function import TRACKING, RowFailed, RowFunction
-from headwater.pipeline.worker.outcomes import DEAD_LETTERED, EMITTED, ERROR, FILTERED_OUT, FOLLOWED, RETRIED
+from headwater.pipeline.worker.outcomes import DEAD_LETTERED, EMITTED, ERROR, FILTERED_OUT, OUTCOME_COLUMNS, RETRIED
 
 __all__ = [
     "DEAD_LETTERED",
     "EMITTED",
     "ERROR",
     "FILTERED_OUT",
-    "FOLLOWED",
-    "GIVEN",
+    "INPUT_ROW",
+    "OUTCOME_COLUMNS",
     "RETRIED",
     "TRACKING",
     "RowFailed",

@@ -1,8 +1,7 @@
-"""Calling a function on the rows of one batch, and what became of each of them.
+"""Calls a function on the rows of one batch and records the outcome of each.
 
-The function is called once per attempt and for no other reason. What it raises is tried again; what it returned and
-does not fit the schema is not, because it would return that again. Rows are attempted in their order, then the results
-are converted together.
+The function is called exactly once for each attempt. An error is retried; a result that does not fit the schema is not,
+because the function would return it again. Rows are attempted in order, then the results are converted together.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from headwater.pipeline.worker.columns import Layout, Misfit
-from headwater.pipeline.worker.rows import Rows
+from headwater.pipeline.worker.columns import Misfit, ResultLayout
+from headwater.pipeline.worker.rows import BatchRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,29 +20,29 @@ if TYPE_CHECKING:
 
     from headwater.pipeline.worker.function import RowFunction
 
-_LONGEST = 2000
+_MAX_TEXT_LENGTH = 2000
 
 
 class Attempts:
-    """A result of None is nothing; whether that was on purpose, ``errors`` says. Rows from ``reached`` on had no
-    turn."""
+    """A result of None means no row, by intention or because of an entry in ``errors``. Rows from ``attempt_count`` on
+    were not attempted."""
 
-    def __init__(self, function: RowFunction, rows: Rows) -> None:
+    def __init__(self, function: RowFunction, rows: BatchRows) -> None:
         self.rows = rows
         self.results: list[Any] = []
         self.errors: dict[int, str] = {}
         self.retries: dict[int, int] = {}
-        self.reached = 0
+        self.attempt_count = 0
         self.cause: Exception | None = None
         self._function = function
-        self._call = self._all_given if function.many else function.fn
+        self._call = self._call_many if function.many else function.fn
 
     @property
-    def failed(self) -> bool:
-        """Whether a row failed for which nothing was declared: the rows after it have no turn."""
+    def has_failed(self) -> bool:
+        """Whether a row failed and `on_error` is "fail": the rows after it are not attempted."""
         return self._function.on_error == "fail" and bool(self.errors)
 
-    def make(self) -> None:
+    def run(self) -> None:
         call, keep = self._call, self.results.append
         waiting = iter(self.rows)
         while True:
@@ -51,13 +50,13 @@ class Attempts:
                 for row in waiting:
                     keep(call(row))
                 break
-            except Exception as error:  # whatever the function raises is that row's; the loop goes on after it
-                keep(self._again(error))
-                if self.failed:
+            except Exception as error:  # any error belongs to that row; the loop continues after it
+                keep(self._retry(error))
+                if self.has_failed:
                     break
-        self.reached = len(self.results)
+        self.attempt_count = len(self.results)
 
-    def _again(self, error: Exception) -> Any:
+    def _retry(self, error: Exception) -> Any:
         function, place = self._function, len(self.results)
         for retry in range(1, function.retries + 1):
             if isinstance(error, Misfit):
@@ -71,26 +70,26 @@ class Attempts:
                 return self._call(self.rows[place])
             except Exception as again:
                 error = again
-        self.errors[place] = _text_of(error)
+        self.errors[place] = _error_text(error)
         self.cause = error
         return None
 
-    def _all_given(self, row: Row) -> list[Any] | None:
+    def _call_many(self, row: Row) -> list[Any] | None:
         """A generator may fail while it is read, which is a failure of the same attempt."""
-        given = self._function.fn(row)
-        if given is None:
+        result = self._function.fn(row)
+        if result is None:
             return None
-        if isinstance(given, str | bytes | dict) or hasattr(given, "asDict"):
-            raise Misfit(f"{type(given).__name__} is one value: a function for flat_map gives an iterable of rows")
-        return list(given)
+        if isinstance(result, str | bytes | dict) or hasattr(result, "asDict"):
+            raise Misfit(f"{type(result).__name__} is one value: a function for flat_map gives an iterable of rows")
+        return list(result)
 
-    def columns(self, layout: Layout) -> list[pa.Array]:
-        """Of all that was given. Results that do not fit become errors of their rows."""
-        given = self._given()
+    def columns(self, layout: ResultLayout) -> list[pa.Array]:
+        """All results as columns. Results that do not fit become errors of their rows."""
+        results = self._result_rows()
         try:
-            return layout.arrays(given)
-        except Exception as error:  # of some value; of which one is asked only now
-            misfits = layout.misfits(given)
+            return layout.arrays(results)
+        except Exception as error:  # some value does not fit: only now find out which
+            misfits = layout.misfits(results)
             if not misfits:
                 raise
             self.cause = error
@@ -98,35 +97,35 @@ class Attempts:
         for number, reason in misfits.items():
             self.errors.setdefault(owners[number], printable(f"Misfit: {reason}"))
             self.results[owners[number]] = None
-        return layout.arrays(self._given())
+        return layout.arrays(self._result_rows())
 
-    def _given(self) -> Sequence[Any]:
+    def _result_rows(self) -> Sequence[Any]:
         if self._function.many:
             return list(chain.from_iterable(result for result in self.results if result is not None))
-        return [result for result in self.results if result is not None] if self.some_gave_nothing else self.results
+        return [result for result in self.results if result is not None] if self.has_empty_results else self.results
 
     @property
-    def some_gave_nothing(self) -> bool:
+    def has_empty_results(self) -> bool:
         return len(self.results) < len(self.rows) or type(None) in map(type, self.results)
 
     def emissions(self) -> list[int]:
-        """How many each row gave."""
+        """The number of result rows of each row."""
         if self._function.many:
-            found = [0 if result is None else len(result) for result in self.results]
+            counts = [0 if result is None else len(result) for result in self.results]
         else:
-            found = [0 if result is None else 1 for result in self.results]
-        return found + [0] * (len(self.rows) - len(found))
+            counts = [0 if result is None else 1 for result in self.results]
+        return counts + [0] * (len(self.rows) - len(counts))
 
 
-def _text_of(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     try:
-        said = str(error)
-    except Exception:  # somebody's exception, whose own words fail
-        said = ""
-    return printable(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+        text = str(error)
+    except Exception:  # an exception whose __str__ raises
+        text = ""
+    return printable(f"{type(error).__name__}: {text}" if text else type(error).__name__)
 
 
-def printable(text: str, longest: int = _LONGEST) -> str:
-    """Fit for a column of text, which takes no half of a surrogate pair, and not longer than anybody reads."""
+def printable(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
+    """A text without lone surrogates, which Arrow refuses, and of limited length."""
     shown = text if len(text) <= longest else f"{text[: longest - 1]}…"
     return shown.encode("utf-8", "backslashreplace").decode()

@@ -1,7 +1,7 @@
-"""What a function gave, as Arrow columns of the schema that was declared for it.
+"""Converts the results of a function to Arrow columns of its declared schema.
 
-A result is a dict or a Row by its names, or a tuple by its places. A whole batch is converted at once; only where that
-fails is it asked which of the results do not fit, because one item's mistake must not be its neighbours'.
+A result is a dict or a Row, by names, or a tuple, by position. A whole batch is converted at once; only if that fails,
+the results that do not fit are searched, because an error in one row must not affect the others.
 """
 
 from __future__ import annotations
@@ -17,56 +17,56 @@ from headwater.pipeline.worker.rows import arrow_zone, zone_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WHOLE = {int, type(None)}
+_INTEGER_TYPES = {int, type(None)}
 
 
 class Misfit(Exception):
-    """A result that is no row of the schema."""
+    """A result that does not fit the schema."""
 
 
-class Layout:
+class ResultLayout:
     def __init__(self, schema: pa.Schema) -> None:
         self.names = tuple(schema.names)
-        self._shape = Shape(self.names)
-        self._builders = [_building(field) for field in schema]
+        self._shape = RowShape(self.names)
+        self._builders = [_column_builder(field) for field in schema]
 
     def arrays(self, results: Sequence[Any]) -> list[pa.Array]:
-        """One array a column. Raises whatever the first value that does not fit causes."""
+        """One array for each column. Raises the error of the first value that does not fit."""
         columns = self._shape.columns(results)
         return [build(values) for build, values in zip(self._builders, columns, strict=True)]
 
     def misfits(self, results: Sequence[Any]) -> dict[int, str]:
-        """Which of the results do not fit, and why."""
-        found: dict[int, str] = {}
+        """The positions of the results that do not fit, with the reasons."""
+        reasons: dict[int, str] = {}
         rows: list[tuple[int, tuple[Any, ...]]] = []
         for place, result in enumerate(results):
             try:
                 rows.append((place, self._shape.values(result)))
             except Misfit as misfit:
-                found[place] = str(misfit)
+                reasons[place] = str(misfit)
         for number, (name, build) in enumerate(zip(self.names, self._builders, strict=True)):
-            for place, error in _unfit(build, [(place, values[number]) for place, values in rows]):
-                found.setdefault(place, f"column '{name}': {error}")
-        return found
+            for place, error in _misfits_in(build, [(place, values[number]) for place, values in rows]):
+                reasons.setdefault(place, f"column '{name}': {error}")
+        return reasons
 
 
-def _unfit(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
-    """By halves: few values are wrong where any are."""
+def _misfits_in(build: Callable[[Sequence[Any]], pa.Array], values: list[tuple[int, Any]]) -> Iterable[tuple[int, str]]:
+    """Bisects the values, because usually few of them are wrong."""
     if not values:
         return
     try:
         build([value for _, value in values])
-    except Exception as error:  # whatever a value causes is that value's
+    except Exception as error:  # any error belongs to a value
         if len(values) == 1:
             yield values[0][0], str(error)
             return
         half = len(values) // 2
-        yield from _unfit(build, values[:half])
-        yield from _unfit(build, values[half:])
+        yield from _misfits_in(build, values[:half])
+        yield from _misfits_in(build, values[half:])
 
 
-class Shape:
-    """The names of a row, and the ways of giving values for them."""
+class RowShape:
+    """The names of a row, and the accepted forms of its values."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
@@ -79,19 +79,19 @@ class Shape:
         kinds = set(map(type, results))
         if len(kinds) == 1 and hasattr(kind := kinds.pop(), "__len__") and set(map(len, results)) == {self._count}:
             if kind is dict:
-                with suppress(KeyError):  # values() says which
+                with suppress(KeyError):  # values() reports which
                     return [list(map(get, results)) for get in self._getters]
             elif kind is tuple:
-                return self._apart(results)
-            elif self._in_order(kind, results):
-                return self._apart(list(map(tuple, results)))
-        return self._apart(list(map(self.values, results)))
+                return self._transpose(results)
+            elif self._has_declared_order(kind, results):
+                return self._transpose(list(map(tuple, results)))
+        return self._transpose(list(map(self.values, results)))
 
-    def _apart(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
-        """Not by zip(*rows): thousands of iterators side by side are slower than one pass a column."""
+    def _transpose(self, rows: Sequence[tuple[Any, ...]]) -> list[Sequence[Any]]:
+        """One pass for each column is faster than zip(*rows) with its thousands of iterators."""
         return [list(map(itemgetter(place), rows)) for place in range(self._count)]
 
-    def _in_order(self, kind: type, results: Sequence[Any]) -> bool:
+    def _has_declared_order(self, kind: type, results: Sequence[Any]) -> bool:
         if "__fields__" in vars(kind):  # the rows that the function was called with
             return tuple(vars(kind)["__fields__"]) == self._names
         return hasattr(kind, "asDict") and all(tuple(getattr(row, "__fields__", ())) == self._names for row in results)
@@ -113,17 +113,17 @@ class Shape:
             raise Misfit(f"{len(result)} values for {self._count} columns ({', '.join(self._names)})")
         return tuple(result)
 
-    def _difference(self, given: Iterable[Any]) -> str:
-        names = list(map(str, given))
-        lacking = [name for name in self._names if name not in names]
-        strange = [name for name in names if name not in self._names]
-        told = [f"without {', '.join(lacking)}"] if lacking else []
-        told += [f"with {', '.join(strange)}, which the schema has not"] if strange else []
-        return f"a row {' and '.join(told) or 'that names a column twice'}"
+    def _difference(self, fields: Iterable[Any]) -> str:
+        names = list(map(str, fields))
+        missing = [name for name in self._names if name not in names]
+        extra = [name for name in names if name not in self._names]
+        differences = [f"without {', '.join(missing)}"] if missing else []
+        differences += [f"with {', '.join(extra)}, which the schema has not"] if extra else []
+        return f"a row {' and '.join(differences) or 'that names a column twice'}"
 
 
-def _building(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
-    make = _making(field.type)
+def _column_builder(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
+    make = _array_builder(field.type)
     if field.nullable:
         return make
 
@@ -136,15 +136,15 @@ def _building(field: pa.Field) -> Callable[[Sequence[Any]], pa.Array]:
     return without_nulls
 
 
-def _making(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
+def _array_builder(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if pa.types.is_integer(kind):
 
         def integers(values: Sequence[Any]) -> pa.Array:
-            if not set(map(type, values)) <= _WHOLE:
-                values = list(map(_whole, values))  # Arrow itself would cut a fraction off, and say nothing
+            if not set(map(type, values)) <= _INTEGER_TYPES:
+                values = list(map(_as_integer, values))  # Arrow itself would silently truncate fractions
             return pa.array(values, kind)
 
         return integers
@@ -152,27 +152,29 @@ def _making(kind: pa.DataType) -> Callable[[Sequence[Any]], pa.Array]:
         zone, local = zone_of(kind.tz), pa.timestamp(kind.unit)
 
         def times(values: Sequence[Any]) -> pa.Array:
-            naive = [_local(value, zone) for value in values]
-            at = pc.assume_timezone(
+            naive = [_as_local_time(value, zone) for value in values]
+            zoned = pc.assume_timezone(
                 pa.array(naive, local), arrow_zone(kind.tz), ambiguous="earliest", nonexistent="latest"
             )
-            return at.cast(kind)
+            return zoned.cast(kind)
 
         return times
     if pa.types.is_nested(kind):
-        write = _writing(kind)
+        write = _value_writer(kind)
         return lambda values: pa.array(list(map(write, values)), kind)
     return lambda values: pa.array(values, kind)
 
 
-def _whole(value: Any) -> Any:
+def _as_integer(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return value if value is None or isinstance(value, bool) else index(value)  # Arrow refuses a bool, in better words
+    return (
+        value if value is None or isinstance(value, bool) else index(value)
+    )  # Arrow refuses a bool with a better message
 
 
-def _local(value: Any, zone: Any) -> Any:
-    """A time that names no zone is one of the session's, as everywhere in PySpark."""
+def _as_local_time(value: Any, zone: Any) -> Any:
+    """A naive time is in the session's time zone, as everywhere in PySpark."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(zone).replace(tzinfo=None)
     return value
@@ -182,33 +184,35 @@ def _is_naive(value: Any) -> bool:
     return isinstance(value, datetime) and value.tzinfo is None
 
 
-def _writing(kind: pa.DataType) -> Callable[[Any], Any]:
-    """From a nested value as Python has it to what Arrow takes without guessing."""
+def _value_writer(kind: pa.DataType) -> Callable[[Any], Any]:
+    """Converts nested Python values to values that Arrow accepts unambiguously."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
-        shape = Shape([field.name for field in kind])
-        parts = [(field.name, _writing(field.type)) for field in kind]
+        shape = RowShape([field.name for field in kind])
+        parts = [(field.name, _value_writer(field.type)) for field in kind]
 
         def struct(value: Any) -> Any:
             return {name: part(item) for (name, part), item in zip(parts, shape.values(value), strict=True)}
 
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
-        key, item = _writing(kind.key_type), _writing(kind.item_type)
-        return lambda value: None if value is None else [(key(k), item(v)) for k, v in dict(value).items()]
+        key, item = _value_writer(kind.key_type), _value_writer(kind.item_type)
+        return lambda value: (
+            None if value is None else [(key(map_key), item(map_value)) for map_key, map_value in dict(value).items()]
+        )
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _writing(kind.value_type)
+        write_item = _value_writer(kind.value_type)
 
         def items(value: Any) -> Any:
             if isinstance(value, str | bytes | dict):
                 raise Misfit(f"{type(value).__name__} is no list")
-            return [each(item) for item in value]
+            return [write_item(item) for item in value]
 
         return lambda value: None if value is None else items(value)
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         zone = zone_of(kind.tz)
         return lambda value: value.replace(tzinfo=zone) if _is_naive(value) else value
     if pa.types.is_integer(kind):
-        return _whole
+        return _as_integer
     return lambda value: value

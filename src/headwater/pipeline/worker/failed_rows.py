@@ -1,7 +1,7 @@
-"""The rows that a function gave up, as they came: what a dead letter is replayed from.
+"""The input rows that a function gave up, from which dead letters are replayed.
 
-They stay in Arrow, as a struct of the columns they had. JSON, which is easier on the eye, would not bring all of them
-back: it has no maps but by text, no time that a clock shows twice in a night, and nothing that Python has no value for.
+They stay in Arrow, as a struct of their columns. JSON would lose some values: maps with keys that are not text,
+ambiguous local times, and values that Python cannot represent.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GIVEN = "__hw_given"
+INPUT_ROW = "__hw_given"
 
 
-def given_up(columns: Sequence[pa.Array], names: Sequence[str], count: int, places: Collection[int]) -> pa.Array:
-    """For the rows at ``places`` themselves, for the others of the ``count`` rows null."""
+def failed_row_structs(
+    columns: Sequence[pa.Array], names: Sequence[str], count: int, places: Collection[int]
+) -> pa.Array:
+    """The rows at ``places``, and null for the others of the ``count`` rows."""
     import pyarrow as pa
 
     fields = [pa.field(name, column.type) for name, column in zip(names, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""A Python function as `mapInArrow` runs it: for the rows alone, or with what became of each row."""
+"""A Python function for `mapInArrow`: with its results alone, or with the outcome of each row."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headwater.pipeline.worker.attempts import Attempts, printable
-from headwater.pipeline.worker.columns import Layout
-from headwater.pipeline.worker.failed_rows import GIVEN, given_up
-from headwater.pipeline.worker.outcomes import told
-from headwater.pipeline.worker.rows import Rows, row_class
+from headwater.pipeline.worker.columns import ResultLayout
+from headwater.pipeline.worker.failed_rows import INPUT_ROW, failed_row_structs
+from headwater.pipeline.worker.outcomes import outcome_batch
+from headwater.pipeline.worker.rows import BatchRows, row_class
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Row
 
 TRACKING = "__hw_"
-"""What the names of columns begin with that are ours."""
+"""The prefix of Headwater's own columns."""
 
-_STRIDE = 1000
-"""How many rows go at once into a function that may give many for each."""
+_MAX_BATCH_ROWS = 1000
+"""Maximum number of rows in a batch for a function that may return many rows for each."""
 
 
 class RowFailed(Exception):
-    """The function failed on a row, and nothing was declared for that."""
+    """The function failed on a row, and `on_error` is "fail"."""
 
 
 class RowFunction:
     """``schema`` is the declared one, in Arrow's types; naive times are in the time zone that it names.
 
-    ``backoff`` is in seconds, doubled for each further retry, or says for the first, second … retry how many.
+    ``backoff`` is in seconds, doubled for each further retry, or a function of the number of the retry.
     """
 
     def __init__(
@@ -53,49 +53,49 @@ class RowFunction:
         self.on_error = on_error
         self.node = node
 
-    def plainly(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows in, rows out. The first failure fails the task, unless such rows are skipped."""
+    def map_rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The results alone. The first failure fails the task, unless failed rows are skipped."""
         import pyarrow as pa
 
         if self.on_error == "dead_letter":
-            raise ValueError(f"Node '{self.node}' has dead letters, which only followed() can hand over")
-        layout, kind = Layout(self.schema), row_class(self.columns)
-        for batch in self._strides(batches):
-            attempts = Attempts(self, Rows(batch.columns, kind, batch.num_rows))
-            attempts.make()
+            raise ValueError(f"Node '{self.node}' has dead letters, which only map_rows_with_outcomes() can return")
+        layout, kind = ResultLayout(self.schema), row_class(self.columns)
+        for batch in self._split_batches(batches):
+            attempts = Attempts(self, BatchRows(batch.columns, kind, batch.num_rows))
+            attempts.run()
             columns = attempts.columns(layout)
-            if attempts.failed:
+            if attempts.has_failed:
                 place = min(attempts.errors)
                 shown = printable(repr(attempts.rows[place]), 500)
                 raise RowFailed(f"Node '{self.node}' failed on {shown}: {attempts.errors[place]}") from attempts.cause
             yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    def followed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Every row in comes out: once for each row that the function gave for it, or once with its outcome alone.
+    def map_rows_with_outcomes(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Results with outcomes: a row for each result row, or one row with the outcome alone.
 
-        A failure that is to fail the run is not raised here but told, so that what became of the others is known too;
-        the rows after it are not attempted, and their outcome is 0. Rows that the function had been called with before
-        a neighbour's result was found not to fit keep the outcome they had. Where such rows become dead letters, the
-        last of the columns that are passed on is the row itself, for those that were given up.
+        A failure that must fail the run is recorded instead of raised, so that the outcomes of the other rows are
+        known; the rows after it are not attempted, and their outcome is 0. Rows that were called before another result
+        was found not to fit keep their outcome. If failed rows become dead letters, the last tracking column is the
+        input row of those.
         """
-        layout, kind = Layout(self.schema), row_class(self.columns)
+        layout, kind = ResultLayout(self.schema), row_class(self.columns)
         stopped = False
-        for batch in self._strides(batches):
+        for batch in self._split_batches(batches):
             named = list(zip(batch.schema.names, batch.columns, strict=True))
             tracking = {name: column for name, column in named if name.startswith(TRACKING)}
             theirs = [column for name, column in named if not name.startswith(TRACKING)]
-            attempts = Attempts(self, Rows(theirs, kind, batch.num_rows))
+            attempts = Attempts(self, BatchRows(theirs, kind, batch.num_rows))
             if not stopped:
-                attempts.make()
-            given = attempts.columns(layout)
+                attempts.run()
+            results = attempts.columns(layout)
             if self.on_error == "dead_letter":
-                tracking[GIVEN] = given_up(theirs, self.columns, batch.num_rows, attempts.errors)
-            stopped = stopped or attempts.failed
-            yield told(self, tracking, attempts, given)
+                tracking[INPUT_ROW] = failed_row_structs(theirs, self.columns, batch.num_rows, attempts.errors)
+            stopped = stopped or attempts.has_failed
+            yield outcome_batch(self, tracking, attempts, results)
 
-    def _strides(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _split_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            if self.many and batch.num_rows > _STRIDE:
-                yield from (batch.slice(start, _STRIDE) for start in range(0, batch.num_rows, _STRIDE))
+            if self.many and batch.num_rows > _MAX_BATCH_ROWS:
+                yield from (batch.slice(start, _MAX_BATCH_ROWS) for start in range(0, batch.num_rows, _MAX_BATCH_ROWS))
             else:
                 yield batch

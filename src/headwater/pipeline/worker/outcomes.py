@@ -1,4 +1,4 @@
-"""What became of the rows of one batch, as columns beside what was given for them."""
+"""The outcomes of the rows of one batch, as columns beside the results."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
     from headwater.pipeline.worker.attempts import Attempts
     from headwater.pipeline.worker.function import RowFunction
 
-FOLLOWED = (
+OUTCOME_COLUMNS = (
     ("__hw_outcome", "int"),
     ("__hw_retries", "int"),
     ("__hw_error", "string"),
     ("__hw_place", "int"),
     ("__hw_emissions", "int"),
 )
-"""These columns, with their Spark types: they come after the tracking ones and before what was given."""
+"""Outcome columns with their Spark types: they come after the tracking columns and before the result columns."""
 
 # The flags of headwater.model.items.Outcome, which is not there on an executor.
 EMITTED, FILTERED_OUT, RETRIED, ERROR, DEAD_LETTERED = 1, 2, 16, 32, 64
 
-_FAILED = {"fail": ERROR, "skip": FILTERED_OUT, "dead_letter": DEAD_LETTERED | ERROR}
+_FAILURE_FLAGS = {"fail": ERROR, "skip": FILTERED_OUT, "dead_letter": DEAD_LETTERED | ERROR}
 
 
-def told(
-    function: RowFunction, tracking: dict[str, pa.Array], attempts: Attempts, given: list[pa.Array]
+def outcome_batch(
+    function: RowFunction, tracking: dict[str, pa.Array], attempts: Attempts, results: list[pa.Array]
 ) -> pa.RecordBatch:
-    """A line for each row that the function gave, and one for each row in for which it gave none."""
+    """A row for each result row, and one for each input row without a result."""
     import pyarrow as pa
 
     count, number = len(attempts.rows), pa.int32()
-    if not function.many and not attempts.some_gave_nothing:
+    if not function.many and not attempts.has_empty_results:
         emissions = None
         emitted = pa.repeat(pa.scalar(1, number), count)
     else:
@@ -42,49 +42,51 @@ def told(
     flags = _flags(function, attempts, emissions)
     items = {
         **tracking,
-        "__hw_outcome": _mostly(EMITTED, flags, count, number),
-        "__hw_retries": _mostly(0, attempts.retries, count, number),
-        "__hw_error": _mostly(None, attempts.errors, count, pa.string()),
+        "__hw_outcome": _sparse_column(EMITTED, flags, count, number),
+        "__hw_retries": _sparse_column(0, attempts.retries, count, number),
+        "__hw_error": _sparse_column(None, attempts.errors, count, pa.string()),
         "__hw_place": pa.repeat(pa.scalar(0, number), count),
         "__hw_emissions": emitted,
     }
     if emissions is not None:
-        given = _taken(given, _lines_of(emissions))
+        results = _take_all(results, _result_positions(emissions))
         if function.many and max(emissions, default=0) > 1:
-            owners = [item for item, lines in enumerate(emissions) for _ in range(lines or 1)]
-            items = dict(zip(items, _taken(list(items.values()), pa.array(owners, pa.int64())), strict=True))
-            items["__hw_place"] = pa.array([place for lines in emissions for place in range(lines or 1)], number)
+            owners = [item for item, line_count in enumerate(emissions) for _ in range(line_count or 1)]
+            items = dict(zip(items, _take_all(list(items.values()), pa.array(owners, pa.int64())), strict=True))
+            items["__hw_place"] = pa.array(
+                [place for line_count in emissions for place in range(line_count or 1)], number
+            )
     names = [*items, *function.schema.names]
-    return pa.RecordBatch.from_arrays([*items.values(), *given], names=names)
+    return pa.RecordBatch.from_arrays([*items.values(), *results], names=names)
 
 
 def _flags(function: RowFunction, attempts: Attempts, emissions: list[int] | None) -> dict[int, int]:
-    """The outcome of each row that was not simply emitted."""
+    """The outcome of each row that was not just emitted."""
     flags = {place: FILTERED_OUT for place, number in enumerate(emissions or ()) if not number}
     for place in attempts.retries:
         flags[place] = flags.get(place, EMITTED) | RETRIED
     for place in attempts.errors:
-        flags[place] = _FAILED[function.on_error]
-    for place in range(attempts.reached, len(attempts.rows)):
+        flags[place] = _FAILURE_FLAGS[function.on_error]
+    for place in range(attempts.attempt_count, len(attempts.rows)):
         flags[place] = 0
     return flags
 
 
-def _lines_of(emissions: list[int]) -> pa.Array:
-    """For each line which of the given rows it shows; none for a row that gave none."""
+def _result_positions(emissions: list[int]) -> pa.Array:
+    """For each output row the position of its result row; null for an input row without one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     shown = pa.array([number > 0 for number in emissions for _ in range(number or 1)], pa.bool_())
-    following = pc.subtract(pc.cumulative_sum(shown.cast(pa.int64())), 1)
-    return pc.if_else(shown, following, pa.scalar(None, pa.int64()))
+    positions = pc.subtract(pc.cumulative_sum(shown.cast(pa.int64())), 1)
+    return pc.if_else(shown, positions, pa.scalar(None, pa.int64()))
 
 
-def _taken(arrays: list[pa.Array], places: pa.Array) -> list[pa.Array]:
+def _take_all(arrays: list[pa.Array], places: pa.Array) -> list[pa.Array]:
     return [array.take(places) for array in arrays]
 
 
-def _mostly(usual: Any, others: Mapping[int, Any], count: int, kind: pa.DataType) -> pa.Array:
+def _sparse_column(usual: Any, others: Mapping[int, Any], count: int, kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if not others:

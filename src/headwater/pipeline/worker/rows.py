@@ -1,6 +1,6 @@
 """Arrow columns as the rows that a function is called with: `pyspark.sql.Row`, as everywhere else in PySpark.
 
-Times of day are naive and in the session's time zone, structs are rows and maps are dicts, as Spark gives them too.
+Times of day are naive and in the session's time zone, structs are rows and maps are dicts, as in Spark.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _DAYS = ((date.min - _EPOCH).days, (date.max - _EPOCH).days)
 _MICROSECONDS = (_DAYS[0] * 86_400_000_000, (_DAYS[1] + 1) * 86_400_000_000 - 1)
 
 
-class Rows:
-    """The rows of a batch, each made when its turn comes: all at once they would keep the garbage collector busy."""
+class BatchRows:
+    """The rows of a batch, created lazily: all at once they would keep the garbage collector busy."""
 
     def __init__(self, columns: Sequence[pa.Array], kind: type[Row], count: int) -> None:
         self._values = [values_of(column) for column in columns]
@@ -37,7 +37,7 @@ class Rows:
 
     def __iter__(self) -> Iterator[Row]:
         values = zip(*self._values, strict=True) if self._values else repeat((), self._count)
-        # Not by calling the class, whose checks and keyword arguments would cost more than many a function does.
+        # Not by calling the class, whose checks and keyword arguments would cost more than many functions.
         return map(tuple.__new__, repeat(self._kind), values)
 
     def __getitem__(self, place: int) -> Row:
@@ -45,19 +45,19 @@ class Rows:
 
 
 def row_class(columns: Sequence[str]) -> type[Row]:
-    """A Row whose columns are known beforehand, so that a row is only its values and a column is found at once."""
+    """A Row class for known columns, so that a row holds only its values and finds a column directly."""
     from pyspark.sql import Row
 
-    places = {name: columns.index(name) for name in columns}  # of two with one name a Row answers with the first
-    known: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
+    places = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
+    indexes: dict[Any, int] = {**places, **{place: place for place in range(len(columns))}}
 
-    def get_item(row: Any, item: Any, known: Any = known, get: Any = tuple.__getitem__) -> Any:
+    def get_item(row: Any, item: Any, indexes: Any = indexes, get: Any = tuple.__getitem__) -> Any:
         try:
-            return get(row, known[item])
-        except (KeyError, TypeError):  # a slice, a place counted from the end, or a mistake: a Row knows what to do
+            return get(row, indexes[item])
+        except (KeyError, TypeError):  # a slice, a negative position or an error: a Row handles it
             return Row.__getitem__(row, item)
 
-    # A named tuple's fields are the quickest way into any tuple, and know it by the place alone.
+    # A named tuple's fields are the fastest access to any tuple, by position alone.
     fields: type = namedtuple("fields", [f"f{place}" for place in range(len(columns))])  # type: ignore[misc]
     named = {
         name: vars(fields)[f"f{place}"]
@@ -68,32 +68,32 @@ def row_class(columns: Sequence[str]) -> type[Row]:
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """As ``to_pylist``, and many times faster for what is most common."""
+    """Like ``to_pylist``, and much faster for common types."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = column.type
     if pa.types.is_nested(kind):
-        return list(map(_reading(kind), column.to_pylist()))
+        return list(map(_value_reader(kind), column.to_pylist()))
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         column = pc.local_timestamp(column.cast(pa.timestamp(kind.unit, tz=arrow_zone(kind.tz))))
         kind = column.type
-    if find_spec("numpy") is None or not _quick(column):
+    if find_spec("numpy") is None or not _is_numpy_safe(column):
         return column.to_pylist()  # type: ignore[no-any-return]
     if column.null_count == 0 or pa.types.is_string(kind):
         return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]
-    # With a null among them numpy would make floats of integers: one of the other values takes its place meanwhile.
+    # With nulls numpy would turn integers into floats: another value replaces them meanwhile.
     present = column.drop_null()
     if not len(present):
         return [None] * len(column)
-    found: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
+    values: list[Any] = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
     for place in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
-        found[place] = None
-    return found
+        values[place] = None
+    return values
 
 
-def _quick(column: pa.Array) -> bool:
-    """Whether numpy has the same values for it."""
+def _is_numpy_safe(column: pa.Array) -> bool:
+    """Whether numpy represents all values of the column."""
     import pyarrow as pa
 
     kind = column.type
@@ -107,20 +107,20 @@ def _quick(column: pa.Array) -> bool:
 
 
 def _within(numbers: pa.Array, bounds: tuple[int, int]) -> bool:
-    """For a time that Python has no date for, numpy would give the number itself."""
+    """For a time beyond Python's dates, numpy would return the number itself."""
     import pyarrow.compute as pc
 
-    found = pc.min_max(numbers).as_py()
-    return found["min"] is None or (bounds[0] <= found["min"] and found["max"] <= bounds[1])
+    extremes = pc.min_max(numbers).as_py()
+    return extremes["min"] is None or (bounds[0] <= extremes["min"] and extremes["max"] <= bounds[1])
 
 
-def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
-    """From what Arrow makes of a nested value to what Spark makes of it."""
+def _value_reader(kind: pa.DataType) -> Callable[[Any], Any]:
+    """Converts nested values from Arrow's form to Spark's form."""
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
         row = row_class([field.name for field in kind])
-        parts = [_reading(field.type) for field in kind]
+        parts = [_value_reader(field.type) for field in kind]
 
         def struct(value: Any) -> Any:
             items = zip(parts, value.values(), strict=True)
@@ -128,11 +128,11 @@ def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
 
         return lambda value: None if value is None else struct(value)
     if pa.types.is_map(kind):
-        key, item = _reading(kind.key_type), _reading(kind.item_type)
-        return lambda value: None if value is None else {key(k): item(v) for k, v in value}
+        key, item = _value_reader(kind.key_type), _value_reader(kind.item_type)
+        return lambda value: None if value is None else {key(map_key): item(map_value) for map_key, map_value in value}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        each = _reading(kind.value_type)
-        return lambda value: None if value is None else [each(item) for item in value]
+        read_item = _value_reader(kind.value_type)
+        return lambda value: None if value is None else [read_item(item) for item in value]
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         zone = zone_of(kind.tz)
         return lambda value: None if value is None else value.astimezone(zone).replace(tzinfo=None)
@@ -140,7 +140,7 @@ def _reading(kind: pa.DataType) -> Callable[[Any], Any]:
 
 
 def zone_of(name: str) -> tzinfo:
-    """A time zone by the names that Spark takes: of a region, or an offset."""
+    """A time zone by a name that Spark accepts: a region or an offset."""
     offset = _OFFSET.fullmatch(name)
     if offset is None:
         return ZoneInfo(name)
@@ -150,7 +150,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def arrow_zone(name: str) -> str:
-    """The same in the words of Arrow, which knows an offset only by itself."""
+    """The name for Arrow, which accepts an offset only without prefix."""
     offset = _OFFSET.fullmatch(name)
     if offset is None:
         return name

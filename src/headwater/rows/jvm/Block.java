@@ -7,7 +7,7 @@ import java.util.Map;
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** A part of a plan whose rows carry their ids from its leaves to its top. */
+/** A part of a plan whose rows carry the ids of their source rows from its leaves to its top. */
 public final class Block {
   public int number;
   public String kind;
@@ -23,18 +23,18 @@ public final class Block {
     this.text = owner.simpleString(40);
   }
 
-  public Map described(List all) {
-    Map said = new LinkedHashMap();
-    said.put("number", Integer.valueOf(number));
-    said.put("kind", kind);
-    said.put("text", text);
-    said.put("keys", keys);
-    said.put("sources", sources);
-    List down = new ArrayList();
+  public Map describe(List allLinks) {
+    Map description = new LinkedHashMap();
+    description.put("number", Integer.valueOf(number));
+    description.put("kind", kind);
+    description.put("text", text);
+    description.put("keys", keys);
+    description.put("sources", sources);
+    List linkDescriptions = new ArrayList();
     for (int i = 0; i < links.size(); i++) {
-      down.add(((Link) all.get(((Integer) links.get(i)).intValue())).described());
+      linkDescriptions.add(((Link) allLinks.get(((Integer) links.get(i)).intValue())).describe());
     }
-    said.put("links", down);
-    return said;
+    description.put("links", linkDescriptions);
+    return description;
   }
 }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** Conditions taken apart and put together. */
+/** Helpers for conditions. */
 public final class Conditions {
   private Conditions() {}
 
@@ -22,7 +22,7 @@ public final class Conditions {
     }
   }
 
-  public static Expression[] equated(Expression condition, LogicalPlan left, LogicalPlan right) {
+  public static Expression[] equalSides(Expression condition, LogicalPlan left, LogicalPlan right) {
     if (!(condition instanceof EqualTo || condition instanceof EqualNullSafe)) {
       return null;
     }
@@ -53,7 +53,7 @@ public final class Conditions {
     return one.foldable() ? other : (Expression) new And(one, other);
   }
 
-  public static Attribute named(LogicalPlan plan, String name) {
+  public static Attribute columnOf(LogicalPlan plan, String name) {
     List outputs = Trees.list(plan.output());
     for (int i = 0; i < outputs.size(); i++) {
       if (((Attribute) outputs.get(i)).name().equals(name)) {

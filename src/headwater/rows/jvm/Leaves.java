@@ -13,15 +13,15 @@ import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.StructType;
 
-/** The sources of a plan, each occurrence by itself, and by what their rows are told apart. */
+/** The sources of a plan, each occurrence by itself, and how their rows are identified. */
 public final class Leaves {
   private final Trees trees;
-  private final Normal normal;
+  private final Normalizer normalizer;
   private final Map marks;
   private final boolean ids;
   private final List sources = new ArrayList();
   private final IdentityHashMap byLeaf = new IdentityHashMap();
-  private final IdentityHashMap normalized = new IdentityHashMap();
+  private final IdentityHashMap normalizedPlans = new IdentityHashMap();
   private final IdentityHashMap visited = new IdentityHashMap();
   private final List refusals = new ArrayList();
 
@@ -32,9 +32,9 @@ public final class Leaves {
     public int added;
   }
 
-  public Leaves(Trees trees, Normal normal, LogicalPlan root, Map marks, boolean ids) throws Exception {
+  public Leaves(Trees trees, Normalizer normalizer, LogicalPlan root, Map marks, boolean ids) throws Exception {
     this.trees = trees;
-    this.normal = normal;
+    this.normalizer = normalizer;
     this.marks = marks;
     this.ids = ids;
     find(root);
@@ -55,45 +55,45 @@ public final class Leaves {
     for (int i = 0; i < children.size(); i++) {
       find((LogicalPlan) children.get(i));
     }
-    List below = subqueries(node);
-    for (int i = 0; i < below.size(); i++) {
-      if (visited.put(below.get(i), Boolean.TRUE) == null) { // one value may be used in several places
-        find((LogicalPlan) below.get(i));
+    List subqueries = subqueries(node);
+    for (int i = 0; i < subqueries.size(); i++) {
+      if (visited.put(subqueries.get(i), Boolean.TRUE) == null) { // one value may be used several times
+        find((LogicalPlan) subqueries.get(i));
       }
     }
   }
 
-  /** The plans within the node's expressions: after normalization those that give one value, whatever the row. */
+  /** The plans within the node's expressions: after normalization only uncorrelated scalar subqueries. */
   public List subqueries(LogicalPlan node) throws Exception {
     List expressions = Trees.list(node.expressions());
-    List found = new ArrayList();
+    List plans = new ArrayList();
     for (int i = 0; i < expressions.size(); i++) {
-      collect((Expression) expressions.get(i), found);
+      collect((Expression) expressions.get(i), plans);
     }
-    return found;
+    return plans;
   }
 
-  private void collect(Expression expression, List found) throws Exception {
+  private void collect(Expression expression, List plans) throws Exception {
     if (expression instanceof PlanExpression) {
       Object plan = ((PlanExpression) expression).plan();
       if (!Trees.name(expression).equals("ScalarSubquery") || !Trees.list(expression.children()).isEmpty()) {
         refusals.add("a subquery in this place: " + expression);
       } else {
-        if (!normalized.containsKey(plan)) {
-          normalized.put(plan, normal.of((LogicalPlan) plan));
+        if (!normalizedPlans.containsKey(plan)) {
+          normalizedPlans.put(plan, normalizer.normalize((LogicalPlan) plan));
         }
-        found.add(normalized.get(plan));
+        plans.add(normalizedPlans.get(plan));
       }
     }
     List children = Trees.list(expression.children());
     for (int i = 0; i < children.size(); i++) {
-      collect((Expression) children.get(i), found);
+      collect((Expression) children.get(i), plans);
     }
   }
 
-  /** All plans within expressions, wherever they are. */
+  /** All plans within expressions of the whole plan. */
   public List subqueries() {
-    return new ArrayList(normalized.values());
+    return new ArrayList(normalizedPlans.values());
   }
 
   public Source source(LogicalPlan leaf) {
@@ -133,14 +133,14 @@ public final class Leaves {
     if (kind.equals("table position")) {
       return new String[] {"_file", "_pos"};
     }
-    return new String[] {CONTENT, "0L"}; // equal rows cannot be told apart, and need not be
+    return new String[] {CONTENT, "0L"}; // equal rows cannot be distinguished, and need not be
   }
 
   /**
-   * The leaf, with the id of its rows, and whether each meets the condition that the source is marked by: true, or not.
-   * The condition stands as it is, so that the source can skip rows by it.
+   * The leaf with the ids of its rows, and the value of the expression that the source is marked with. A condition is
+   * not wrapped, so that the source can skip rows by it.
    */
-  public LogicalPlan identified(Source source) throws Exception {
+  public LogicalPlan withIds(Source source) throws Exception {
     String prefix = " as `__hw_s" + source.number + "_";
     String[] id = id(source.id);
     List texts = new ArrayList();
@@ -157,13 +157,13 @@ public final class Leaves {
   }
 
   /** The numbers of the sources beneath a node. */
-  public void numbers(LogicalPlan node, List into) {
+  public void collectNumbers(LogicalPlan node, List into) {
     if (byLeaf.containsKey(node)) {
       into.add(Integer.valueOf(source(node).number));
     }
     List children = Trees.list(node.children());
     for (int i = 0; i < children.size(); i++) {
-      numbers((LogicalPlan) children.get(i), into);
+      collectNumbers((LogicalPlan) children.get(i), into);
     }
   }
 
@@ -171,21 +171,21 @@ public final class Leaves {
     return ((Source) sources.get(number)).leaf;
   }
 
-  public LogicalPlan identified(int number) throws Exception {
-    return identified((Source) sources.get(number));
+  public LogicalPlan withIds(int number) throws Exception {
+    return withIds((Source) sources.get(number));
   }
 
-  public List described() {
+  public List describe() {
     List all = new ArrayList();
     for (int i = 0; i < sources.size(); i++) {
       Source source = (Source) sources.get(i);
-      Map said = new LinkedHashMap();
-      said.put("number", Integer.valueOf(source.number));
-      said.put("kind", Trees.name(source.leaf));
-      said.put("id", source.id);
-      said.put("columns", Sound.described(Trees.list(source.leaf.output())));
-      said.put("text", source.leaf.simpleString(10));
-      all.add(said);
+      Map description = new LinkedHashMap();
+      description.put("number", Integer.valueOf(source.number));
+      description.put("kind", Trees.name(source.leaf));
+      description.put("id", source.id);
+      description.put("columns", DeterminismCheck.describeColumns(Trees.list(source.leaf.output())));
+      description.put("text", source.leaf.simpleString(10));
+      all.add(description);
     }
     return all;
   }

@@ -7,44 +7,44 @@ import java.util.Map;
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** From a row of one block to its rows in the block below. */
+/** Leads from a row of one block to its rows in the block below. */
 public final class Link {
   public int number;
   public int to;
   public String kind;
   public LogicalPlan node;
-  public String here;
-  public List columns = new ArrayList(); // found again as the keys of the block below
-  public List safe = new ArrayList(); // whether null finds null
-  public List conditions = new ArrayList(); // what else must hold between the row here and one there
-  public List seen = new ArrayList(); // the attributes here that the conditions are about
-  public List seenAs = new ArrayList(); // and the names under which they are carried
-  public List direct; // the places of the columns' values in a row of the result, if they all are there
+  public String present;
+  public List columns = new ArrayList(); // matched with the keys of the block below
+  public List nullSafe = new ArrayList(); // whether null matches null
+  public List conditions = new ArrayList(); // further conditions on both rows
+  public List conditionInputs = new ArrayList(); // attributes of the row above in the conditions
+  public List conditionColumns = new ArrayList(); // the names under which these are carried
+  public List resultPlaces; // positions of the columns' values in a row of the result, if it has all
 
   public Link(int number, int to, String kind, LogicalPlan node) {
     this.number = number;
     this.to = to;
     this.kind = kind;
     this.node = node;
-    this.here = "__hw_l" + number + "_here";
+    this.present = "__hw_l" + number + "_present";
   }
 
-  /** A name for the next of its columns. */
-  public String next() {
-    return "__hw_l" + number + "_" + (columns.size() + seenAs.size());
+  /** The name of the next column. */
+  public String nextColumn() {
+    return "__hw_l" + number + "_" + (columns.size() + conditionColumns.size());
   }
 
-  public Map described() {
-    Map said = new LinkedHashMap();
-    said.put("number", Integer.valueOf(number));
-    said.put("to", Integer.valueOf(to));
-    said.put("kind", kind);
-    said.put("text", node.simpleString(40));
-    said.put("here", here);
-    said.put("columns", columns);
-    said.put("safe", safe);
-    said.put("seen", seenAs);
-    said.put("direct", direct);
-    return said;
+  public Map describe() {
+    Map description = new LinkedHashMap();
+    description.put("number", Integer.valueOf(number));
+    description.put("to", Integer.valueOf(to));
+    description.put("kind", kind);
+    description.put("text", node.simpleString(40));
+    description.put("present", present);
+    description.put("columns", columns);
+    description.put("nullSafe", nullSafe);
+    description.put("conditionColumns", conditionColumns);
+    description.put("resultPlaces", resultPlaces);
+    return description;
   }
 }

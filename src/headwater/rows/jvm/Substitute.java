@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 
-/** An expression with attributes put in the place of others. */
+/** Replaces attributes in an expression. */
 public final class Substitute {
   private Substitute() {}
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.types.BooleanType$;
 import org.apache.spark.sql.types.DataType;
 
-/** Catalyst's trees from Java, in the same words for every version of Spark and Scala. */
+/** Access to Catalyst's trees from Java that works for every version of Spark and Scala. */
 public final class Trees {
   private final Object session;
   private final Method ofRows;
@@ -24,7 +24,7 @@ public final class Trees {
     this.ofRows = ofRows(session);
   }
 
-  /** Before Spark 4 there was one class of frames; since then the classic one has a package of its own. */
+  /** Since Spark 4 the classic Dataset is in a package of its own. */
   private static Method ofRows(Object session) throws Exception {
     String sessions = session.getClass().getName();
     ClassLoader loader = session.getClass().getClassLoader();
@@ -33,7 +33,7 @@ public final class Trees {
   }
 
   public Object frame(LogicalPlan plan) throws Exception {
-    return unwrapped(ofRows, null, new Object[] {session, plan});
+    return invoke(ofRows, null, new Object[] {session, plan});
   }
 
   public Object session() {
@@ -45,7 +45,7 @@ public final class Trees {
     return (LogicalPlan) call(execution, "analyzed");
   }
 
-  /** The leaf with more columns, which may be those that Spark hides, as `_metadata`. */
+  /** The leaf with further columns, which may be hidden ones such as `_metadata`. */
   public LogicalPlan select(LogicalPlan leaf, List texts) throws Exception {
     Object frame = frame(leaf);
     Method select = frame.getClass().getMethod("selectExpr", new Class[] {String[].class});
@@ -54,16 +54,16 @@ public final class Trees {
     for (int i = 0; i < texts.size(); i++) {
       all[i + 1] = (String) texts.get(i);
     }
-    return plan(unwrapped(select, frame, new Object[] {all}));
+    return plan(invoke(select, frame, new Object[] {all}));
   }
 
   public static Object call(Object of, String name) throws Exception {
     Method method = of.getClass().getMethod(name, new Class[0]);
-    method.setAccessible(true); // a public method of a class that is not
-    return unwrapped(method, of, new Object[0]);
+    method.setAccessible(true); // a public method of a class that is not public
+    return invoke(method, of, new Object[0]);
   }
 
-  private static Object unwrapped(Method method, Object of, Object[] with) throws Exception {
+  private static Object invoke(Method method, Object of, Object[] with) throws Exception {
     try {
       return method.invoke(of, with);
     } catch (InvocationTargetException failed) {
@@ -74,22 +74,22 @@ public final class Trees {
     }
   }
 
-  public static List list(Object found) {
+  public static List list(Object collection) {
     List all = new ArrayList();
-    if (found instanceof scala.Option) {
-      if (!((scala.Option) found).isEmpty()) {
-        all.add(((scala.Option) found).get());
+    if (collection instanceof scala.Option) {
+      if (!((scala.Option) collection).isEmpty()) {
+        all.add(((scala.Option) collection).get());
       }
       return all;
     }
-    scala.collection.Iterator each = ((scala.collection.Iterable) found).iterator();
-    while (each.hasNext()) {
-      all.add(each.next());
+    scala.collection.Iterator iterator = ((scala.collection.Iterable) collection).iterator();
+    while (iterator.hasNext()) {
+      all.add(iterator.next());
     }
     return all;
   }
 
-  /** A list of Scala's, immutable in both of its versions. */
+  /** A Scala list, immutable in both Scala versions. */
   public static scala.collection.immutable.List seq(List elements) {
     scala.collection.immutable.List all = (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
     for (int i = elements.size() - 1; i >= 0; i--) {
@@ -98,7 +98,7 @@ public final class Trees {
     return all;
   }
 
-  /** The same node with other fields: their number differs between versions, so they are named by their place. */
+  /** A copy of the node with another field, by its position: the number of fields differs between versions. */
   public static LogicalPlan with(LogicalPlan node, int place, Object value) {
     Object[] fields = fields(node);
     fields[place] = value;
@@ -124,22 +124,22 @@ public final class Trees {
         seq(new ArrayList()));
   }
 
-  public static Literal truth() {
+  public static Literal trueLiteral() {
     return new Literal(Boolean.TRUE, BooleanType$.MODULE$);
   }
 
-  public static Literal nothing(DataType type) {
+  public static Literal nullLiteral(DataType type) {
     return new Literal(null, type);
   }
 
-  /** Those of the plan's columns, as it tells them now: joins make them nullable. */
+  /** The current attributes of these columns in the plan: joins make them nullable. */
   public static List outputs(LogicalPlan plan, List attributes) {
     List outputs = list(plan.output());
-    List found = new ArrayList();
+    List columns = new ArrayList();
     for (int i = 0; i < attributes.size(); i++) {
-      found.add(output(outputs, (Attribute) attributes.get(i)));
+      columns.add(output(outputs, (Attribute) attributes.get(i)));
     }
-    return found;
+    return columns;
   }
 
   private static Attribute output(List outputs, Attribute wanted) {
@@ -148,7 +148,7 @@ public final class Trees {
         return (Attribute) outputs.get(i);
       }
     }
-    throw new IllegalStateException(wanted + " is not carried up");
+    throw new IllegalStateException(wanted + " is not in the output of the plan");
   }
 
   public static String name(Object node) {

@@ -1,6 +1,6 @@
-"""Keeps of each write what it takes to run its query again: the plan, proven to be readable, and its inputs, pinned.
+"""Captures what is needed to run the query of a write again: the plan, checked to be readable, and its pinned inputs.
 
-It works in the capture's own thread, after the write: the job does not wait for it.
+It runs in the capture's own thread, after the write: the job does not wait for it.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.writes import CapturedWrite
 from headwater.jvm import JavaClasses
-from headwater.rows.kept_queries.files import MOST_FILES, read_list
+from headwater.rows.kept_queries.files import MAX_FILES, read_file_list
 from headwater.rows.kept_queries.jvm import plan_classes
-from headwater.rows.kept_queries.sources import pin
+from headwater.rows.kept_queries.sources import pin_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FORMAT = "headwater-plan-1"
-"""A compressed Java stream of the plan's nodes (jvm/Packed.java), as base64."""
-_MOST_NODES = 5_000
-_MOST_BYTES = 20 * 2**20
-_MOST_ROWS = 10_000  # of a relation whose rows are in the plan itself
-_MOST_SEEN = 100_000  # files of a folder, to find those that were just written
-_PATIENCE = 2_000  # milliseconds for that
-_IN_PLACE = ("merge", "update", "delete")
-_NO_ROWS = ("view", "stream")
-_JOB = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-_IN_FILES = ("avro", "csv", "json", "orc", "parquet", "text", "xml")
+"""A compressed Java stream of the plan's nodes (jvm/PlanStream.java), as base64."""
+_MAX_NODES = 5_000
+_MAX_BYTES = 20 * 2**20
+_MAX_LOCAL_ROWS = 10_000  # of a relation whose rows are in the plan itself
+_MAX_LISTED = 100_000  # files of a folder, in the search for those that were just written
+_LISTING_TIMEOUT = 2_000  # milliseconds for that
+_IN_PLACE_KINDS = ("merge", "update", "delete")
+_KINDS_WITHOUT_ROWS = ("view", "stream")
+_JOB_ID = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_FILE_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text", "xml")
 
 
-class PlanKeeper:
-    """For one Spark application."""
+class QueryCapture:
+    """Captures the queries of one Spark application."""
 
     def __init__(self, spark: SparkSession) -> None:
-        """Takes from the session what `spark.stop()` makes PySpark forget: a program often stops Spark right after its
-        last write, and that write is read afterwards, while the JVM still runs."""
+        """Stores what PySpark forgets on `spark.stop()`: a program often stops Spark right after its last write, and
+        that write is captured afterwards, while the JVM still runs."""
         context: Any = spark.sparkContext
         self._spark_version = spark.version
         self._python_version = context.pythonVer
@@ -53,48 +53,48 @@ class PlanKeeper:
     def keep(
         self, execution: Any, written: CapturedWrite, asked: RowCaptureOptions, started: datetime
     ) -> dict[str, Any] | None:
-        if asked.mode == "off" or written.kind in _NO_ROWS:
+        if asked.mode == "off" or written.kind in _KINDS_WITHOUT_ROWS:
             return None
-        kept: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
-        if written.kind in _IN_PLACE:
+        facet: dict[str, Any] = {"mode": asked.mode, "spark": self._spark_version}
+        if written.kind in _IN_PLACE_KINDS:
             needs = [f"a {written.kind.upper()} changes rows in place; only a query's result can be made again"]
         else:
-            needs = self._keep_plan(kept, execution, written)
+            needs = self._capture_plan(facet, execution, written)
         place = {"uri": written.target.uri, "format": written.target.format}
-        kept["written"] = {**place, **self._written(written, started)}
-        return {**kept, "replayable": not needs, "needs": needs}
+        facet["written"] = {**place, **self._written_files(written, started)}
+        return {**facet, "replayable": not needs, "needs": needs}
 
-    def _keep_plan(self, kept: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
-        """Adds the plan and its sources; answers with what stands in the way of running it again."""
-        plan = self._classes.new("Kept", execution.analyzed(), _MOST_NODES, _MOST_BYTES, _MOST_ROWS)
-        said = json.loads(plan.said())
-        if "problem" in said:
-            return [said["problem"]]
-        kept["plan"] = {"format": FORMAT, **{key: said[key] for key in ("digest", "bytes", "text", "python")}}
-        if said["python"]:
-            kept["plan"]["pythonVersion"] = self._python_version
+    def _capture_plan(self, facet: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
+        """Adds the plan and its sources to the facet; returns the reasons why it cannot be run again."""
+        plan = self._classes.new("KeptPlan", execution.analyzed(), _MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
+        description = json.loads(plan.describe())
+        if "problem" in description:
+            return [description["problem"]]
+        facet["plan"] = {"format": FORMAT, **{key: description[key] for key in ("digest", "bytes", "text", "python")}}
+        if description["python"]:
+            facet["plan"]["pythonVersion"] = self._python_version
         names = [column.name for column in written.columns]
-        kept["columns"] = names if len(names) == len(said["columns"]) else said["columns"]
-        pins = self._classes.new("Pins", execution.executedPlan(), MOST_FILES)
-        facts = json.loads(pins.of(plan.leaves()))
-        pinned = [pin(leaf, inside, written) for leaf, inside in zip(facts, said["inside"], strict=True)]
-        kept["sources"] = [source for source, _trouble in pinned]
-        return list(dict.fromkeys(trouble for _source, trouble in pinned if trouble))
+        facet["columns"] = names if len(names) == len(description["columns"]) else description["columns"]
+        pins = self._classes.new("SourcePins", execution.executedPlan(), MAX_FILES)
+        facts = json.loads(pins.describe(plan.leaves()))
+        pinned = [pin_source(leaf, inside, written) for leaf, inside in zip(facts, description["inside"], strict=True)]
+        facet["sources"] = [source for source, _trouble in pinned]
+        return list(dict.fromkeys(problem for _source, problem in pinned if problem))
 
-    def _written(self, written: CapturedWrite, started: datetime) -> dict[str, Any]:
-        """Which files of the output this write has made, as far as that is certain."""
+    def _written_files(self, written: CapturedWrite, started: datetime) -> dict[str, Any]:
+        """The files of the output that this write made, if they are certain."""
         target = written.target
         if target.version is not None:
             return {"version": target.version}
-        if target.format not in _IN_FILES or target.uri is None:
+        if target.format not in _FILE_FORMATS or target.uri is None:
             return {"unknown": f"{target.name} is not a folder of files"}
         since = int(started.timestamp() * 1000)
-        files_now = self._classes.new("Files", self._hadoop_configuration)
-        listing = files_now.since(target.uri, since, _MOST_SEEN, _PATIENCE)
-        if listing is None or listing.count() > MOST_FILES:
+        files_now = self._classes.new("FileStatuses", self._hadoop_configuration)
+        listing = files_now.writtenSince(target.uri, since, _MAX_LISTED, _LISTING_TIMEOUT)
+        if listing is None or listing.count() > MAX_FILES:
             return {"unknown": "the folder is gone, or holds too many files to find those that were written"}
         files = {"count": listing.count(), "list": listing.text()}
-        jobs = {found[1] if (found := _JOB.search(file.path)) else "" for file in read_list(files)}
+        jobs = {match[1] if (match := _JOB_ID.search(file.path)) else "" for file in read_file_list(files)}
         if len(jobs) > 1:
             return {"unknown": "other writes to the folder ended at the same time"}
         return {"files": files}

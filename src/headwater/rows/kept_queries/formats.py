@@ -1,4 +1,4 @@
-"""How files of a kept plan may be read: formats and options by name, the same list where they are kept and read again.
+"""How files of a stored plan may be read: formats and options by name, the same list for capture and restore.
 
 A format that is not listed would be looked up as the name of a class, and some options make a reader load a class, or
 open another file or address (`avroSchemaUrl`, `rowValidationXSDPath`, `fs.….impl`).
@@ -46,13 +46,13 @@ _OPTIONS = frozenset(
         *("stableidprefixforuniontype", "recursivefieldsmaxdepth"),
     }
 )
-_CONNECTION = ("fs.", "dfs.", "hadoop.")
-"""How a storage is reached. The session that reads again has its own way."""
+_CONNECTION_PREFIXES = ("fs.", "dfs.", "hadoop.")
+"""Options for the connection to a storage. A session that restores a plan uses its own."""
 
 
 def is_connection(option: str) -> bool:
-    return option.lower().startswith(_CONNECTION)
+    return option.lower().startswith(_CONNECTION_PREFIXES)
 
 
-def unlisted(options: Iterable[str]) -> list[str]:
+def unlisted_options(options: Iterable[str]) -> list[str]:
     return [option for option in options if option.lower() not in _OPTIONS]

@@ -1,4 +1,4 @@
-"""Which places a kept plan may read: checked by name before Spark is asked, which would open whatever it is given."""
+"""The locations that a stored plan may read: checked by name before Spark, which would open any of them, sees them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from headwater.errors import KeptPlanRefused, shorten
-from headwater.rows.kept_queries.files import read_list
+from headwater.rows.kept_queries.files import read_file_list
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _STORAGE = frozenset(
@@ -23,8 +23,8 @@ _STORAGE = frozenset(
 
 @dataclass(frozen=True)
 class PlanRoots:
-    """``roots``: folders and addresses that an operator allows; with some, nothing else is read. Without any, every
-    file system that jobs write to is allowed, or with ``local_only`` only this machine's."""
+    """``roots``: folders and addresses that an operator allows; nothing else is read. Without roots, every file system
+    that jobs write to is allowed, or with ``local_only`` only that of this machine."""
 
     roots: tuple[str, ...] = ()
     local_only: bool = False
@@ -36,7 +36,7 @@ class PlanRoots:
             folder = path.rpartition("/")[0]
             if folder not in folders:
                 folders[folder] = self.refusal(path)
-            refusal = folders[folder] or (self._link(path) if self.roots else None)
+            refusal = folders[folder] or (self._link_refusal(path) if self.roots else None)
             if refusal is not None:
                 raise KeptPlanRefused(f"it reads {shorten(path)}, {refusal}")
 
@@ -46,20 +46,20 @@ class PlanRoots:
         if ".." in re.split(r"[/\\]", unquote(path)) or ".." in re.split(r"[/\\]", path):
             return "a path with `..` in it"
         if self.roots:
-            return None if any(_is_below(path, root) for root in self.roots) else self._outside()
+            return None if any(_is_below(path, root) for root in self.roots) else self._outside_roots()
         if self.local_only and (scheme != "file" or _has_host(path)):
             return "which is not on this machine. --rows-root allows more"
         return None if scheme in _STORAGE else f"and kept plans are not read over {scheme}:"
 
-    def _outside(self) -> str:
+    def _outside_roots(self) -> str:
         return f"which is below none of the allowed roots: {', '.join(map(shorten, self.roots))}"
 
-    def _link(self, path: str) -> str | None:
-        """A symbolic link leads elsewhere, and so may a file that is one."""
-        if _scheme(path) != "file" or not os.path.islink(_local(path)):
+    def _link_refusal(self, path: str) -> str | None:
+        """Refuses symbolic links to files outside the roots."""
+        if _scheme(path) != "file" or not os.path.islink(_local_path(path)):
             return None
-        real = str(Path(_local(path)).resolve())
-        return None if any(_is_below(real, root) for root in self.roots) else f"a link. {self._outside()}"
+        real = str(Path(_local_path(path)).resolve())
+        return None if any(_is_below(real, root) for root in self.roots) else f"a link. {self._outside_roots()}"
 
 
 def _paths(facet: Mapping[str, Any]) -> Iterator[str]:
@@ -74,12 +74,12 @@ def _paths(facet: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _files_of(holder: Mapping[str, Any]) -> Iterable[str]:
-    return (file.path for file in read_list(holder["files"])) if holder.get("files") is not None else ()
+    return (file.path for file in read_file_list(holder["files"])) if holder.get("files") is not None else ()
 
 
 def _scheme(path: str) -> str:
-    found = _SCHEME.match(path)
-    return found[1].lower() if found else "file"
+    match = _SCHEME.match(path)
+    return match[1].lower() if match else "file"
 
 
 def _has_host(path: str) -> bool:
@@ -88,7 +88,7 @@ def _has_host(path: str) -> bool:
     return rest.startswith("//") and not rest.startswith("///")
 
 
-def _local(path: str) -> str:
+def _local_path(path: str) -> str:
     rest = path.partition(":")[2] if _SCHEME.match(path) else path
     return "/" + rest.lstrip("/")
 
@@ -100,6 +100,6 @@ def _is_below(path: str, root: str) -> bool:
         return path.rstrip("/") == root.rstrip("/") or path.startswith(root.rstrip("/") + "/")
     if _has_host(path):
         return False
-    folder = Path(_local(path)).parent.resolve() / Path(_local(path)).name
-    top = Path(_local(root) if _SCHEME.match(root) or root.startswith("/") else os.path.abspath(root)).resolve()
+    folder = Path(_local_path(path)).parent.resolve() / Path(_local_path(path)).name
+    top = Path(_local_path(root) if _SCHEME.match(root) or root.startswith("/") else os.path.abspath(root)).resolve()
     return folder.is_relative_to(top)

@@ -1,6 +1,6 @@
-"""Whether the members of a facet `headwater_rows` have the types that a capture writes.
+"""Checks that the members of a facet `headwater_rows` have the types that a capture writes.
 
-A facet is what somebody sent. Checked once, here, so that whoever reads a verified facet can rely on its members.
+A facet is untrusted input. It is checked once, here, so that readers of a verified facet can rely on its members.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headwater.errors import KeptPlanRefused, shorten
-from headwater.rows.kept_queries.files import MOST_FILES
-from headwater.rows.kept_queries.formats import FORMATS, unlisted
+from headwater.rows.kept_queries.files import MAX_FILES
+from headwater.rows.kept_queries.formats import FORMATS, unlisted_options
 
-_LARGEST = 2**63
-_MOST_SOURCES = 10_000
-_MOST_COLUMNS = 100_000
+_NUMBER_LIMIT = 2**63
+_MAX_SOURCES = 10_000
+_MAX_COLUMNS = 100_000
 _KINDS = ("files", "delta", "iceberg", "range", "memory", "jdbc", "kafka", "other")
 
 Check = Callable[[Any], bool]
@@ -31,7 +31,7 @@ def check_shape(facet: Mapping[str, Any]) -> None:
         _check_written(written)
     sources = facet.get("sources")
     if sources is not None:
-        if not isinstance(sources, list) or len(sources) > _MOST_SOURCES:
+        if not isinstance(sources, list) or len(sources) > _MAX_SOURCES:
             raise _refusal("sources", "a list of sources")
         for number, source in enumerate(sources):
             _check_source(source, f"sources[{number}]", replayable=facet["replayable"])
@@ -41,7 +41,7 @@ def check_shape(facet: Mapping[str, Any]) -> None:
 
 def _check_plan(facet: Mapping[str, Any]) -> None:
     _member(facet, "spark", _is_text)
-    _member(facet, "columns", _list_of(_is_text, _MOST_COLUMNS))
+    _member(facet, "columns", _list_of(_is_text, _MAX_COLUMNS))
     _member(facet, "sources", lambda value: isinstance(value, list))
     _object(facet, "written", "written")
     plan = _object(facet, "plan", "plan")
@@ -64,9 +64,9 @@ def _check_source(source: object, place: str, *, replayable: bool) -> None:
         raise _refusal(place, "an object")
     prefix = f"{place}."
     _member(source, "kind", lambda value: value in _KINDS, prefix)
-    _member(source, "ids", _list_of(_is_number, _MOST_COLUMNS), prefix)
+    _member(source, "ids", _list_of(_is_number, _MAX_COLUMNS), prefix)
     datasets = source.get("datasets")
-    if not isinstance(datasets, list) or len(datasets) > _MOST_SOURCES:
+    if not isinstance(datasets, list) or len(datasets) > _MAX_SOURCES:
         raise _refusal(f"{place}.datasets", "a list of datasets")
     for number, dataset in enumerate(datasets):
         if not isinstance(dataset, Mapping):
@@ -94,14 +94,14 @@ def _check_options(source: Mapping[str, Any], place: str, replayable: bool) -> N
     for name, value in options.items():
         if not isinstance(value, str):
             raise _refusal(f"{place}.options.{name}", "a text")
-    if replayable and (strange := unlisted(options)):
-        raise _refusal(f"{place}.options.{strange[0]}", "an option of a kept plan")
+    if replayable and (refused := unlisted_options(options)):
+        raise _refusal(f"{place}.options.{refused[0]}", "an option of a kept plan")
 
 
 def _check_files(holder: Mapping[str, Any], place: str) -> None:
     files = _object(holder, "files", f"{place}.files", optional=True)
     if files is not None:
-        _member(files, "count", lambda value: _is_number(value) and 0 <= value <= MOST_FILES, f"{place}.files.")
+        _member(files, "count", lambda value: _is_number(value) and 0 <= value <= MAX_FILES, f"{place}.files.")
         _member(files, "list", _is_text, f"{place}.files.")
 
 
@@ -134,7 +134,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_LARGEST <= value < _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and -_NUMBER_LIMIT <= value < _NUMBER_LIMIT
 
 
 def _is_version(value: Any) -> bool:
@@ -155,9 +155,9 @@ def _is_schema(value: Any) -> bool:
         return False
     fields = read.get("fields") if isinstance(read, dict) else None
     return isinstance(fields, list) and all(
-        isinstance(one, dict) and isinstance(one.get("name"), str) for one in fields
+        isinstance(member, dict) and isinstance(member.get("name"), str) for member in fields
     )
 
 
-def _list_of(is_right: Check, most: int = _MOST_SOURCES) -> Check:
-    return lambda value: isinstance(value, list) and len(value) <= most and all(map(is_right, value))
+def _list_of(is_right: Check, max_length: int = _MAX_SOURCES) -> Check:
+    return lambda value: isinstance(value, list) and len(value) <= max_length and all(map(is_right, value))

@@ -1,6 +1,6 @@
-"""Whether the rows that were kept are the rows that were written: an execution is repeated, and may not repeat itself.
+"""Whether the stored rows are the rows that were written: pair tables may need a second execution, which may differ.
 
-Compared are the number of rows and a sum over the ids of all rows, which does not depend on their order.
+The number of rows and order-independent sums over the ids of all rows are compared.
 """
 
 from __future__ import annotations
@@ -14,38 +14,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement:
-    """``checked`` is how: `read`, the rows were read from the output itself; `compared`; or `unchecked`, and why."""
+    """``checked``: `read` if the rows were read from the output itself, `compared`, or `unchecked` with a reason."""
 
     checked: str
     reason: str = ""
     differs: bool = False
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"checked": self.checked, **({"reason": self.reason} if self.reason else {})}
 
 
-def compare(kept: DataFrame, kept_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
-    here, there = _sums(kept, *kept_id), _sums(output, *id)
-    if here == there:
+def compare(
+    stored: DataFrame, stored_id: tuple[Column, Column], output: DataFrame, id: tuple[Column, Column]
+) -> Agreement:
+    stored_sums, output_sums = _row_sums(stored, *stored_id), _row_sums(output, *id)
+    if stored_sums == output_sums:
         return Agreement("compared")
-    if here[0] != there[0]:
-        reason = f"the plan gave {here[0]:,} rows when it was run again, and {there[0]:,} were written"
+    if stored_sums[0] != output_sums[0]:
+        reason = f"the plan returned {stored_sums[0]:,} rows when it was run again, but {output_sums[0]:,} were written"
     else:
-        reason = "the plan gave other rows when it was run again than were written"
+        reason = "the plan returned different rows when it was run again"
     return Agreement("compared", reason, differs=True)
 
 
-def compare_sets(kept: DataFrame, kept_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]) -> Agreement:
-    """Where the output's rows were asked for, nothing else can have been kept; it remains that all were found."""
-    missing = output.select(*(half.alias(name) for half, name in zip(id, kept_id, strict=True)))
-    count = missing.distinct().join(kept, list(kept_id), "left_anti").count()
+def compare_sets(
+    stored: DataFrame, stored_id: tuple[str, str], output: DataFrame, id: tuple[Column, Column]
+) -> Agreement:
+    """For tables of the output's own rows: checks that all of them were found."""
+    missing = output.select(*(half.alias(name) for half, name in zip(id, stored_id, strict=True)))
+    count = missing.distinct().join(stored, list(stored_id), "left_anti").count()
     if count == 0:
         return Agreement("compared")
-    return Agreement("compared", f"the plan did not give {count:,} of the rows again that were written", differs=True)
+    return Agreement("compared", f"the plan did not return {count:,} of the written rows again", differs=True)
 
 
-def _sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
-    """Halves of a number are summed apart: the sum of 64 bits would overflow."""
+def _row_sums(frame: DataFrame, hi: Column, lo: Column) -> tuple[int, ...]:
+    """Sums the halves of numbers apart: a sum of 64-bit numbers would overflow."""
     from pyspark.sql import functions as F
 
     sums = [

@@ -1,4 +1,4 @@
-"""Keeps of each write its plan, and where that is asked its pair tables, in the capture's own thread."""
+"""Captures the query of each write and, if configured, its pair tables, in the capture's own thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import RowsError
 from headwater.redaction.redactor import Redactor
-from headwater.rows.kept_queries.capture import PlanKeeper
-from headwater.rows.kept_queries.files import read_list
+from headwater.rows.kept_queries.capture import QueryCapture
+from headwater.rows.kept_queries.files import read_file_list
 from headwater.rows.kept_queries.jvm import plan_classes
-from headwater.rows.kept_queries.restore import changed
+from headwater.rows.kept_queries.restore import changed_files
 from headwater.rows.pairs.facet import invalid_entry
 from headwater.rows.pairs.write import write_pairs
 
@@ -26,83 +26,83 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("headwater")
 DEFAULT_LOCATION = ".headwater/rows"
-_AS_COMPUTED = ("parquet", "orc")
-"""Formats that give back the very values they were given."""
+_LOSSLESS_FORMATS = ("parquet", "orc")
+"""Formats that return exactly the values that were written."""
 
 
-class RowTablesKeeper:
-    """For one Spark application. What was kept of a write has its entry of `cdme.adjointMetadata` under `pairs`."""
+class RowTableCapture:
+    """Captures for one Spark application. `pairs` is the entry of the tables in `cdme.adjointMetadata`."""
 
     def __init__(self, spark: SparkSession, redactor: Redactor | None = None) -> None:
         self._spark = spark
         self._redactor = redactor
-        self._plans = PlanKeeper(spark)
+        self._queries = QueryCapture(spark)
         self._outputs: Counter[str] = Counter()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def keep(
         self, execution: Any, written: CapturedWrite, asked: RowCaptureOptions, started: datetime, run_id: str
     ) -> dict[str, Any] | None:
-        kept = self._plans.keep(execution, written, asked, started)
-        if kept is None or not asked.writes_tables:
-            return kept
+        facet = self._queries.keep(execution, written, asked, started)
+        if facet is None or not asked.writes_tables:
+            return facet
         sample = asked.sample if asked.mode == "sampled" else None
         location = asked.location or Path(DEFAULT_LOCATION).absolute().as_uri()
         number = self._outputs[run_id]
         self._outputs[run_id] += 1
         try:
-            entry = self._write(execution, kept, location, run_id, number, sample)
-        except Exception as fault:  # the write itself is told all the same, and that this is missing
+            entry = self._write(execution, facet, location, run_id, number, sample)
+        except Exception as fault:  # the event of the write says that the tables are missing
             self._report(fault)
             entry = invalid_entry(f"{location.rstrip('/')}/{run_id}/{number}", sample, _first_line(fault))
-        namespace, name = written.target.key  # a run may have several outputs, and tables of some of them only
-        return {**kept, "pairs": {**entry, "dataset": {"namespace": namespace, "name": name}}}
+        namespace, name = written.target.key  # a run may have tables for only some of its outputs
+        return {**facet, "pairs": {**entry, "dataset": {"namespace": namespace, "name": name}}}
 
     def is_over(self) -> bool:
         return self._spark.sparkContext._jsc is None
 
     def _write(
-        self, execution: Any, kept: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
+        self, execution: Any, facet: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
     ) -> dict[str, Any]:
-        query = plan_classes(self._spark.sparkContext._gateway).new("Query", execution.analyzed())
+        query = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", execution.analyzed())
         plan = query.plan()
         if plan is None:
             raise RowsError("the command does not show the query that it writes")
-        names, output = written_rows(self._spark, query, kept)
-        unchanged = Unchanged(self._spark, kept)
-        done = write_pairs(
+        names, output = written_rows(self._spark, query, facet)
+        unchanged = InputCheck(self._spark, facet)
+        result = write_pairs(
             *(self._spark, plan, location, run_id, number, sample, output),
             names=names,
             still_holds=unchanged,
             redactor=self._redactor,
         )
-        return done.facet
+        return result.facet
 
     def _report(self, fault: Exception) -> None:
-        """Once a kind, as the capture does."""
+        """Logs each type of fault once, as the capture does."""
         kind = type(fault).__name__
-        if kind not in self._told:
-            self._told.add(kind)
+        if kind not in self._reported:
+            self._reported.add(kind)
             _log.warning(
-                "No row tables were kept of a write; the job is not affected. %s: %s", kind, _first_line(fault)
+                "No pair tables were stored for a write; the job is not affected. %s: %s", kind, _first_line(fault)
             )
-        _log.debug("While writing row tables", exc_info=fault)
+        _log.debug("While writing pair tables", exc_info=fault)
 
 
 def written_rows(
-    spark: SparkSession, query: Any, kept: Mapping[str, Any]
+    spark: SparkSession, query: Any, facet: Mapping[str, Any]
 ) -> tuple[Sequence[str] | None, DataFrame | None]:
-    """The names under which the columns were written, and the rows that this run has written and no others."""
+    """The column names as written, and exactly the rows that this run wrote."""
     from pyspark.sql.types import StructField, StructType
 
     schema = StructType.fromJson(json.loads(query.schema()))
-    names = kept.get("columns")
+    names = facet.get("columns")
     if names is None or len(names) != len(schema.fields):
         return None, None
-    written = kept["written"]
-    if written.get("format") not in _AS_COMPUTED or "files" not in written:
+    written = facet["written"]
+    if written.get("format") not in _LOSSLESS_FORMATS or "files" not in written:
         return names, None
-    files = read_list(written["files"])
+    files = read_file_list(written["files"])
     if not files:
         return names, None
     as_written = StructType(
@@ -113,18 +113,18 @@ def written_rows(
     return names, frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
 
 
-class Unchanged:
-    """Whether the inputs are still what the run has read: its query was run once more for the tables."""
+class InputCheck:
+    """Checks that the inputs have not changed: the query was run a second time for the tables."""
 
-    def __init__(self, spark: SparkSession, kept: Mapping[str, Any]) -> None:
+    def __init__(self, spark: SparkSession, facet: Mapping[str, Any]) -> None:
         self._spark = spark
         self._files = [
-            file for source in kept.get("sources", ()) if "files" in source for file in read_list(source["files"])
+            file for source in facet.get("sources", ()) if "files" in source for file in read_file_list(source["files"])
         ]
 
     def __call__(self) -> str | None:
-        found = changed(self._spark, self._files)
-        return f"an input was changed before its rows were looked up: {found[0]}" if found else None
+        changes = changed_files(self._spark, self._files)
+        return f"an input was changed before its rows were looked up: {changes[0]}" if changes else None
 
 
 def _first_line(fault: Exception) -> str:

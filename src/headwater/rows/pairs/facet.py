@@ -1,4 +1,4 @@
-"""What the event tells of the pair tables of an output: an entry of the run facet `cdme.adjointMetadata`."""
+"""The entry for an output's pair tables in the run facet `cdme.adjointMetadata`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.rows.names import Named
+from headwater.rows.names import NamedSource
 from headwater.rows.pairs.agreement import Agreement
 from headwater.rows.pairs.layout import FILES, FORMAT, block_folder, digest_of, source_file, source_row
-from headwater.rows.provenance import Block, Provenance
+from headwater.rows.provenance import Block, RowProvenance
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table as it was written: its rows, and by column how many values are not null, and their bytes."""
+class PairTable:
+    """A written table: its rows, and by column the number of non-null values and their bytes."""
 
     rows: int
     bytes: int
@@ -23,11 +23,11 @@ class Table:
     column_bytes: Mapping[str, int]
 
     @staticmethod
-    def of(facts: Mapping[str, Any]) -> Table:
-        """``facts`` are those of jvm/Folder.java."""
-        files = [(each["name"], each["size"], each["sha256"]) for each in facts["files"]]
+    def of(facts: Mapping[str, Any]) -> PairTable:
+        """``facts`` are those of jvm/ParquetFolder.java."""
+        files = [(file["name"], file["size"], file["sha256"]) for file in facts["files"]]
         columns = facts["columns"]
-        return Table(
+        return PairTable(
             facts["rows"],
             sum(size for _, size, _ in files),
             digest_of(files),
@@ -39,10 +39,10 @@ class Table:
 def facet_entry(
     location: str,
     sample: float | None,
-    provenance: Provenance,
-    names: Sequence[Named],
+    provenance: RowProvenance,
+    names: Sequence[NamedSource],
     identity: Sequence[str],
-    tables: Mapping[str, Table],
+    tables: Mapping[str, PairTable],
     files_digest: str,
     agreement: Agreement,
 ) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def facet_entry(
             "dataset": {"namespace": named.dataset.namespace, "name": named.dataset.name},
             "id": source.id,
             "grain": grains[source.number],
-            **_amounts(source.number, provenance.blocks, tables),
+            **_source_amounts(source.number, provenance.blocks, tables),
         }
         for source, named in zip(provenance.sources, names, strict=True)
     ]
@@ -70,18 +70,18 @@ def facet_entry(
         "outs": f"{location}/{block_folder(0)}",
         "identity": list(identity),
         "sources": sources,
-        "composition": [_composed(block) for block in provenance.blocks],
+        "composition": [_block_entry(block) for block in provenance.blocks],
         "rows": tables[block_folder(0)].rows,
         "pairs": sum(source["pairs"] for source in sources),
         "bytes": sum(table.bytes for table in tables.values()),
         "digests": {**{folder: table.digest for folder, table in tables.items()}, FILES: files_digest},
-        "agreement": agreement.told(),
+        "agreement": agreement.to_dict(),
         "notes": list(provenance.notes),
     }
 
 
 def invalid_entry(location: str, sample: float | None, reason: str) -> dict[str, Any]:
-    """Of tables that were not kept."""
+    """The entry for tables that were not stored."""
     return {
         "format": FORMAT,
         "mode": "full" if sample is None else "sampled",
@@ -91,7 +91,7 @@ def invalid_entry(location: str, sample: float | None, reason: str) -> dict[str,
     }
 
 
-def _composed(block: Block) -> dict[str, Any]:
+def _block_entry(block: Block) -> dict[str, Any]:
     return {
         "block": block.number,
         "kind": block.kind,
@@ -100,11 +100,11 @@ def _composed(block: Block) -> dict[str, Any]:
     }
 
 
-def _amounts(source: int, blocks: Sequence[Block], tables: Mapping[str, Table]) -> dict[str, Any]:
-    """Rows of tables with an id of the source, and what these ids take up; the owners are not counted in."""
-    among = [tables[block_folder(block.number)] for block in blocks if source in block.sources]
+def _source_amounts(source: int, blocks: Sequence[Block], tables: Mapping[str, PairTable]) -> dict[str, Any]:
+    """The number of rows with an id of the source, and the bytes of these ids, without owners."""
+    source_tables = [tables[block_folder(block.number)] for block in blocks if source in block.sources]
     columns = (source_file(source), source_row(source))
     return {
-        "pairs": sum(table.values.get(columns[0], 0) for table in among),
-        "bytes": sum(table.column_bytes.get(column, 0) for table in among for column in columns),
+        "pairs": sum(table.values.get(columns[0], 0) for table in source_tables),
+        "bytes": sum(table.column_bytes.get(column, 0) for table in source_tables for column in columns),
     }

@@ -1,4 +1,4 @@
-"""Folders of pair tables on this machine: what there is, whether it is whole, and removing what has grown old."""
+"""Folders of pair tables on this machine: lists them, checks their digests, and removes old ones."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from headwater.engines.paths import local_path, resolved
 from headwater.errors import RowsError
-from headwater.rows.pairs.layout import FORMAT, MARK, digest_of
+from headwater.rows.pairs.layout import FORMAT, MARKER_FILE, digest_of
 from headwater.rows.pairs.reading import read_amounts, read_json
 
 
 @dataclass(frozen=True)
-class KeptTables:
+class StoredPairTables:
     """The tables of one output of a run. ``written`` is when they were finished."""
 
     run_id: str
@@ -29,44 +29,44 @@ class KeptTables:
     bytes: int
 
 
-def kept_tables(location: str) -> list[KeptTables]:
-    """What lies below a location, oldest first. Folders without our mark are somebody else's."""
+def list_pair_tables(location: str) -> list[StoredPairTables]:
+    """The pair tables below a location, oldest first. Folders without the marker file are ignored."""
     root = local_path(location)
     if not root.is_dir():
         raise RowsError(f"there is no folder {location}")
-    return sorted(_marked(root), key=lambda each: (each.written, each.run_id, each.output))
+    return sorted(_find_tables(root), key=lambda tables: (tables.written, tables.run_id, tables.output))
 
 
-def _marked(root: Path) -> Iterator[KeptTables]:
+def _find_tables(root: Path) -> Iterator[StoredPairTables]:
     top = resolved(root)
-    for mark in root.glob(f"*/*/{MARK}"):
-        folder = mark.parent
+    for marker in root.glob(f"*/*/{MARKER_FILE}"):
+        folder = marker.parent
         if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
-            continue  # behind a symbolic link is somebody else's folder
-        entry = read_json(mark)
+            continue  # ignores symbolic links
+        entry = read_json(marker)
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:
             continue
         mode, rows, pairs, size = read_amounts(entry)
-        yield KeptTables(
+        yield StoredPairTables(
             folder.parent.name,
             int(folder.name),
             str(folder),
             mode,
-            datetime.fromtimestamp(mark.stat().st_mtime, UTC),
+            datetime.fromtimestamp(marker.stat().st_mtime, UTC),
             rows,
             pairs,
             size,
         )
 
 
-def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[KeptTables]:
-    """Removes the tables that were written before, and says which these are."""
+def prune(location: str, older_than: timedelta, *, dry_run: bool = False) -> list[StoredPairTables]:
+    """Removes tables older than that, and returns them."""
     until = datetime.now(UTC) - older_than
-    old = [each for each in kept_tables(location) if each.written < until]
+    old = [tables for tables in list_pair_tables(location) if tables.written < until]
     if not dry_run:
-        for each in old:
-            folder = Path(each.location)
-            (folder / MARK).unlink()  # first: what is half gone is not to be read
+        for tables in old:
+            folder = Path(tables.location)
+            (folder / MARKER_FILE).unlink()  # first, so that half-removed tables are not read
             shutil.rmtree(folder)
             if not any(folder.parent.iterdir()):
                 folder.parent.rmdir()

@@ -1,4 +1,4 @@
-"""Numbers of 64 bits for the values that lead from one block to the next.
+"""64-bit hashes of the values that lead from one block to the next.
 
 Two groups of the n in a block share a number with a chance of n² / 2⁶⁵, and the answer about one row is wrong with a
 chance of n / 2⁶⁴: for a thousand million groups, one in 2·10¹⁰ answers has rows of another group in it.
@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headwater.errors import RowsRefused
-from headwater.rows.identity import halves_of
+from headwater.rows.identity import id_halves
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
 
-def hashed(frame: DataFrame, names: Sequence[str]) -> Column:
+def hash_columns(frame: DataFrame, names: Sequence[str]) -> Column:
     """Equal for equal values, null for null."""
     types = {field.name: field.dataType for field in frame.schema.fields}
-    return halves_of([_plain(frame[name], types[name]) for name in names])[0]
+    return id_halves([_comparable(frame[name], types[name]) for name in names])[0]
 
 
-def _plain(column: Column, type: DataType) -> tuple[Column, DataType]:
-    """What Spark's hash tells apart as Spark's equality does: by itself it passes over nulls within a struct or an
-    array, and over collations."""
+def _comparable(column: Column, type: DataType) -> tuple[Column, DataType]:
+    """Converts a column so that Spark's hash agrees with Spark's equality: the hash alone ignores nulls within structs
+    and arrays, and collations."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
 

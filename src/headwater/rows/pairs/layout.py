@@ -1,8 +1,8 @@
-"""Where pair tables lie and what is in them: known to those who write them, and to those who look up.
+"""The location and the content of pair tables, shared by writer and lookup.
 
     <location>/<run id>/<number of the output>/
-        headwater-pairs.json    the mark that the folder is ours: its entry in the facet
-        files.json              by source: which file a number stands for
+        headwater-pairs.json    marks the folder as pair tables: the facet entry
+        files.json              by source: the file that a number stands for
         block-0/                a row for each row of the output: its id, its identity, its source rows, its links
         block-1/ …              rows that are reached by a link: the owner, its source rows, its links
 
@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 FORMAT = "headwater-pairs-1"
-MARK = "headwater-pairs.json"
+MARKER_FILE = "headwater-pairs.json"
 FILES = "files.json"
 
 OUT_HI, OUT_LO, OWNER = "__hw_out_hi", "__hw_out_lo", "__hw_owner"
@@ -42,7 +42,7 @@ def block_folder(number: int) -> str:
 
 
 def digest_of(files: Sequence[tuple[str, int, str]]) -> str:
-    """``files``: name, size and SHA-256 of each. Anybody with `sha256sum` can check it."""
+    """``files``: name, size and SHA-256 of each. It can be checked with `sha256sum`."""
     lines = (f"{name}\t{size}\t{sha256}\n" for name, size, sha256 in sorted(files))
     return f"sha256:{hashlib.sha256(''.join(lines).encode()).hexdigest()}"
 
@@ -75,13 +75,13 @@ class TableSource:
     grain: str
 
     @property
-    def has_places(self) -> bool:
+    def has_positions(self) -> bool:
         return self.id in ("position", "table position")
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What a lookup has to know beside the files."""
+class TableLayout:
+    """What a lookup needs in addition to the files."""
 
     location: str
     mode: str
@@ -95,5 +95,5 @@ class Layout:
 
     @property
     def structure(self) -> tuple[object, ...]:
-        """What decides how the files are read and what they mean: everything but where they are, and the notes."""
+        """Everything that determines how the files are read: all but their location and the notes."""
         return self.mode, self.sample, self.identity, self.sources, self.blocks, self.digests

@@ -1,9 +1,8 @@
-"""Which pair tables a lookup reads, and which files: decided in one place, before DuckDB is opened.
+"""The pair tables and files that a lookup reads: decided in one place, before DuckDB is opened.
 
-An event says where the tables of its run are. It is believed only as far as the folder itself agrees: the mark in it,
-which the job wrote there, must describe the same tables, and a caller that knows the run also has the folder's name
-checked against it. So an event cannot point at files that are no pair tables, at tables of another shape, or at
-the tables of another run.
+An event names the folder of its run's tables. It is trusted only if the folder agrees: the marker file that the job
+wrote there must describe the same tables, and if the caller knows the run, the folder must have its name. So an event
+cannot point to other files, to tables of another structure, or to the tables of another run.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from typing import Any
 
 from headwater.engines.paths import below, local_path, resolved
 from headwater.errors import LayoutInvalid, PathNotAllowed, RowsError, shorten
-from headwater.rows.pairs.layout import MARK, Layout
+from headwater.rows.pairs.layout import MARKER_FILE, TableLayout
 from headwater.rows.pairs.reading import read_json, read_layout
 
 
 @dataclass(frozen=True, slots=True)
 class LookupRoots:
-    """Folders below which a lookup may read; None: anywhere on this machine, as the user that asks may.
+    """Folders below which a lookup may read; None allows all files that the user may read.
 
     ``tables`` is for pair tables; ``sources`` for the files that they name, where the source rows themselves are.
     """
@@ -40,7 +39,7 @@ class LookupRoots:
         return cls(allowed, allowed if rows_roots else None)
 
     def table_folder(self, path: Path) -> Path:
-        return _below(path, self.tables)
+        return _resolve_below(path, self.tables)
 
     def source_file(self, location: str) -> Path:
         path = local_path(location)
@@ -51,36 +50,36 @@ class LookupRoots:
         return path
 
 
-def _below(path: Path, roots: Iterable[Path] | None) -> Path:
+def _resolve_below(path: Path, roots: Iterable[Path] | None) -> Path:
     return resolved(path) if roots is None else below(path, roots)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTables:
-    """``folder`` is resolved, and ``layout`` is what the mark in it says."""
+    """``folder`` is resolved, and ``layout`` comes from its marker file."""
 
     folder: Path
-    layout: Layout
+    layout: TableLayout
 
 
-def tables_in(folder: str | Path, roots: LookupRoots) -> OpenTables:
-    """The tables in a folder that a person names. It may have been moved since it was written."""
+def open_folder(folder: str | Path, roots: LookupRoots) -> OpenTables:
+    """The tables in a folder that a user names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
-    if not (path / MARK).is_file():
+    if not (path / MARKER_FILE).is_file():
         raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
-    layout = read_layout(read_json(path / MARK))
+    layout = read_layout(read_json(path / MARKER_FILE))
     return OpenTables(path, replace(layout, location=str(path)))
 
 
-def tables_of(facet: object, output: int, roots: LookupRoots, run_id: str | None) -> OpenTables:
+def open_facet(facet: object, output: int, roots: LookupRoots, run_id: str | None) -> OpenTables:
     """The tables that the facet of a run describes, or one of its entries; ``output`` chooses among several."""
     described = read_layout(_entry(facet, output))
     path = roots.table_folder(local_path(described.location))
     if run_id is not None and path.parent.name.lower() != run_id.lower():
         raise LayoutInvalid("location", "it is not a folder of this run")
-    if not (path / MARK).is_file():
+    if not (path / MARKER_FILE).is_file():
         raise RowsError(f"there are no pair tables at {shorten(described.location)}")
-    written = read_layout(read_json(path / MARK))
+    written = read_layout(read_json(path / MARKER_FILE))
     if written.structure != described.structure:
         raise LayoutInvalid("the entry", "the folder that it names holds other tables than it describes")
     return OpenTables(path, replace(written, location=described.location))
@@ -100,13 +99,13 @@ def _entry(facet: object, output: int) -> Any:
 
 
 def with_resolved(paths: Iterable[Path]) -> list[str]:
-    """The paths, and what they are once links are followed: DuckDB compares one or the other, by its version."""
+    """The paths and their resolved forms: DuckDB compares one or the other, depending on its version."""
     folders: dict[str, str] = {}
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for path in paths:
         folder, name = os.path.split(path)
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
         real = os.path.join(folders[folder], name)
-        found |= {str(path): None, os.path.realpath(real) if os.path.islink(real) else real: None}
-    return list(found)
+        result |= {str(path): None, os.path.realpath(real) if os.path.islink(real) else real: None}
+    return list(result)

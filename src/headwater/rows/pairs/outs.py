@@ -1,8 +1,8 @@
-"""The first block: the rows of the output, by what they are known, and where they come from.
+"""The first block: the rows of the output, their identity, and where they come from.
 
-Where the output can be read back and holds the keys of its groups, nothing is computed again: its rows are read. Where
-it holds few rows, these are asked for by their values, which sources can skip by. Either is cheaper than to run the
-plan again as it was, and it is the output itself that is described, whatever a limit chose among equals.
+If the output can be read back and has the keys of its groups, its rows are read and nothing is computed again. If it
+has few rows, the query is filtered by their values, by which sources skip. Either is cheaper than running the plan
+again, and describes the output itself, whichever rows a limit chose among equals.
 """
 
 from __future__ import annotations
@@ -10,53 +10,57 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headwater.rows.backward import FEW
-from headwater.rows.identity import halves_of
+from headwater.rows.backward import MAX_PUSHED_ROWS
+from headwater.rows.identity import id_halves
 from headwater.rows.pairs.agreement import Agreement, compare, compare_sets
-from headwater.rows.pairs.blocks import Below
+from headwater.rows.pairs.blocks import BlockRows
 from headwater.rows.pairs.layout import OUT_HI, OUT_LO
-from headwater.rows.provenance import Provenance
+from headwater.rows.provenance import RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-def outs_of(
+def output_rows_of(
     spark: SparkSession,
     plan: Any,
     marks: Mapping[int, str],
     output: DataFrame | None,
     names: Sequence[str] | None,
-) -> tuple[Provenance, Outs]:
-    """The plan taken apart in the way that is cheapest for its output."""
-    provenance = Provenance(spark, plan, marks)
-    outs = Outs(provenance, output, names)
-    if outs.is_short:
-        unlimited = Provenance(spark, plan, marks, known=True)
+) -> tuple[RowProvenance, OutputRows]:
+    """The plan, split in the cheapest way for its output."""
+    provenance = RowProvenance(spark, plan, marks)
+    outs = OutputRows(provenance, output, names)
+    if outs.is_small:
+        unlimited = RowProvenance(spark, plan, marks, known=True)
         if unlimited.identity == provenance.identity:
-            return unlimited, Outs(unlimited, output, names, few=True)
+            return unlimited, OutputRows(unlimited, output, names, selects_rows=True)
     return provenance, outs
 
 
-class Outs:
-    """``few``: the output's rows are asked for, and ``provenance`` knows of no limit above them."""
+class OutputRows:
+    """``selects_rows``: the query is filtered by the output's rows, and ``provenance`` has no limits at the top."""
 
     def __init__(
-        self, provenance: Provenance, output: DataFrame | None, names: Sequence[str] | None, few: bool = False
+        self,
+        provenance: RowProvenance,
+        output: DataFrame | None,
+        names: Sequence[str] | None,
+        selects_rows: bool = False,
     ) -> None:
         self._provenance = provenance
-        self._few = few
+        self._selects_rows = selects_rows
         self._top = provenance.frame(0)
         self._names = names or [column.name for column in provenance.columns]
-        self._output, self._unreadable = self._in_order(output)
-        self._places = [f"__hw_c{place}" for place in range(len(provenance.columns))]
-        self.names = _distinct([self._names[place] for place in provenance.identity])
-        """Of the columns by which a row is known."""
+        self._output, self._unreadable_reason = self._in_plan_order(output)
+        self._column_names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        self.names = _unique_names([self._names[place] for place in provenance.identity])
+        """The names of the columns that identify a row."""
 
-    def _in_order(self, output: DataFrame | None) -> tuple[DataFrame | None, str]:
-        """The output with its columns in the order of the plan, if it holds them as they were computed."""
+    def _in_plan_order(self, output: DataFrame | None) -> tuple[DataFrame | None, str]:
+        """The output with its columns in the order of the plan, if it has them as they were computed."""
         if output is None:
-            return None, "what was written cannot be read back by itself"
+            return None, "the written rows cannot be read back on their own"
         names, columns = self._names, self._provenance.columns
         types = {field.name: field.dataType.simpleString() for field in output.schema.fields}
         if len(types) != len(columns) or len(set(names)) != len(columns):
@@ -64,92 +68,100 @@ class Outs:
         for name, column in zip(names, columns, strict=True):
             if types.get(name) != column.type:
                 return None, f"{name} was written as {types.get(name)}, and is {column.type} in the plan"
-        return output.select(*map(_quoted, names)), ""
+        return output.select(*map(_quote, names)), ""
 
     @property
     def covers_all(self) -> bool:
-        """Whether the plan was taken apart as it is, and so its first block has the output's rows and no others."""
-        return not self._few
+        """Whether the plan was split as it is, so that its first block has exactly the output's rows."""
+        return not self._selects_rows
 
     @property
-    def from_output(self) -> bool:
+    def reads_output(self) -> bool:
         block = self._provenance.blocks[0]
-        return self._output is not None and not block.sources and all(link.direct is not None for link in block.links)
+        return (
+            self._output is not None
+            and not block.sources
+            and all(link.result_places is not None for link in block.links)
+        )
 
     @property
-    def is_short(self) -> bool:
-        """Whether the output is not just read, but has so few rows that they can be asked for."""
-        if self._output is None or self.from_output or not self._provenance.identity:
+    def is_small(self) -> bool:
+        """Whether the output has few enough rows to filter the query by them."""
+        if self._output is None or self.reads_output or not self._provenance.identity:
             return False
-        return self._output.limit(FEW + 1).count() <= FEW
+        return self._output.limit(MAX_PUSHED_ROWS + 1).count() <= MAX_PUSHED_ROWS
 
-    def rows(self, below: Below) -> DataFrame:
-        """With the columns by which they are known under names of our own, and what they carry."""
-        carried = self._top.columns[len(self._places) :]
-        if self.from_output and self._output is not None:
-            return self._output.toDF(*self._places).select("*", *self._leading())
-        if self._few and self._output is not None:
-            columns = [self._places[place] for place in self._provenance.identity]
-            wanted = self._output.toDF(*self._places).select(*columns).distinct()
-            return below.narrowed(self._provenance.meet(wanted, columns, FEW)).select(*columns, *carried)
-        return below.narrowed(self._top).toDF(*self._places, *carried)
+    def rows(self, below: BlockRows) -> DataFrame:
+        """The rows with their identifying columns under internal names, and their carried columns."""
+        carried = self._top.columns[len(self._column_names) :]
+        if self.reads_output and self._output is not None:
+            return self._output.toDF(*self._column_names).select("*", *self._link_columns())
+        if self._selects_rows and self._output is not None:
+            columns = [self._column_names[place] for place in self._provenance.identity]
+            identities = self._output.toDF(*self._column_names).select(*columns).distinct()
+            return below.with_numeric_ids(self._provenance.join_result(identities, columns, MAX_PUSHED_ROWS)).select(
+                *columns, *carried
+            )
+        return below.with_numeric_ids(self._top).toDF(*self._column_names, *carried)
 
-    def _leading(self) -> Iterator[Column]:
-        """What a row of the output says itself of where it leads."""
+    def _link_columns(self) -> Iterator[Column]:
+        """The link columns that a row of the output itself has the values of."""
         from pyspark.sql import functions as F
 
         for link in self._provenance.blocks[0].links:
-            yield F.lit(True).alias(link.here)
-            for name, place in zip(link.columns, link.direct or (), strict=False):  # a constant has no columns
-                yield F.col(self._places[place]).alias(name)
+            yield F.lit(True).alias(link.present)
+            for name, place in zip(
+                link.columns, link.result_places or (), strict=False
+            ):  # a constant link has no columns
+                yield F.col(self._column_names[place]).alias(name)
 
-    def owner(self, rows: DataFrame) -> list[Column]:
-        """The id of a row, and the values it is known by."""
+    def owner_columns(self, rows: DataFrame) -> list[Column]:
+        """The id of a row, and its identifying values."""
         hi, lo = self._halves(rows)
         shown = [
-            rows[self._places[place]].alias(name)
+            rows[self._column_names[place]].alias(name)
             for place, name in zip(self._provenance.identity, self.names, strict=True)
             if _storable(self._provenance.columns[place].type)
         ]
         return [hi.alias(OUT_HI), lo.alias(OUT_LO), *shown]
 
     @property
-    def kept_names(self) -> list[str]:
+    def stored_names(self) -> list[str]:
         columns = self._provenance.columns
         pairs = zip(self._provenance.identity, self.names, strict=True)
         return [name for place, name in pairs if _storable(columns[place].type)]
 
     def agreement(self, table: DataFrame) -> Agreement:
-        if self.from_output:
+        if self.reads_output:
             return Agreement("read")
         if self._output is None:
-            return Agreement("unchecked", self._unreadable)
-        output = self._output.toDF(*self._places)
-        if self._few:
+            return Agreement("unchecked", self._unreadable_reason)
+        output = self._output.toDF(*self._column_names)
+        if self._selects_rows:
             return compare_sets(table, (OUT_HI, OUT_LO), output, self._halves(output))
         return compare(table, (table[OUT_HI], table[OUT_LO]), output, self._halves(output))
 
     def _halves(self, rows: DataFrame) -> tuple[Column, Column]:
         types = {field.name: field.dataType for field in rows.schema.fields}
-        names = [self._places[place] for place in self._provenance.identity]
-        hi, lo = halves_of([(rows[name], types[name]) for name in names])
+        names = [self._column_names[place] for place in self._provenance.identity]
+        hi, lo = id_halves([(rows[name], types[name]) for name in names])
         return hi, lo
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
 def _storable(type: str) -> bool:
-    """Parquet has neither of these."""
+    """Whether Parquet has the type."""
     return "void" not in type and "interval" not in type
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
+def _unique_names(names: Sequence[str]) -> list[str]:
+    unique: list[str] = []
     for name in names:
-        tried, number = name, 2
-        while tried.lower() in (other.lower() for other in found):
-            tried, number = f"{name}_{number}", number + 1
-        found.append(tried)
-    return found
+        candidate, number = name, 2
+        while candidate.lower() in (other.lower() for other in unique):
+            candidate, number = f"{name}_{number}", number + 1
+        unique.append(candidate)
+    return unique

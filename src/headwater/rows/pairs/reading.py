@@ -1,9 +1,8 @@
-"""The description of pair tables, as facet.py writes it, parsed into a :class:`Layout`.
+"""Parses the description of pair tables, which facet.py writes, into a :class:`TableLayout`.
 
-Whoever may send an event can write anything here: every field is checked against its type and its range, numbers are
-bounded, names are opaque text that is only ever quoted or bound, and every path is one that follows from the numbers.
-What is not as we write it is refused by :class:`LayoutInvalid`, which names the field. Other
-fields are not read.
+The description is untrusted input: every field is checked against its type and its range, numbers are bounded, names
+are opaque text that is only quoted or bound, and every path follows from the numbers. A malformed field raises
+:class:`LayoutInvalid`, which names it. Other fields are not read.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from headwater.rows.grain import GRAINS
 from headwater.rows.pairs.layout import (
     FILES,
     FORMAT,
-    Layout,
     TableBlock,
+    TableLayout,
     TableLink,
     TableSource,
     block_folder,
@@ -31,92 +30,92 @@ from headwater.rows.pairs.layout import (
 
 _MODES = ("full", "sampled")
 _IDS = ("position", "table position", "content", "range")
-_MOST_NUMBERED = 10_000
+_MAX_NUMBER = 10_000
 """Sources, blocks and links of one plan."""
-_MOST_COLUMNS = 10_000
-_MOST_NOTES = 1_000
-_LONGEST_NAME = 100_000
-_LONGEST_NOTE = 10_000
-_LARGEST = 2**63 - 1
+_MAX_COLUMNS = 10_000
+_MAX_NOTES = 1_000
+_MAX_NAME_LENGTH = 100_000
+_MAX_NOTE_LENGTH = 10_000
+_MAX_LONG = 2**63 - 1
 _KIND = re.compile(r"[a-z][a-z ]{0,39}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_LARGEST_FILE = 256 * 2**20
+_MAX_FILE_BYTES = 256 * 2**20
 _FILE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
-def read_layout(entry: object) -> Layout:
-    """From an entry of the facet, or from the mark in a folder of tables."""
-    whole = _mapping(entry, "")
-    if whole.get("format") != FORMAT:
+def read_layout(entry: object) -> TableLayout:
+    """Parses an entry of the facet, or the marker file of a folder."""
+    document = _mapping(entry, "")
+    if document.get("format") != FORMAT:
         _refuse("format", f"it is not {FORMAT}")
-    location = _location(whole.get("location"))
-    if "invalid" in whole:
-        reason = _text(whole["invalid"], "invalid", _LONGEST_NOTE)
-        raise RowsError(f"the tables at {shorten(location)} were not kept: {shorten(reason)}")
-    mode = _choice(whole.get("mode"), "mode", _MODES)
-    blocks = tuple(_blocks(_list(whole.get("composition"), "composition", _MOST_NUMBERED)))
-    sources = tuple(_sources(_list(whole.get("sources"), "sources", _MOST_NUMBERED)))
+    location = _location(document.get("location"))
+    if "invalid" in document:
+        reason = _text(document["invalid"], "invalid", _MAX_NOTE_LENGTH)
+        raise RowsError(f"the tables at {shorten(location)} were not stored: {shorten(reason)}")
+    mode = _choice(document.get("mode"), "mode", _MODES)
+    blocks = tuple(_blocks(_list(document.get("composition"), "composition", _MAX_NUMBER)))
+    sources = tuple(_sources(_list(document.get("sources"), "sources", _MAX_NUMBER)))
     _check_references(blocks, len(sources))
     for name in ("rows", "pairs", "bytes"):
-        if name in whole:
-            _number(whole[name], name, _LARGEST)
-    _check_locations(whole, location, blocks)
-    return Layout(
+        if name in document:
+            _number(document[name], name, _MAX_LONG)
+    _check_locations(document, location, blocks)
+    return TableLayout(
         location,
         mode,
-        _sample(whole.get("sample"), mode),
-        _identity(whole.get("identity")),
+        _sample(document.get("sample"), mode),
+        _identity(document.get("identity")),
         sources,
         blocks,
-        _digests(whole.get("digests"), blocks),
+        _digests(document.get("digests"), blocks),
         tuple(
-            _text(note, f"notes[{place}]", _LONGEST_NOTE, empty=True)
-            for place, note in enumerate(_list(whole.get("notes", []), "notes", _MOST_NOTES))
+            _text(note, f"notes[{place}]", _MAX_NOTE_LENGTH, empty=True)
+            for place, note in enumerate(_list(document.get("notes", []), "notes", _MAX_NOTES))
         ),
     )
 
 
 def read_amounts(entry: Mapping[str, Any]) -> tuple[str, int, int, int]:
-    """Mode, rows, pairs and bytes: what a list of tables shows."""
-    rows, pairs, size = (_number(entry.get(name), name, _LARGEST) for name in ("rows", "pairs", "bytes"))
+    """Mode, rows, pairs and bytes, for a list of tables."""
+    rows, pairs, size = (_number(entry.get(name), name, _MAX_LONG) for name in ("rows", "pairs", "bytes"))
     return _choice(entry.get("mode"), "mode", _MODES), rows, pairs, size
 
 
 def read_json(file: Path) -> Any:
-    """A JSON file of ours: no longer than ours are, without NaN, and a file rather than a pipe or a link."""
+    """Reads a JSON file of limited size, without NaN. Pipes and links are refused."""
     try:
         if file.is_symlink() or not file.is_file():
             raise RowsError(f"there is no file {shorten(str(file))}")
-        if file.stat().st_size > _LARGEST_FILE:
-            raise RowsError(f"{shorten(str(file))} is larger than {_LARGEST_FILE:,} bytes")
-        return json.loads(file.read_bytes(), parse_constant=_no_number)
+        if file.stat().st_size > _MAX_FILE_BYTES:
+            raise RowsError(f"{shorten(str(file))} is larger than {_MAX_FILE_BYTES:,} bytes")
+        return json.loads(file.read_bytes(), parse_constant=_refuse_constant)
     except (OSError, ValueError, RecursionError) as fault:
         raise RowsError(f"{shorten(str(file))} cannot be read as JSON") from fault
 
 
-def read_files(folder: Path, layout: Layout) -> dict[int, dict[int, str]]:
-    """`files.json`: by source, which file a number stands for."""
-    whole = _mapping(read_json(folder / FILES), FILES)
+def read_files(folder: Path, layout: TableLayout) -> dict[int, dict[int, str]]:
+    """`files.json`: by source, the file that a number stands for."""
+    document = _mapping(read_json(folder / FILES), FILES)
     return {
-        source.number: dict(_numbered(whole.get(str(source.number)), f"{FILES}: {source.number}"))
+        source.number: dict(_file_numbers(document.get(str(source.number)), f"{FILES}: {source.number}"))
         for source in layout.sources
-        if source.has_places
+        if source.has_positions
     }
 
 
-def _numbered(value: object, field: str) -> Iterator[tuple[int, str]]:
+def _file_numbers(value: object, field: str) -> Iterator[tuple[int, str]]:
     for number, path in _mapping(value, field).items():
-        if not _FILE_NUMBER.fullmatch(number) or not -_LARGEST - 1 <= int(number) <= _LARGEST:
+        if not _FILE_NUMBER.fullmatch(number) or not -_MAX_LONG - 1 <= int(number) <= _MAX_LONG:
             _refuse(field, f"'{shorten(number)}' is not a number of 64 bits")
-        yield int(number), _text(path, f"{field}.{number}", _LONGEST_NAME)
+        yield int(number), _text(path, f"{field}.{number}", _MAX_NAME_LENGTH)
 
 
-def _no_number(text: str) -> NoReturn:
+def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not JSON")
 
 
 def _location(value: object) -> str:
-    text = _text(value, "location", _LONGEST_NAME)
+    text = _text(value, "location", _MAX_NAME_LENGTH)
     try:
         path = local_path(text)
     except EngineError as fault:
@@ -131,45 +130,45 @@ def _blocks(values: list[Any]) -> Iterator[TableBlock]:
         _refuse("composition", "there is no block")
     for number, value in enumerate(values):
         field = f"composition[{number}]"
-        each = _mapping(value, field)
-        _equal(each.get("block"), number, f"{field}.block")
+        block = _mapping(value, field)
+        _equal(block.get("block"), number, f"{field}.block")
         yield TableBlock(
             number,
-            _kind(each.get("kind"), f"{field}.kind"),
+            _kind(block.get("kind"), f"{field}.kind"),
             tuple(
-                _number(source, f"{field}.sources[{place}]", _MOST_NUMBERED)
-                for place, source in enumerate(_list(each.get("sources"), f"{field}.sources", _MOST_NUMBERED))
+                _number(source, f"{field}.sources[{place}]", _MAX_NUMBER)
+                for place, source in enumerate(_list(block.get("sources"), f"{field}.sources", _MAX_NUMBER))
             ),
-            tuple(_links(_list(each.get("links"), f"{field}.links", _MOST_NUMBERED), field)),
+            tuple(_links(_list(block.get("links"), f"{field}.links", _MAX_NUMBER), field)),
         )
 
 
 def _links(values: list[Any], above: str) -> Iterator[TableLink]:
     for place, value in enumerate(values):
         field = f"{above}.links[{place}]"
-        each = _mapping(value, field)
+        link = _mapping(value, field)
         yield TableLink(
-            _number(each.get("link"), f"{field}.link", _MOST_NUMBERED),
-            _number(each.get("to"), f"{field}.to", _MOST_NUMBERED),
-            _kind(each.get("kind"), f"{field}.kind"),
+            _number(link.get("link"), f"{field}.link", _MAX_NUMBER),
+            _number(link.get("to"), f"{field}.to", _MAX_NUMBER),
+            _kind(link.get("kind"), f"{field}.kind"),
         )
 
 
 def _sources(values: list[Any]) -> Iterator[TableSource]:
     for number, value in enumerate(values):
         field = f"sources[{number}]"
-        each = _mapping(value, field)
-        _equal(each.get("occurrence"), number, f"{field}.occurrence")
-        dataset = _mapping(each.get("dataset"), f"{field}.dataset")
+        source = _mapping(value, field)
+        _equal(source.get("occurrence"), number, f"{field}.occurrence")
+        dataset = _mapping(source.get("dataset"), f"{field}.dataset")
         for name in ("pairs", "bytes"):
-            if name in each:
-                _number(each[name], f"{field}.{name}", _LARGEST)
+            if name in source:
+                _number(source[name], f"{field}.{name}", _MAX_LONG)
         yield TableSource(
             number,
-            _text(dataset.get("namespace"), f"{field}.dataset.namespace", _LONGEST_NAME),
-            _text(dataset.get("name"), f"{field}.dataset.name", _LONGEST_NAME),
-            _choice(each.get("id"), f"{field}.id", _IDS),
-            _choice(each.get("grain"), f"{field}.grain", GRAINS),
+            _text(dataset.get("namespace"), f"{field}.dataset.namespace", _MAX_NAME_LENGTH),
+            _text(dataset.get("name"), f"{field}.dataset.name", _MAX_NAME_LENGTH),
+            _choice(source.get("id"), f"{field}.id", _IDS),
+            _choice(source.get("grain"), f"{field}.grain", GRAINS),
         )
 
 
@@ -184,13 +183,13 @@ def _check_references(blocks: tuple[TableBlock, ...], sources: int) -> None:
         for link in block.links:
             if link.number in links:
                 _refuse(f"{field}.links", f"link {link.number} is there twice")
-            if not block.number < link.to < len(blocks):  # so a walk down the blocks ends
+            if not block.number < link.to < len(blocks):  # so that following links ends
                 _refuse(f"{field}.links", f"link {link.number} does not lead to a block below")
             links.add(link.number)
 
 
 def _check_locations(entry: Mapping[str, Any], location: str, blocks: tuple[TableBlock, ...]) -> None:
-    """They repeat what the numbers say, for other readers of the facet."""
+    """Checks the paths, which repeat the numbers for other readers of the facet."""
     folders = {
         f"block-{block.number}/source-{source}": f"{location}/{block_folder(block.number)}"
         for block in blocks
@@ -206,8 +205,8 @@ def _digests(value: object, blocks: tuple[TableBlock, ...]) -> dict[str, str]:
     digests = _mapping(value, "digests")
     expected = {FILES, *(block_folder(block.number) for block in blocks)}
     if digests.keys() != expected:
-        strange = min(map(str, digests.keys() ^ expected))
-        _refuse("digests", f"'{shorten(strange)}' is missing, or is no part of the tables")
+        unexpected = min(map(str, digests.keys() ^ expected))
+        _refuse("digests", f"'{shorten(unexpected)}' is missing, or is no part of the tables")
     for name, digest in digests.items():
         if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
             _refuse(f"digests.{name}", "it is not a SHA-256 in hexadecimal digits")
@@ -216,8 +215,8 @@ def _digests(value: object, blocks: tuple[TableBlock, ...]) -> dict[str, str]:
 
 def _identity(value: object) -> tuple[str, ...]:
     names = tuple(
-        _text(name, f"identity[{place}]", _LONGEST_NAME)
-        for place, name in enumerate(_list(value, "identity", _MOST_COLUMNS))
+        _text(name, f"identity[{place}]", _MAX_NAME_LENGTH)
+        for place, name in enumerate(_list(value, "identity", _MAX_COLUMNS))
     )
     if len({name.lower() for name in names}) != len(names):
         _refuse("identity", "a column is there twice")
@@ -240,11 +239,11 @@ def _mapping(value: object, field: str) -> Mapping[str, Any]:
     return value
 
 
-def _list(value: object, field: str, most: int) -> list[Any]:
+def _list(value: object, field: str, max_length: int) -> list[Any]:
     if not isinstance(value, list | tuple):
         _refuse(field, "it is not a list")
-    if len(value) > most:
-        _refuse(field, f"it has more than {most:,} members")
+    if len(value) > max_length:
+        _refuse(field, f"it has more than {max_length:,} members")
     return list(value)
 
 

@@ -1,4 +1,4 @@
-"""What pair tables answer, in the words of a trace (headwater/rows/render.py)."""
+"""Renders answers of pair tables like a trace (headwater/rows/render.py)."""
 
 from __future__ import annotations
 
@@ -11,40 +11,42 @@ from headwater.engines.sql import Sql
 from headwater.rows.pairs.lookup import PairTables, SourceRows
 
 
-def told_tables(tables: PairTables, where: str | Sql | None, most: int) -> dict[str, Any]:
-    """``most`` rows of each dataset; a count says how many there are."""
-    outs = tables.outs(where)
+def tables_document(tables: PairTables, where: str | Sql | None, max_rows: int) -> dict[str, Any]:
+    """Up to ``max_rows`` rows of each dataset, and the number of all."""
+    outs = tables.output_rows(where)
     layout = tables.layout
     notes = list(layout.notes)
     if layout.sample is not None:
-        notes.append(f"a sample: of the source rows, {layout.sample:.2%} were written down")
+        notes.append(f"a sample: {layout.sample:.2%} of the source rows are stored")
     return {
         "dataset": None,
         "runs": [],
         "count": len(outs),
-        "rows": [{**_plain(out.values), "out_id": out.id} for out in outs[:most]],
+        "rows": [{**_json_value(out.values), "out_id": out.id} for out in outs[:max_rows]],
         "notes": notes,
-        "sources": [_source(tables, found, most) for found in tables.sources(out.id for out in outs).values()],
+        "sources": [
+            _source_document(tables, rows, max_rows) for rows in tables.sources(out.id for out in outs).values()
+        ],
     }
 
 
-def _source(tables: PairTables, found: SourceRows, most: int) -> dict[str, Any]:
-    told = {
-        "dataset": f"{found.source.namespace}/{found.source.name}",
-        "grain": found.source.grain,
-        "count": found.count,
+def _source_document(tables: PairTables, rows: SourceRows, max_rows: int) -> dict[str, Any]:
+    document = {
+        "dataset": f"{rows.source.namespace}/{rows.source.name}",
+        "grain": rows.source.grain,
+        "count": rows.count,
     }
-    if found.source.has_places:
-        return {**told, "rows": [_plain(row) for row in tables.source_rows(found, most)]}
-    return {**told, "rows": [{"content": file} for file, _ in found.rows(most)]}
+    if rows.source.has_positions:
+        return {**document, "rows": [_json_value(row) for row in tables.source_rows(rows, max_rows)]}
+    return {**document, "rows": [{"content": file} for file, _ in rows.rows(max_rows)]}
 
 
-def _plain(row: Any) -> Any:
-    """In terms of JSON."""
+def _json_value(row: Any) -> Any:
+    """Converts a value to JSON types."""
     if isinstance(row, dict):
-        return {str(name): _plain(value) for name, value in row.items()}
+        return {str(name): _json_value(value) for name, value in row.items()}
     if isinstance(row, list | tuple):
-        return [_plain(value) for value in row]
+        return [_json_value(value) for value in row]
     if isinstance(row, float):
         return row if math.isfinite(row) else str(row)
     if isinstance(row, bytes):

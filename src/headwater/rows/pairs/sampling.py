@@ -1,4 +1,4 @@
-"""Which source rows a sample takes: by a hash of where they lie, so that every run takes the same."""
+"""The source rows in a sample: chosen by a hash of their position, so that every run chooses the same."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from headwater.rows.names import Named
+from headwater.rows.names import NamedSource
 from headwater.rows.pairs.layout import source_file, source_row
-from headwater.rows.provenance import Block, Provenance, Source
+from headwater.rows.provenance import Block, PlanSource, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 _BITS = 53
 
 
-def sampling_marks(provenance: Provenance, names: Sequence[Named], rate: float) -> dict[int, str]:
-    """For each source the condition that its sampled rows meet."""
+def sampling_marks(provenance: RowProvenance, names: Sequence[NamedSource], rate: float) -> dict[int, str]:
+    """For each source the condition for its sampled rows."""
+    limit = int(rate * 2**_BITS)
     return {
-        source.number: f"shiftrightunsigned(xxhash64({_stable(source, named)}), {64 - _BITS}) < {int(rate * 2**_BITS)}L"
+        source.number: f"shiftrightunsigned(xxhash64({_stable_columns(source, named)}), {64 - _BITS}) < {limit}L"
         for source, named in zip(provenance.sources, names, strict=True)
     }
 
 
-def _stable(source: Source, named: Named) -> str:
-    """What stays the same when the dataset is moved: a file's name below the dataset's folder, and the row in it."""
+def _stable_columns(source: PlanSource, named: NamedSource) -> str:
+    """Expressions that stay the same when the dataset is moved: the path below the dataset's folder, and the row
+    number."""
     if source.id == "position":
         steps = len([step for step in urlsplit(named.paths[0]).path.split("/") if step]) if named.paths else 0
         path = "regexp_replace(_metadata.file_path, '^[A-Za-z][A-Za-z0-9+.-]*:/+', '')"
@@ -37,17 +39,17 @@ def _stable(source: Source, named: Named) -> str:
     return "id" if source.id == "range" else "to_json(struct(*))"
 
 
-def sampled(rows: DataFrame, block: Block, sources: Sequence[Source]) -> DataFrame:
-    """The block without the ids of rows that are not in the sample, and without rows that lead nowhere."""
+def sample_block(rows: DataFrame, block: Block, sources: Sequence[PlanSource]) -> DataFrame:
+    """Removes ids of rows outside the sample, and rows that lead nowhere."""
     from pyspark.sql import functions as F
 
     changed: dict[str, Column] = {}
     for number in block.sources:
         for name in (source_file(number), source_row(number)):
-            changed[name] = F.when(rows[sources[number].hit], rows[name])
+            changed[name] = F.when(rows[sources[number].mark], rows[name])
     rows = rows.select(*(changed[name].alias(name) if name in changed else rows[name] for name in rows.columns))
     if block.number == 0:
         return rows
     leads = [rows[source_file(number)].isNotNull() for number in block.sources]
-    leads += [F.coalesce(rows[link.here], F.lit(False)) for link in block.links]
+    leads += [F.coalesce(rows[link.present], F.lit(False)) for link in block.links]
     return rows.where(F.array_contains(F.array(*leads), True)) if leads else rows.where("false")

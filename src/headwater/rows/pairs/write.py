@@ -1,7 +1,7 @@
-"""Writes the pair tables of one output, after it has been written itself.
+"""Writes the pair tables of one output, after the output itself.
 
-One job of Spark for each block of the plan; the first only reads the output, where that holds all it takes. Nothing is
-gathered by group: a group of a hundred million rows is that many rows of a table.
+There is one Spark job for each block of the plan; the first only reads the output, if that has all needed columns.
+Nothing is collected by group: a group of a hundred million rows is that many rows of a table.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
 from headwater.redaction.redactor import Redactor
-from headwater.rows.names import Named, named_leaves
+from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.pairs.agreement import Agreement
-from headwater.rows.pairs.blocks import Above, Below
+from headwater.rows.pairs.blocks import BlockRows, WrittenBlock
 from headwater.rows.pairs.facet import facet_entry, invalid_entry
 from headwater.rows.pairs.jvm import pair_classes
 from headwater.rows.pairs.layout import OUT_HI, OWNER, block_folder, link_hash, source_file, source_row
-from headwater.rows.pairs.outs import Outs, outs_of
-from headwater.rows.pairs.sampling import sampled, sampling_marks
-from headwater.rows.pairs.tables import Tables
-from headwater.rows.provenance import Block, Provenance
+from headwater.rows.pairs.outs import OutputRows, output_rows_of
+from headwater.rows.pairs.sampling import sample_block, sampling_marks
+from headwater.rows.pairs.tables import PairTableWriter
+from headwater.rows.provenance import Block, RowProvenance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Written:
-    """``facet`` is the entry of this output in `cdme.adjointMetadata`; with ``invalid`` in it, no tables were kept."""
+class PairTablesResult:
+    """``facet`` is the entry of this output in `cdme.adjointMetadata`; if it has ``invalid``, no tables were stored."""
 
     location: str
     facet: dict[str, Any]
@@ -50,36 +50,35 @@ def write_pairs(
     names: Sequence[str] | None = None,
     still_holds: Callable[[], str | None] = lambda: None,
     redactor: Redactor | None = None,
-) -> Written:
-    """``plan`` is the JVM's analyzed query below the write. ``output`` are the rows that this run has written, where
-    they can be read back: what is kept is compared with them, and without them nobody knows whether it agrees.
-    ``names`` are those of the columns as they were written, if they are not the plan's. ``still_holds`` is asked when
-    all is done: it answers with what spoils the tables, if anything does.
+) -> PairTablesResult:
+    """``plan`` is the analyzed query below the write, in the JVM. ``output`` are the rows that this run wrote, if they
+    can be read back: the tables are compared with them. ``names`` are the column names as written, if they differ from
+    the plan's. ``still_holds`` is called at the end and returns the reason if the tables are invalid.
 
-    Tables that do not agree with the output are removed, and the entry says why. A fault removes them too.
+    Tables that do not agree with the output are removed, and the entry says why. An error removes them too.
     """
     classes = pair_classes(spark.sparkContext._gateway)
-    with own_work(spark):
-        tables = Tables(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
+    with tag_own_jobs(spark):
+        tables = PairTableWriter(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
         try:
-            marks = {} if sample is None else _marks(spark, plan, sample)
-            provenance, outs = outs_of(spark, plan, marks, output, names)
-            leaves = _leaves(spark, provenance)
+            marks = {} if sample is None else _sample_conditions(spark, plan, sample)
+            provenance, outs = output_rows_of(spark, plan, marks, output, names)
+            leaves = _name_sources(spark, provenance)
             agreement = _write_blocks(spark, provenance, outs, classes, tables, sample is not None)
             spoiled = agreement.reason if agreement.differs else still_holds()
             if spoiled:
                 tables.remove()
-                return Written(tables.location, invalid_entry(tables.location, sample, spoiled))
-            return Written(tables.location, _finish(provenance, leaves, outs, tables, agreement, sample))
+                return PairTablesResult(tables.location, invalid_entry(tables.location, sample, spoiled))
+            return PairTablesResult(tables.location, _finish(provenance, leaves, outs, tables, agreement, sample))
         except BaseException:
-            with suppress(Exception):  # the fault itself is what matters
+            with suppress(Exception):  # the original error matters more
                 tables.remove()
             raise
 
 
 @contextmanager
-def own_work(spark: SparkSession) -> Iterator[None]:
-    """Marks what this thread has Spark do as ours."""
+def tag_own_jobs(spark: SparkSession) -> Iterator[None]:
+    """Tags the Spark jobs of this thread as Headwater's own."""
     spark.sparkContext.addJobTag(INTERNAL_JOB_TAG)
     try:
         yield
@@ -88,39 +87,46 @@ def own_work(spark: SparkSession) -> Iterator[None]:
             spark.sparkContext.removeJobTag(INTERNAL_JOB_TAG)
 
 
-def _leaves(spark: SparkSession, provenance: Provenance) -> list[Named]:
-    return named_leaves(spark, [provenance.leaf(source.number) for source in provenance.sources])
+def _name_sources(spark: SparkSession, provenance: RowProvenance) -> list[NamedSource]:
+    return name_leaves(spark, [provenance.leaf(source.number) for source in provenance.sources])
 
 
-def _marks(spark: SparkSession, plan: Any, sample: float) -> dict[int, str]:
-    provenance = Provenance(spark, plan)
-    return sampling_marks(provenance, _leaves(spark, provenance), sample)
+def _sample_conditions(spark: SparkSession, plan: Any, sample: float) -> dict[int, str]:
+    provenance = RowProvenance(spark, plan)
+    return sampling_marks(provenance, _name_sources(spark, provenance), sample)
 
 
 def _write_blocks(
-    spark: SparkSession, provenance: Provenance, outs: Outs, classes: JavaClasses, tables: Tables, sampling: bool
+    spark: SparkSession,
+    provenance: RowProvenance,
+    outs: OutputRows,
+    classes: JavaClasses,
+    tables: PairTableWriter,
+    sampling: bool,
 ) -> Agreement:
-    below = Below(provenance, classes.new("Narrow", spark._jsparkSession))
-    above: dict[int, Above] = {}
+    below = BlockRows(provenance, classes.new("NumericIds", spark._jsparkSession))
+    above: dict[int, WrittenBlock] = {}
     cached: list[DataFrame] = []
     try:
         for block in provenance.blocks:  # parents first
             first = block.number == 0
             rows = outs.rows(below) if first else below.rows(block, above)
             if sampling:
-                rows = sampled(rows, block, provenance.sources)
-            owner = outs.owner(rows) if first else [rows[OWNER]]
-            kept = rows.select(*owner, *_ids(block), *below.links(rows, block), *_values(block))
-            if any(link.columns for link in block.links) and not (first and outs.from_output):
-                cached.append(kept.persist())  # it is asked for its links once it is written
-            table = kept.drop(*_values(block))
+                rows = sample_block(rows, block, provenance.sources)
+            owner = outs.owner_columns(rows) if first else [rows[OWNER]]
+            stored = rows.select(
+                *owner, *_id_columns(block), *below.link_hashes(rows, block), *_link_value_columns(block)
+            )
+            if any(link.columns for link in block.links) and not (first and outs.reads_output):
+                cached.append(stored.persist())  # its links are read after it is written
+            table = stored.drop(*_link_value_columns(block))
             if sampling and not first:
-                table = table.distinct()  # of many rows nothing but the link is left
+                table = table.distinct()  # many rows have nothing left but the link
             if provenance.has_key if first else below.has_many_owners(block, above):
                 table = table.sortWithinPartitions(OUT_HI if first else OWNER)
             name = block_folder(block.number)
-            written = tables.write(name, table, _repeated(block))
-            above[block.number] = Above(kept, written, tables.written[name].rows)
+            written = tables.write(name, table, _dictionary_columns(block))
+            above[block.number] = WrittenBlock(stored, written, tables.tables[name].rows)
         return outs.agreement(above[0].table)
     finally:
         for frame in cached:
@@ -128,28 +134,28 @@ def _write_blocks(
 
 
 def _finish(
-    provenance: Provenance,
-    leaves: Sequence[Named],
-    outs: Outs,
-    tables: Tables,
+    provenance: RowProvenance,
+    leaves: Sequence[NamedSource],
+    outs: OutputRows,
+    tables: PairTableWriter,
     agreement: Agreement,
     sample: float | None,
 ) -> dict[str, Any]:
     files = tables.write_files(provenance)
-    entry = facet_entry(tables.location, sample, provenance, leaves, outs.kept_names, tables.written, files, agreement)
+    entry = facet_entry(tables.location, sample, provenance, leaves, outs.stored_names, tables.tables, files, agreement)
     tables.finish(entry)
     return entry
 
 
-def _ids(block: Block) -> list[str]:
+def _id_columns(block: Block) -> list[str]:
     return [name for number in block.sources for name in (source_file(number), source_row(number))]
 
 
-def _values(block: Block) -> list[str]:
-    return [name for link in block.links for name in (link.here, *link.columns, *link.seen)]
+def _link_value_columns(block: Block) -> list[str]:
+    return [name for link in block.links for name in (link.present, *link.columns, *link.condition_columns)]
 
 
-def _repeated(block: Block) -> list[str]:
-    """Columns in which few values follow each other."""
-    own = [] if block.number == 0 else [OWNER]
-    return [*own, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]
+def _dictionary_columns(block: Block) -> list[str]:
+    """Columns with few distinct values in sequence, for which Parquet's dictionary pays off."""
+    owner = [] if block.number == 0 else [OWNER]
+    return [*owner, *map(source_file, block.sources), *(link_hash(link.number) for link in block.links)]

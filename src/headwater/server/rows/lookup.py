@@ -39,12 +39,12 @@ def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) 
 def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any]:
     # Here, because DuckDB takes longer to load than all else to start.
     from headwater.rows.pairs.lookup import PairTables
-    from headwater.rows.pairs.render import told_tables
+    from headwater.rows.pairs.render import tables_document
 
     assert kept.tables is not None
     try:
         with PairTables(kept.tables, run_id=kept.run_id, roots=roots) as tables:
-            return told_tables(tables, asked.for_duckdb, asked.rows)
+            return tables_document(tables, asked.for_duckdb, asked.rows)
     except LayoutInvalid:
         raise
     except (EngineError, RowsError):  # their text names files of the server's

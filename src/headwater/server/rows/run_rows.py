@@ -62,7 +62,7 @@ class KeptRows:
 
     def instant(self, roots: LookupRoots) -> Way:
         """``roots``: the folders that pair tables are read from, wherever events say that they are."""
-        from headwater.rows.pairs.layout import MARK
+        from headwater.rows.pairs.layout import MARKER_FILE
 
         if self.tables is None:
             return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
@@ -73,7 +73,7 @@ class KeptRows:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
             return Way(False, ELSEWHERE)
-        if not (folder / MARK).is_file():
+        if not (folder / MARKER_FILE).is_file():
             return Way(False, "The pair tables are gone.")
         return Way(True)
 

@@ -21,7 +21,7 @@ from headwater.server.tasks.confinement import SCRATCH, Limits, channel, limit_t
 from headwater.server.tasks.tasks import read_json, write_json, write_problem, write_progress
 
 if TYPE_CHECKING:
-    from headwater.rows.stored_writes import Writes
+    from headwater.rows.stored_writes import StoredWrites
 
 Asked = Mapping[str, Any]
 _EVERY = 0.5  # seconds between two looks
@@ -40,10 +40,10 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], asked: Asked) -> dict[str, Any]:
+def _answer(folder: Path, question: Callable[[StoredWrites, Asked], dict[str, Any]], asked: Asked) -> dict[str, Any]:
     from headwater.rows.kept_queries.roots import PlanRoots
     from headwater.rows.session import quiet_session
-    from headwater.rows.stored_writes import Writes
+    from headwater.rows.stored_writes import StoredWrites
 
     limits = Limits(**asked["limits"])
     limit_this_process(limits)
@@ -57,7 +57,7 @@ def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], a
     watching.start()
     try:
         roots = PlanRoots(tuple(asked["roots"]), local_only=True)
-        return question(Writes(spark, history, allow_python=False, trust_unsigned=False, roots=roots), asked)
+        return question(StoredWrites(spark, history, allow_python=False, trust_unsigned=False, roots=roots), asked)
     finally:
         over.set()
         watching.join()
@@ -67,32 +67,32 @@ def _answer(folder: Path, question: Callable[[Writes, Asked], dict[str, Any]], a
 # -- the questions ----------------------------------------------------------------------------------------------------
 
 
-def _trace(writes: Writes, asked: Asked) -> dict[str, Any]:
+def _trace(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
     from headwater.rows.backward_chain import Tracer
 
     return Tracer(writes, asked["depth"]).trace(_named(asked["what"]), asked["where"]).to_dict(asked["rows"])
 
 
-def _forward(writes: Writes, asked: Asked) -> dict[str, Any]:
-    from headwater.rows.forward_chain import onward
+def _forward(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
+    from headwater.rows.forward_chain import trace_forward_chain
 
-    return onward(writes, Dataset(*asked["source"]), asked["where"], asked["depth"]).to_dict(asked["rows"])
+    return trace_forward_chain(writes, Dataset(*asked["source"]), asked["where"], asked["depth"]).to_dict(asked["rows"])
 
 
-def _why_not(writes: Writes, asked: Asked) -> dict[str, Any]:
+def _why_not(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
     """As the command tells it, with the rows that were asked about."""
-    from headwater.rows.marked import marked
-    from headwater.rows.render import told_rows
+    from headwater.rows.marked import mark_source
+    from headwater.rows.render import rows_document
     from headwater.rows.why_not import WhyNot
 
-    write = writes.behind(_named(asked["what"]))[0]
-    found = WhyNot(writes.spark, marked(writes.frame(write), asked["source"], asked["where"]))
+    write = writes.writes_of(_named(asked["what"]))[0]
+    found = WhyNot(writes.spark, mark_source(writes.frame(write), asked["source"], asked["where"]))
     told: dict[str, Any] = json.loads(found.to_json())
     about = {"dataset": str(write.dataset), "run": write.run_id}
-    return {**about, **told, **told_rows(found.source_rows, asked["rows"])}
+    return {**about, **told, **rows_document(found.source_rows, asked["rows"])}
 
 
-_QUESTIONS: dict[str, Callable[[Writes, Asked], dict[str, Any]]] = {
+_QUESTIONS: dict[str, Callable[[StoredWrites, Asked], dict[str, Any]]] = {
     TRACE: _trace,
     FORWARD: _forward,
     WHY_NOT: _why_not,

@@ -130,7 +130,7 @@ public final class Forge {
   }
 
   public String digest(byte[] packed) throws Exception {
-    return Packed.digest(packed);
+    return PlanStream.digest(packed);
   }
 
   /** As a capture writes it, whatever it is. */

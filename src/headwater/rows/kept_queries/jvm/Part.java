@@ -13,9 +13,11 @@ import java.util.Map;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * A node of a plan as it travels: the name of its class and what its constructor was given. Java's own way with an
- * object, its fields, would bring along what the node has remembered since: other plans, lambdas, where in the user's
- * program it was written. And of subqueries it can write what it cannot read.
+ * A serialized node of a plan: the name of its class and its constructor arguments. Java's own serialization, of
+ * fields, would include cached state of the node: other plans, lambdas, positions in the user's program. And it can
+ * write subqueries that it cannot read.
+ *
+ * Stored plans contain this class by its name and its fields: neither may change.
  */
 public final class Part implements Serializable {
   private static final long serialVersionUID = 1L;
@@ -34,11 +36,11 @@ public final class Part implements Serializable {
     List given = new ArrayList();
     add(((scala.Product) node).productIterator(), given);
     try {
-      Method more = method(node.getClass(), "otherCopyArgs");
-      more.setAccessible(true);
-      add(((scala.collection.Iterable) more.invoke(node, new Object[0])).iterator(), given);
+      Method otherArguments = method(node.getClass(), "otherCopyArgs");
+      otherArguments.setAccessible(true);
+      add(((scala.collection.Iterable) otherArguments.invoke(node, new Object[0])).iterator(), given);
     } catch (Exception unknown) {
-      throw new InvalidObjectException(node.getClass().getName() + ", which does not tell what it is made of");
+      throw new InvalidObjectException(node.getClass().getName() + ", whose constructor arguments are not accessible");
     }
     check(node.getClass(), given.toArray());
     return new Part(node.getClass().getName(), given.toArray());
@@ -46,12 +48,12 @@ public final class Part implements Serializable {
 
   public Object node(Map constructors) throws InvalidObjectException {
     try {
-      if (given.length == 0 && kind.endsWith("$")) { // an object of Scala: there is just the one
+      if (given.length == 0 && kind.endsWith("$")) { // a Scala object is a singleton
         return single();
       }
       Constructor constructor = (Constructor) constructors.get(kind);
       if (constructor == null || !fits(constructor, given)) {
-        constructor = constructor(checked(kind), given);
+        constructor = constructor(listedClass(kind), given);
         constructors.put(kind, constructor);
       }
       check(constructor.getDeclaringClass(), given);
@@ -66,13 +68,13 @@ public final class Part implements Serializable {
   }
 
   private Object single() throws Exception {
-    return checked(kind).getField("MODULE$").get(null);
+    return listedClass(kind).getField("MODULE$").get(null);
   }
 
-  private static Class checked(String kind) throws Exception {
-    Class found = Class.forName(kind, false, Thread.currentThread().getContextClassLoader());
-    check(found);
-    return found;
+  private static Class listedClass(String kind) throws Exception {
+    Class listed = Class.forName(kind, false, Thread.currentThread().getContextClassLoader());
+    check(listed);
+    return listed;
   }
 
   private static void check(Class kind) throws InvalidObjectException {
@@ -89,9 +91,9 @@ public final class Part implements Serializable {
     }
   }
 
-  private static void add(scala.collection.Iterator each, List given) {
-    while (each.hasNext()) {
-      Object next = each.next();
+  private static void add(scala.collection.Iterator iterator, List given) {
+    while (iterator.hasNext()) {
+      Object next = iterator.next();
       given.add(next);
     }
   }
@@ -101,17 +103,17 @@ public final class Part implements Serializable {
       try {
         return above.getDeclaredMethod(name, new Class[0]);
       } catch (NoSuchMethodException higher) {
-        // the class above
+        // continue with the superclass
       }
     }
     throw new NoSuchMethodException(name);
   }
 
   private static Constructor constructor(Class kind, Object[] given) throws NoSuchMethodException {
-    Constructor[] all = kind.getConstructors();
-    for (int i = 0; i < all.length; i++) {
-      if (fits(all[i], given)) {
-        return all[i];
+    Constructor[] constructors = kind.getConstructors();
+    for (int i = 0; i < constructors.length; i++) {
+      if (fits(constructors[i], given)) {
+        return constructors[i];
       }
     }
     throw new NoSuchMethodException(kind.getName() + " from " + given.length + " arguments");

@@ -11,17 +11,17 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.UserDefinedType;
 
 /**
- * The classes that a kept plan may consist of, when it is written as when it is read: operators and expressions by their
- * exact names, the functions that Spark itself registers, and the small values in their constructors. What is not listed
- * is not kept. In particular nothing is listed that calls a method, makes an object or sets a property by its name, that
- * holds an encoder, a serializer, a lambda of Java or Scala, or that starts a program.
+ * The classes that a stored plan may consist of, checked on writing and on reading: operators and expressions by their
+ * exact names, the functions that Spark itself registers, and small values in their constructors. Anything else is
+ * refused. In particular nothing is listed that calls a method, creates an object or sets a property by name, that
+ * contains an encoder, a serializer or a lambda, or that starts a program.
  */
 public final class PlanClasses {
   private static final String CATALYST = "org.apache.spark.sql.catalyst.";
   private static final String EXPRESSIONS = CATALYST + "expressions.";
 
-  /** Functions of Spark that reach beyond the rows of a query: methods of the JVM, and files that an option names. */
-  private static final Set REFUSED = names(EXPRESSIONS, new String[] {
+  /** Spark's functions with access beyond the rows of a query: to methods of the JVM, and to files of an option. */
+  private static final Set REFUSED_EXPRESSIONS = names(EXPRESSIONS, new String[] {
     "CallMethodViaReflection", "TryReflect", "FromAvro", "ToAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf",
     "XmlToStructs", "SchemaOfXml"});
 
@@ -38,7 +38,8 @@ public final class PlanClasses {
     "BitwiseOr", "BitwiseXor", "CaseWhen", "Cast", "CheckOverflow", "CheckOverflowInSum", "CheckOverflowInTableInsert",
     "Collate", "Collation", "CommonExpressionDef", "CommonExpressionRef", "Concat", "CurrentDate", "CurrentRow$",
     "CurrentTimestamp", "DateAdd", "DateAddInterval", "DateAddYMInterval", "DateSub", "DatetimeSub", "Divide",
-    "DivideDTInterval", "DivideInterval", "DivideYMInterval", "EqualNullSafe", "EqualTo", "Exists", "ExtractANSIIntervalDays",
+    "DivideDTInterval", "DivideInterval", "DivideYMInterval", "EqualNullSafe", "EqualTo", "Exists",
+    "ExtractANSIIntervalDays",
     "GeneratorOuter", "GetArrayItem", "GetArrayStructFields", "GetMapValue", "GetStructField", "GetTimestamp",
     "GreaterThan", "GreaterThanOrEqual", "Grouping", "GroupingID", "If", "In", "InSet", "InSubquery",
     "IntegralDivide", "IsNaN", "IsNotNull", "IsNull", "JsonToStructs", "KnownFloatingPointNormalized", "KnownNotNull",
@@ -52,63 +53,63 @@ public final class PlanClasses {
     "UnboundedFollowing$", "UnboundedPreceding$", "UnscaledValue", "UnspecifiedFrame$", "UpCast", "WindowExpression",
     "WindowSpecDefinition", "With", "aggregate.AggregateExpression", "aggregate.PivotFirst",
     "aggregate.Average", "aggregate.Sum", "aggregate.TrySum",
-    // what a builder of functions makes beside the expression that it is called after
+    // expressions that function builders create in addition to the one that they are named after
     "BinaryPad", "BinaryPredicate", "DatePart", "Extract", "HoursOfTime", "MakeTimestampFromDateTime", "MinutesOfTime",
     "RoundCeil", "RoundFloor", "SecondsOfTime", "SecondsOfTimeWithFraction", "StringLPad", "StringRPad"});
 
   private static final Set BUILT_IN = builtIn();
 
-  /** Nodes whose texts are names, of columns and functions, which never become part of the Java that Spark compiles. */
-  private static final Set NAMING = names(EXPRESSIONS, new String[] {
+  /** Nodes whose texts are names of columns and functions, which never become part of generated Java code. */
+  private static final Set NODES_WITH_NAMES = names(EXPRESSIONS, new String[] {
     "Alias", "AttributeReference", "GetStructField", "NamedLambdaVariable", "PythonUDAF", "PythonUDF", "PythonUDTF"});
 
-  /** Other texts in expressions are units, zones and formats of Spark's own; some become part of that Java as they are. */
-  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_ :+./,-]*");
+  /** Other texts in expressions are units, zones and formats; some become part of generated Java code unquoted. */
+  private static final Pattern HARMLESS_TEXT = Pattern.compile("[A-Za-z0-9_ :+./,-]*");
 
-  private static final Set VALUES = values();
+  private static final Set SMALL_VALUES = values();
 
   private PlanClasses() {}
 
-  /** Whether an operator or an expression may be part of a kept plan. */
+  /** Whether an operator or an expression may be part of a stored plan. */
   public static boolean isNode(Class kind) {
     String name = kind.getName();
-    return !REFUSED.contains(name)
+    return !REFUSED_EXPRESSIONS.contains(name)
         && (OPERATORS.contains(name) || OTHER_EXPRESSIONS.contains(name) || BUILT_IN.contains(name));
   }
 
-  /** Whether a text may be an argument of a node: itself, or within an Option. */
+  /** Whether a text may be an argument of a node, directly or within an Option. */
   public static boolean isArgument(Class kind, Object argument) {
     Object text = argument instanceof scala.Some ? ((scala.Some) argument).get() : argument;
     String name = kind.getName();
-    return !(text instanceof String) || OPERATORS.contains(name) || NAMING.contains(name)
-        || PLAIN.matcher((String) text).matches();
+    return !(text instanceof String) || OPERATORS.contains(name) || NODES_WITH_NAMES.contains(name)
+        || HARMLESS_TEXT.matcher((String) text).matches();
   }
 
-  /** Whether a small value of Catalyst, or a type, may be part of a kept plan. */
+  /** Whether a small value of Catalyst, or a type, may be part of a stored plan. */
   public static boolean isValue(Class kind) {
     String name = kind.getName();
-    if (DataType.class.isAssignableFrom(kind)) { // no types that name classes of others
+    if (DataType.class.isAssignableFrom(kind)) { // no types that name other classes
       return name.startsWith("org.apache.spark.sql.types.") && !UserDefinedType.class.isAssignableFrom(kind)
           && !name.startsWith("org.apache.spark.sql.types.ObjectType");
     }
-    return VALUES.contains(name);
+    return SMALL_VALUES.contains(name);
   }
 
   private static Set builtIn() {
-    Set found = new HashSet();
-    scala.collection.Iterator each = FunctionRegistry$.MODULE$.builtin().listFunction().iterator();
-    while (each.hasNext()) {
-      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) each.next());
+    Set classNames = new HashSet();
+    scala.collection.Iterator iterator = FunctionRegistry$.MODULE$.builtin().listFunction().iterator();
+    while (iterator.hasNext()) {
+      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) iterator.next());
       String name = info.isDefined() ? ((ExpressionInfo) info.get()).getClassName() : "";
-      if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, which is called after what it builds
-        found.add(name.replaceAll("(Expression)?Builder$", ""));
+      if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, named after its expression
+        classNames.add(name.replaceAll("(Expression)?Builder$", ""));
       }
     }
-    return found;
+    return classNames;
   }
 
   private static Set values() {
-    Set found = names(CATALYST, new String[] {
+    Set classNames = names(CATALYST, new String[] {
       "AliasIdentifier", "FunctionIdentifier", "TableIdentifier", "expressions.Ascending$", "expressions.Descending$",
       "expressions.EvalMode$", "expressions.ExprId", "expressions.FrameType", "expressions.NullsFirst$",
       "expressions.NullsLast$", "expressions.NumericEvalContext", "expressions.RangeFrame$", "expressions.RowFrame$",
@@ -121,16 +122,16 @@ public final class PlanClasses {
       "plans.logical.JoinStrategyHint", "plans.logical.NO_BROADCAST_AND_REPLICATION$",
       "plans.logical.NO_BROADCAST_HASH$", "plans.logical.PREFER_SHUFFLE_HASH$", "plans.logical.SHUFFLE_HASH$",
       "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$"});
-    found.addAll(names("org.apache.spark.sql.types.", new String[] {
+    classNames.addAll(names("org.apache.spark.sql.types.", new String[] {
       "FixedLength", "MaxLength", "Metadata", "Metadata$", "NoConstraint$", "StringConstraint", "StructField"}));
-    return found;
+    return classNames;
   }
 
   private static Set names(String prefix, String[] names) {
-    Set found = new HashSet();
+    Set classNames = new HashSet();
     for (int i = 0; i < names.length; i++) {
-      found.add(prefix + names[i]);
+      classNames.add(prefix + names[i]);
     }
-    return found;
+    return classNames;
   }
 }

@@ -1,4 +1,8 @@
-"""The Java classes that write plans down and read them again (headwater/jvm.py)."""
+"""Java classes that serialize query plans and read them again (headwater/jvm.py).
+
+They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
+have none. `Part` is written into stored plans by its name and fields: neither may change.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,19 @@ from headwater.jvm import JavaClasses
 
 _NAMES = (
     "PlanClasses",
-    "Allowed",
+    "PlanFilter",
     "Part",
-    "Packed",
-    "Deep",
-    "Holes",
-    "Query",
-    "Kept",
-    "Returned",
-    "Reach",
-    "Listing",
-    "Pins",
-    "Files",
-    "Scan",
+    "PlanStream",
+    "DeepStack",
+    "PlanLeaves",
+    "WrittenQuery",
+    "KeptPlan",
+    "RestoredPlan",
+    "Reflection",
+    "FileListing",
+    "SourcePins",
+    "FileStatuses",
+    "PinnedScan",
 )
 
 

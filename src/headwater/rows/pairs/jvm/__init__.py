@@ -1,14 +1,18 @@
-"""The Java classes that pair tables are made with (headwater/jvm.py)."""
+"""Java classes that write pair tables (headwater/jvm.py).
+
+They are compiled by Janino, the compiler that Spark brings along. It knows no generics and no lambdas, so the sources
+have none.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from headwater.jvm import JavaClasses
-from headwater.rows.provenance import plan_words
+from headwater.rows.provenance import block_classes
 
-_NAMES = ("Narrow", "Folder", "Paths")
+_NAMES = ("NumericIds", "ParquetFolder", "PathNumbers")
 
 
 def pair_classes(gateway: Any) -> JavaClasses:
-    return JavaClasses(gateway, __package__, _NAMES, above=plan_words(gateway))
+    return JavaClasses(gateway, __package__, _NAMES, above=block_classes(gateway))

@@ -13,17 +13,17 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata;
 
-/** Files by path, each with its size and the time it was last changed, and their list as compressed text. */
-public final class Listing {
+/** Files by path, each with its size and modification time, and their list as compressed text. */
+public final class FileListing {
   private final TreeMap lines = new TreeMap();
 
-  public Listing() {}
+  public FileListing() {}
 
-  /** Of `PartitionDirectory`s, or whatever else has `files`. */
+  /** Adds the files of `PartitionDirectory` objects, or of others that have `files`. */
   public void addAll(Object directories) {
-    List all = Reach.each(directories);
+    List all = Reflection.elements(directories);
     for (int i = 0; i < all.size(); i++) {
-      List files = Reach.each(Reach.call(all.get(i), "files"));
+      List files = Reflection.elements(Reflection.call(all.get(i), "files"));
       for (int j = 0; j < files.size(); j++) {
         add(files.get(j));
       }
@@ -32,11 +32,11 @@ public final class Listing {
 
   public void add(Object file) {
     if (file instanceof FileStatusWithMetadata) {
-      FileStatusWithMetadata known = (FileStatusWithMetadata) file;
-      add(known.getPath(), known.getLen(), known.getModificationTime());
+      FileStatusWithMetadata status = (FileStatusWithMetadata) file;
+      add(status.getPath(), status.getLen(), status.getModificationTime());
     } else {
-      FileStatus known = (FileStatus) file;
-      add(known.getPath(), known.getLen(), known.getModificationTime());
+      FileStatus status = (FileStatus) file;
+      add(status.getPath(), status.getLen(), status.getModificationTime());
     }
   }
 
@@ -48,19 +48,19 @@ public final class Listing {
     return lines.size();
   }
 
-  public Map said() throws Exception {
-    Map said = new LinkedHashMap();
-    said.put("count", Integer.valueOf(lines.size()));
-    said.put("list", text());
-    return said;
+  public Map describe() throws Exception {
+    Map description = new LinkedHashMap();
+    description.put("count", Integer.valueOf(lines.size()));
+    description.put("list", text());
+    return description;
   }
 
-  /** Each as size, time and path, ended by a NUL, which no path has. */
+  /** Each file as size, time and path, terminated by NUL, which no path contains. */
   public String text() throws Exception {
     ByteArrayOutputStream collected = new ByteArrayOutputStream();
     DeflaterOutputStream out = new DeflaterOutputStream(collected);
-    for (Iterator each = lines.values().iterator(); each.hasNext(); ) {
-      out.write(((String) each.next()).getBytes("UTF-8"));
+    for (Iterator iterator = lines.values().iterator(); iterator.hasNext(); ) {
+      out.write(((String) iterator.next()).getBytes("UTF-8"));
     }
     out.close();
     return Base64.getEncoder().encodeToString(collected.toByteArray());

@@ -8,21 +8,21 @@ import java.util.Set;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * What may be in a kept plan. To read a Java stream is to let it make objects of any class there is, so only those pass
- * that a plan is made of: our own parts, the types and small values of `PlanClasses`, and by name the few classes of Java
- * and Scala that hold these. No functions: a lambda is code of whoever wrote the stream. One is for one reading, and tells
- * what it refused.
+ * The deserialization filter for stored plans. A Java stream can create objects of any class, so only the classes of a
+ * plan pass: `Part`, the types and small values of `PlanClasses`, and by name the few Java and Scala classes that
+ * contain these. Functions never pass: a lambda is code of the sender. A filter is for one stream, and says what it
+ * refused.
  */
-public final class Allowed implements ObjectInputFilter {
-  private static final long MOST_BYTES = 64L << 20;
-  private static final long MOST_OBJECTS = 5000000L;
-  private static final long DEEPEST = 100000L;
-  private static final long LONGEST_ARRAY = 16L << 20;
+public final class PlanFilter implements ObjectInputFilter {
+  private static final long MAX_BYTES = 64L << 20;
+  private static final long MAX_OBJECTS = 5000000L;
+  private static final long MAX_DEPTH = 100000L;
+  private static final long MAX_ARRAY_LENGTH = 16L << 20;
 
   private static final String SPARK = "org.apache.spark.";
   private static final String SCALA = "scala.collection.";
 
-  private static final Set NAMED = new HashSet(Arrays.asList(new Object[] {
+  private static final Set ALLOWED_NAMES = new HashSet(Arrays.asList(new Object[] {
     "headwater.Part", "java.lang.Boolean", "java.lang.Byte", "java.lang.Character",
     "java.lang.Double", "java.lang.Enum", "java.lang.Float", "java.lang.Integer", "java.lang.Long", "java.lang.Number",
     "java.lang.Object", "java.lang.Short", "java.lang.String", "java.math.BigDecimal", "java.math.BigInteger",
@@ -66,50 +66,50 @@ public final class Allowed implements ObjectInputFilter {
   private static final String PYTHON = SPARK + "api.python.SimplePythonFunction";
 
   private final boolean python;
-  private String refused;
-  private Class made;
+  private String refusalReason;
+  private Class builtClass;
 
-  public Allowed(Boolean python) {
+  public PlanFilter(Boolean python) {
     this.python = python.booleanValue();
   }
 
-  /** Why the reading was refused, or null. */
-  public String refused() {
-    return refused;
+  /** Why the stream was refused, or null. */
+  public String refusalReason() {
+    return refusalReason;
   }
 
-  /** Java asks about the node that was made of a part, too: the part has been looked at. */
-  public Object made(Object node) {
-    made = node.getClass();
+  /** Java also asks about the node that was built from a part: its part has passed already. */
+  public Object acceptBuilt(Object node) {
+    builtClass = node.getClass();
     return node;
   }
 
   public Status checkInput(FilterInfo info) {
-    if (info.streamBytes() > MOST_BYTES || info.references() > MOST_OBJECTS || info.depth() > DEEPEST
-        || info.arrayLength() > LONGEST_ARRAY) {
-      refused = "it is larger than a plan may be";
+    if (info.streamBytes() > MAX_BYTES || info.references() > MAX_OBJECTS || info.depth() > MAX_DEPTH
+        || info.arrayLength() > MAX_ARRAY_LENGTH) {
+      refusalReason = "it is larger than a plan may be";
       return Status.REJECTED;
     }
     Class kind = info.serialClass();
     if (kind == null) {
-      return Status.UNDECIDED; // a check of the amounts alone
+      return Status.UNDECIDED; // a check of the limits alone
     }
     boolean array = kind.isArray();
     while (kind.isArray()) {
       kind = kind.getComponentType();
     }
-    boolean ours = kind == made;
-    made = null;
-    if (ours || array && TreeNode.class.isAssignableFrom(kind) || isAllowed(kind)) { // in such an array are parts
+    boolean built = kind == builtClass;
+    builtClass = null;
+    if (built || array && TreeNode.class.isAssignableFrom(kind) || isAllowed(kind)) { // such an array contains parts
       return Status.ALLOWED;
     }
-    refused = "it holds " + kind.getName();
+    refusalReason = "it holds " + kind.getName();
     return Status.REJECTED;
   }
 
   private boolean isAllowed(Class kind) {
     String name = kind.getName();
-    if (kind.isPrimitive() || NAMED.contains(name)) {
+    if (kind.isPrimitive() || ALLOWED_NAMES.contains(name)) {
       return true;
     }
     if (name.equals(PYTHON)) {

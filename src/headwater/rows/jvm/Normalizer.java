@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
 
 /**
- * An analyzed plan in fewer words: without CTEs, views and hints; subqueries that depend on the row around them as
- * joins; DISTINCT, INTERSECT and EXCEPT as aggregates and joins. All of it by Catalyst's own rules, and none of those
- * that only make a plan faster: they add conditions and leave out operators.
+ * Reduces an analyzed plan to fewer operators: without CTEs, views and hints, with correlated subqueries as joins, and
+ * with DISTINCT, INTERSECT and EXCEPT as aggregates and joins. It uses Catalyst's own rules, but none that only
+ * optimize: these add conditions and remove operators.
  */
-public final class Normal {
+public final class Normalizer {
   private static final String[] RULES = {
     "RewriteExceptAll",
     "RewriteIntersectAll",
@@ -24,17 +24,17 @@ public final class Normal {
     "RewriteCorrelatedScalarSubquery",
     "RewritePredicateSubquery"
   };
-  private static final int MOST_ROUNDS = 25;
+  private static final int MAX_ROUNDS = 25;
   private final Object optimizer;
 
-  public Normal(Object session) throws Exception {
+  public Normalizer(Object session) throws Exception {
     optimizer = Trees.call(Trees.call(session, "sessionState"), "optimizer");
   }
 
-  public LogicalPlan of(LogicalPlan analyzed) throws Exception {
-    LogicalPlan plan = (LogicalPlan) inlined().apply(analyzed);
+  public LogicalPlan normalize(LogicalPlan analyzed) throws Exception {
+    LogicalPlan plan = (LogicalPlan) inlineCtes().apply(analyzed);
     plan = (LogicalPlan) ((Rule) Trees.call(optimizer, "FinishAnalysis")).apply(plan);
-    for (int round = 0; round < MOST_ROUNDS; round++) { // a subquery may have subqueries of its own
+    for (int round = 0; round < MAX_ROUNDS; round++) { // a subquery may have subqueries of its own
       LogicalPlan before = plan;
       for (int i = 0; i < RULES.length; i++) {
         plan = (LogicalPlan) rule(RULES[i]).apply(plan);
@@ -52,11 +52,11 @@ public final class Normal {
   }
 
   /** Every reference to a CTE gets a copy of it: each is an occurrence of its sources. */
-  private static Rule inlined() throws Exception {
-    Constructor made = Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
-    Object[] switches = new Object[made.getParameterTypes().length];
+  private static Rule inlineCtes() throws Exception {
+    Constructor constructor = Class.forName("org.apache.spark.sql.catalyst.optimizer.InlineCTE").getConstructors()[0];
+    Object[] switches = new Object[constructor.getParameterTypes().length];
     Arrays.fill(switches, Boolean.FALSE);
     switches[0] = Boolean.TRUE;
-    return (Rule) made.newInstance(switches);
+    return (Rule) constructor.newInstance(switches);
   }
 }

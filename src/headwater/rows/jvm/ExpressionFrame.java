@@ -14,63 +14,63 @@ import org.apache.spark.sql.catalyst.expressions.TryEval;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
-/** Expressions over the rows of a plan, as columns `__hw_0`, `__hw_1`, and for each what it is. */
-public final class Shown {
+/** Expressions over the rows of a plan, as columns `__hw_0`, `__hw_1`, with a description of each. */
+public final class ExpressionFrame {
   private final Trees trees;
   private final LogicalPlan plan;
   private final Set unknown;
   private final List columns = new ArrayList();
-  private final List told = new ArrayList();
+  private final List descriptions = new ArrayList();
 
-  public Shown(Trees trees, LogicalPlan plan, Set unknown) {
+  public ExpressionFrame(Trees trees, LogicalPlan plan, Set unknown) {
     this.trees = trees;
     this.plan = plan;
     this.unknown = unknown;
   }
 
   public Map add(String role, Expression expression, String text) {
-    Map said = rest(expression);
-    said.put("role", role);
-    said.put("text", text);
-    said.put("column", "__hw_" + columns.size());
+    Map description = describe(expression);
+    description.put("role", role);
+    description.put("text", text);
+    description.put("column", "__hw_" + columns.size());
     columns.add(Trees.alias(expression, "__hw_" + columns.size()));
-    return said;
+    return description;
   }
 
-  /** An expression that is spoken of, but has no value here. */
-  public Map rest(Expression expression) {
-    Map said = new LinkedHashMap();
-    said.put("role", "rest");
-    said.put("text", Words.sql(expression));
-    boolean unsure = false;
+  /** Describes an expression without a value column. */
+  public Map describe(Expression expression) {
+    Map description = new LinkedHashMap();
+    description.put("role", "rest");
+    description.put("text", OperatorText.sql(expression));
+    boolean isUnknown = false;
     List references = Trees.list(expression.references());
     for (int i = 0; i < references.size(); i++) {
-      unsure = unsure || unknown.contains(((Attribute) references.get(i)).exprId());
+      isUnknown = isUnknown || unknown.contains(((Attribute) references.get(i)).exprId());
     }
-    said.put("unknown", Boolean.valueOf(unsure));
-    told.add(said);
-    return said;
+    description.put("unknown", Boolean.valueOf(isUnknown));
+    descriptions.add(description);
+    return description;
   }
 
   public void values(String role, List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
-      String text = expression instanceof Attribute ? ((Attribute) expression).name() : Words.sql(expression);
+      String text = expression instanceof Attribute ? ((Attribute) expression).name() : OperatorText.sql(expression);
       add(role, expression, text);
     }
   }
 
   /**
-   * Each condition, followed by the values that it is about: columns, and subqueries that give one. A condition may
-   * fail on rows that those before it keep away from it, as a division by zero: it is null then.
+   * Each condition, followed by the values in it: columns and subqueries. A condition that fails on rows which an
+   * earlier condition excludes, as a division by zero, is null.
    */
   public void conditions(List conjuncts) {
     for (int i = 0; i < conjuncts.size(); i++) {
       Expression condition = (Expression) conjuncts.get(i);
-      add("condition", new TryEval(condition), Words.sql(condition));
+      add("condition", new TryEval(condition), OperatorText.sql(condition));
       List one = new ArrayList();
       one.add(condition);
-      values("value", Sides.references(one));
+      values("value", JoinSides.references(one));
       subqueries(condition);
     }
   }
@@ -86,8 +86,8 @@ public final class Shown {
     }
   }
 
-  public String told() throws Exception {
-    return new ObjectMapper().writeValueAsString(told);
+  public String describe() throws Exception {
+    return new ObjectMapper().writeValueAsString(descriptions);
   }
 
   public Object frame() throws Exception {

@@ -24,11 +24,12 @@ import org.apache.spark.api.python.PythonFunction;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 
 /**
- * A plan as bytes: a Java stream of its parts, compressed. A Python function goes without its surroundings (environment
- * variables, which may hold secrets, the interpreter, the accumulator of its session); a reader gives it its own.
+ * A plan as bytes: a compressed Java stream of its parts. A Python function is stored without its surroundings
+ * (environment variables, which may contain secrets, the interpreter, the accumulator of its session); a reader adds
+ * its own.
  */
-public final class Packed {
-  /** A plan too large to be kept. */
+public final class PlanStream {
+  /** The plan is too large to be stored. */
   public static final class TooLarge extends IOException {
     public TooLarge(String message) {
       super(message);
@@ -39,9 +40,9 @@ public final class Packed {
   private final List functions = new ArrayList(); // in the order of the stream
   private final Set names = new LinkedHashSet();
 
-  public Packed(Object plan, Integer most) throws IOException {
+  public PlanStream(Object plan, Integer maxBytes) throws IOException {
     ByteArrayOutputStream collected = new ByteArrayOutputStream(1 << 14);
-    ObjectOutputStream out = new Writer(new Bounded(new DeflaterOutputStream(collected), most.intValue()), this);
+    ObjectOutputStream out = new Writer(new Bounded(new DeflaterOutputStream(collected), maxBytes.intValue()), this);
     out.writeObject(plan);
     out.close();
     bytes = collected.toByteArray();
@@ -56,7 +57,7 @@ public final class Packed {
   }
 
   /** The names of the Python functions in it. */
-  public List python() {
+  public List pythonNames() {
     return new ArrayList(names);
   }
 
@@ -81,9 +82,9 @@ public final class Packed {
     return bytes;
   }
 
-  /** What the bytes hold, as far as the filter lets it through. A Python function gets the surroundings of the next of
-   *  the given ones, the last of them serving all that follow. */
-  public static Object read(byte[] bytes, Allowed filter, List functions) throws Exception {
+  /** Deserializes what the filter allows. Each Python function gets the surroundings of the next of the given ones; the
+   *  last one serves all that follow. */
+  public static Object read(byte[] bytes, PlanFilter filter, List functions) throws Exception {
     ObjectInputStream in = new Reader(new InflaterInputStream(new ByteArrayInputStream(bytes)), filter, functions);
     in.setObjectInputFilter(filter);
     return in.readObject();
@@ -92,9 +93,9 @@ public final class Packed {
   private static final class Bounded extends FilterOutputStream {
     private long left;
 
-    public Bounded(OutputStream out, int most) {
+    public Bounded(OutputStream out, int maxBytes) {
       super(out);
-      left = most;
+      left = maxBytes;
     }
 
     public void write(int one) throws IOException {
@@ -110,30 +111,30 @@ public final class Packed {
     private void take(int count) throws IOException {
       left -= count;
       if (left < 0) {
-        throw new TooLarge("the plan takes more bytes than are kept of one");
+        throw new TooLarge("the plan takes more bytes than are stored");
       }
     }
   }
 
   private static final class Writer extends ObjectOutputStream {
-    private final Packed packed;
+    private final PlanStream stream;
 
-    public Writer(OutputStream out, Packed packed) throws IOException {
+    public Writer(OutputStream out, PlanStream stream) throws IOException {
       super(out);
-      this.packed = packed;
+      this.stream = stream;
       enableReplaceObject(true);
     }
 
     protected Object replaceObject(Object object) throws IOException {
       if (object instanceof PythonFunction) {
-        packed.functions.add(object);
-        return around((PythonFunction) object, null);
+        stream.functions.add(object);
+        return withSurroundings((PythonFunction) object, null);
       }
       if (!(object instanceof TreeNode)) {
         return object;
       }
       if (object.getClass().getSimpleName().startsWith("PythonUD")) {
-        packed.names.add(String.valueOf(((scala.Product) object).productElement(0)));
+        stream.names.add(String.valueOf(((scala.Product) object).productElement(0)));
       }
       return Part.of((TreeNode) object);
     }
@@ -141,11 +142,11 @@ public final class Packed {
 
   private static final class Reader extends ObjectInputStream {
     private final List functions;
-    private final Allowed filter;
+    private final PlanFilter filter;
     private final Map constructors = new HashMap();
     private int next = 0;
 
-    public Reader(InflaterInputStream in, Allowed filter, List functions) throws IOException {
+    public Reader(InflaterInputStream in, PlanFilter filter, List functions) throws IOException {
       super(in);
       this.filter = filter;
       this.functions = functions;
@@ -158,28 +159,28 @@ public final class Packed {
 
     protected Object resolveObject(Object object) throws IOException {
       if (object instanceof Part) {
-        return filter.made(((Part) object).node(constructors));
+        return filter.acceptBuilt(((Part) object).node(constructors));
       }
       if (!(object instanceof PythonFunction) || functions.isEmpty()) {
         return object;
       }
-      Object around = functions.get(Math.min(next, functions.size() - 1));
+      Object surroundings = functions.get(Math.min(next, functions.size() - 1));
       next += 1;
-      return around((PythonFunction) object, (PythonFunction) around);
+      return withSurroundings((PythonFunction) object, (PythonFunction) surroundings);
     }
   }
 
-  /** The same code in other surroundings, or in none. */
-  private static Object around(PythonFunction code, PythonFunction other) throws IOException {
-    Constructor[] all = code.getClass().getConstructors();
-    Constructor constructor = all[0].getParameterTypes()[0].isArray() ? all[1] : all[0];
-    scala.Product given = other == null ? null : (scala.Product) other;
+  /** The same code with other surroundings, or with none. */
+  private static Object withSurroundings(PythonFunction code, PythonFunction other) throws IOException {
+    Constructor[] constructors = code.getClass().getConstructors();
+    Constructor constructor = constructors[0].getParameterTypes()[0].isArray() ? constructors[1] : constructors[0];
+    scala.Product source = other == null ? null : (scala.Product) other;
     Object[] parts = new Object[constructor.getParameterTypes().length];
     parts[0] = ((scala.Product) code).productElement(0);
     for (int i = 1; i < parts.length; i++) {
       Class kind = constructor.getParameterTypes()[i];
-      if (given != null) {
-        parts[i] = given.productElement(i);
+      if (source != null) {
+        parts[i] = source.productElement(i);
       } else if (kind == String.class) {
         parts[i] = "";
       } else if (kind == List.class) {
@@ -189,7 +190,7 @@ public final class Packed {
     try {
       return constructor.newInstance(parts);
     } catch (Exception unknown) {
-      throw new IOException("a Python function of a kind that is not known: " + code.getClass().getName());
+      throw new IOException("a Python function of an unknown class: " + code.getClass().getName());
     }
   }
 }

@@ -14,23 +14,23 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Python functions that take a group and give rows. What they give does not say which group it is of; a function put
- * around each of them (grouped_calls.py) adds the group's key.
+ * Python functions that take a group and return rows. The rows do not say which group they belong to; a wrapper around
+ * each function (grouped_calls.py) adds the group's key.
  */
-public final class Grouped {
-  private static final List ONE =
+public final class GroupedFunctions {
+  private static final List GROUP_NODES =
       Arrays.asList(new Object[] {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow"});
-  private static final List TWO =
+  private static final List COGROUP_NODES =
       Arrays.asList(new Object[] {"FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"});
   private final List nodes = new ArrayList();
-  private final IdentityHashMap around = new IdentityHashMap(); // the function -> the one around it
+  private final IdentityHashMap replacements = new IdentityHashMap(); // the function -> its wrapper
 
-  public Grouped(Object analyzed) {
+  public GroupedFunctions(Object analyzed) {
     find((LogicalPlan) analyzed);
   }
 
   private void find(LogicalPlan node) {
-    if (is(node)) {
+    if (isGroupedCall(node)) {
       nodes.add(node);
     }
     List children = Trees.list(node.children());
@@ -39,8 +39,8 @@ public final class Grouped {
     }
   }
 
-  private static boolean is(LogicalPlan node) {
-    return ONE.contains(Trees.name(node)) || TWO.contains(Trees.name(node));
+  private static boolean isGroupedCall(LogicalPlan node) {
+    return GROUP_NODES.contains(Trees.name(node)) || COGROUP_NODES.contains(Trees.name(node));
   }
 
   public int count() {
@@ -53,15 +53,15 @@ public final class Grouped {
   }
 
   private static byte[] bytes(scala.collection.Iterable command) {
-    List each = Trees.list(command);
-    byte[] found = new byte[each.size()];
-    for (int i = 0; i < found.length; i++) {
-      found[i] = ((Number) each.get(i)).byteValue();
+    List elements = Trees.list(command);
+    byte[] bytes = new byte[elements.size()];
+    for (int i = 0; i < bytes.length; i++) {
+      bytes[i] = ((Number) elements.get(i)).byteValue();
     }
-    return found;
+    return bytes;
   }
 
-  /** Whether all of the function is in its command: a large one is sent by a broadcast. */
+  /** Whether the command contains the whole function: a large one is sent by a broadcast. */
   public boolean isWhole(int place) throws Exception {
     return ((java.util.List) Trees.call(function(node(place)).func(), "broadcastVars")).isEmpty();
   }
@@ -70,12 +70,12 @@ public final class Grouped {
     return function(node(place)).evalType();
   }
 
-  /** What the function around it gives, as JSON: what it gives itself, and then the key under these names. */
-  public String whole(int place, String prefix) {
-    return whole(node(place), prefix).json();
+  /** The schema of the wrapper as JSON: the columns of the function, and then the key with this prefix. */
+  public String outputSchema(int place, String prefix) {
+    return outputSchema(node(place), prefix).json();
   }
 
-  private static StructType whole(LogicalPlan node, String prefix) {
+  private static StructType outputSchema(LogicalPlan node, String prefix) {
     StructType all = (StructType) function(node).dataType();
     List keys = keys(node, 0);
     for (int i = 0; i < keys.size(); i++) {
@@ -84,8 +84,8 @@ public final class Grouped {
     return all;
   }
 
-  public void put(int place, Object function) {
-    around.put(function(node(place)).func(), function);
+  public void replace(int place, Object function) {
+    replacements.put(function(node(place)).func(), function);
   }
 
   private LogicalPlan node(int place) {
@@ -102,23 +102,23 @@ public final class Grouped {
     throw new IllegalStateException("no function in " + Trees.name(node));
   }
 
-  /** By what the rows of a child are grouped. */
+  /** The expressions by which the rows of a child are grouped. */
   public static List keys(LogicalPlan node, int child) {
     Object[] fields = Trees.fields(node);
-    if (ONE.contains(Trees.name(node))) {
+    if (GROUP_NODES.contains(Trees.name(node))) {
       return Trees.list(fields[0]);
     }
-    int many = ((Number) fields[child]).intValue();
+    int count = ((Number) fields[child]).intValue();
     LogicalPlan side = (LogicalPlan) Trees.list(node.children()).get(child);
-    return Trees.list(side.output()).subList(0, many);
+    return Trees.list(side.output()).subList(0, count);
   }
 
-  public boolean has(LogicalPlan node) {
-    return is(node) && around.containsKey(function(node).func());
+  public boolean isReplaced(LogicalPlan node) {
+    return isGroupedCall(node) && replacements.containsKey(function(node).func());
   }
 
-  /** The node with the function around, whose last columns are the key, under these names. */
-  public LogicalPlan keyed(LogicalPlan node, List names) {
+  /** The node with the wrapper, whose last columns are the key under these names. */
+  public LogicalPlan withKeys(LogicalPlan node, List names) {
     PythonUDF function = function(node);
     List keys = keys(node, 0);
     Object[] parts = Trees.list(function.productIterator().toList()).toArray();
@@ -127,13 +127,13 @@ public final class Grouped {
     List output = Trees.list(node.output());
     for (int i = 0; i < keys.size(); i++) {
       DataType type = ((Expression) keys.get(i)).dataType();
-      Alias made = Trees.alias(Trees.nothing(type), (String) names.get(i));
-      output.add((Attribute) made.toAttribute());
+      Alias key = Trees.alias(Trees.nullLiteral(type), (String) names.get(i));
+      output.add((Attribute) key.toAttribute());
       all = all.add((String) names.get(i), type, true);
     }
     for (int i = 0; i < parts.length; i++) {
       if (parts[i] == function.func()) {
-        parts[i] = around.get(function.func());
+        parts[i] = replacements.get(function.func());
       } else if (parts[i] == function.dataType()) {
         parts[i] = all;
       }

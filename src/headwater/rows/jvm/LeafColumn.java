@@ -10,21 +10,21 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
-/** The column of a leaf that a column further up is, under whatever name. */
-public final class Origin {
+/** The leaf's column that a column further up is a renaming of. */
+public final class LeafColumn {
   public final LogicalPlan leaf;
   public final Attribute column;
 
-  private Origin(LogicalPlan leaf, Attribute column) {
+  private LeafColumn(LogicalPlan leaf, Attribute column) {
     this.leaf = leaf;
     this.column = column;
   }
 
   /** Null if the column is computed, or comes from several branches. */
-  public static Origin of(Attribute wanted, LogicalPlan plan) {
+  public static LeafColumn find(Attribute wanted, LogicalPlan plan) {
     List children = Trees.list(plan.children());
     if (children.isEmpty()) {
-      return new Origin(plan, wanted);
+      return new LeafColumn(plan, wanted);
     }
     Attribute below = wanted;
     if (plan instanceof Project) {
@@ -34,7 +34,7 @@ public final class Origin {
     }
     for (int i = 0; below != null && i < children.size(); i++) {
       if (((LogicalPlan) children.get(i)).outputSet().contains(below) && !Trees.name(plan).equals("Union")) {
-        return of(below, (LogicalPlan) children.get(i));
+        return find(below, (LogicalPlan) children.get(i));
       }
     }
     return null;

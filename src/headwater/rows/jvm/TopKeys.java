@@ -12,12 +12,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 
 /**
- * The operators at the top of a plan that only choose, order and rename: a row of the result is then a row of the
- * aggregate below, and often says itself which group it is.
+ * Finds group keys in the result. Below operators that only filter, sort and rename, a row of the result is a row of
+ * the aggregate, and often contains the keys of its group.
  */
-public final class Spine {
-  private static final List CHOOSING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
-  private static final List ALONG =
+public final class TopKeys {
+  private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
+  private static final List ROW_PRESERVING =
       Arrays.asList(
           new Object[] {
             "Project", "Filter", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression",
@@ -26,23 +26,23 @@ public final class Spine {
   private final List nodes = new ArrayList();
   private final List outputs;
 
-  public Spine(LogicalPlan root) {
+  public TopKeys(LogicalPlan root) {
     outputs = Trees.list(root.output());
     LogicalPlan node = root;
     nodes.add(node);
-    while (ALONG.contains(Trees.name(node))) {
+    while (ROW_PRESERVING.contains(Trees.name(node))) {
       node = (LogicalPlan) Trees.list(node.children()).get(0);
       nodes.add(node);
     }
   }
 
-  /** Without the limits at the top: of rows that are known to be in the result they say nothing. */
-  public static LogicalPlan unlimited(LogicalPlan node) {
-    if (!ALONG.contains(Trees.name(node))) {
+  /** The plan without limits and sorts at its top, for rows that are known to be in the result. */
+  public static LogicalPlan withoutLimits(LogicalPlan node) {
+    if (!ROW_PRESERVING.contains(Trees.name(node))) {
       return node;
     }
-    LogicalPlan child = unlimited((LogicalPlan) Trees.list(node.children()).get(0));
-    if (CHOOSING.contains(Trees.name(node))) {
+    LogicalPlan child = withoutLimits((LogicalPlan) Trees.list(node.children()).get(0));
+    if (LIMITING.contains(Trees.name(node))) {
       return child;
     }
     List children = new ArrayList();
@@ -50,22 +50,22 @@ public final class Spine {
     return Trees.withChildren(node, children);
   }
 
-  /** Where in a row of the result the values are that lead down from the node: those of its groups, or none at all. */
-  public List places(LogicalPlan node, int needed) {
-    boolean here = false;
+  /** The positions in a row of the result of the values that lead down from the node; null if some are missing. */
+  public List resultPlaces(LogicalPlan node, int keyCount) {
+    boolean onPath = false;
     for (int i = 0; i < nodes.size(); i++) {
-      here = here || nodes.get(i) == node;
+      onPath = onPath || nodes.get(i) == node;
     }
     List places = new ArrayList();
-    if (here && needed == 0) {
+    if (onPath && keyCount == 0) {
       return places;
     }
-    if (!here || !(node instanceof Aggregate)) {
+    if (!onPath || !(node instanceof Aggregate)) {
       return null;
     }
     List groups = Trees.list(((Aggregate) node).groupingExpressions());
     for (int i = 0; i < groups.size(); i++) {
-      int place = place((Expression) groups.get(i), (Aggregate) node);
+      int place = resultPlace((Expression) groups.get(i), (Aggregate) node);
       if (place < 0) {
         return null;
       }
@@ -74,15 +74,15 @@ public final class Spine {
     return places;
   }
 
-  private int place(Expression group, Aggregate aggregate) {
-    Attribute here = renamed(Trees.list(aggregate.aggregateExpressions()), group);
-    for (int i = nodes.size() - 2; here != null && i >= 0; i--) {
+  private int resultPlace(Expression group, Aggregate aggregate) {
+    Attribute column = renamed(Trees.list(aggregate.aggregateExpressions()), group);
+    for (int i = nodes.size() - 2; column != null && i >= 0; i--) {
       if (nodes.get(i) instanceof Project) {
-        here = renamed(Trees.list(((Project) nodes.get(i)).projectList()), here);
+        column = renamed(Trees.list(((Project) nodes.get(i)).projectList()), column);
       }
     }
-    for (int i = 0; here != null && i < outputs.size(); i++) {
-      if (((Attribute) outputs.get(i)).exprId().equals(here.exprId())) {
+    for (int i = 0; column != null && i < outputs.size(); i++) {
+      if (((Attribute) outputs.get(i)).exprId().equals(column.exprId())) {
         return i;
       }
     }

@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.WithCTE;
 
 /** The query below a write command. */
-public final class Query {
-  private static final String[] NAMES = {"query", "data", "plan"};
+public final class WrittenQuery {
+  private static final String[] GETTERS = {"query", "data", "plan"};
   private final LogicalPlan plan;
 
-  public Query(Object command) throws Exception {
-    plan = below(command);
+  public WrittenQuery(Object command) throws Exception {
+    plan = queryOf(command);
   }
 
   /** Null if the command does not show it. */
@@ -23,17 +23,17 @@ public final class Query {
     return plan.schema().json();
   }
 
-  private static LogicalPlan below(Object command) throws Exception {
+  private static LogicalPlan queryOf(Object command) throws Exception {
     if (command instanceof WithCTE) {
-      LogicalPlan inner = below(((WithCTE) command).plan());
+      LogicalPlan inner = queryOf(((WithCTE) command).plan());
       return inner == null ? null : new WithCTE(inner, ((WithCTE) command).cteDefs());
     }
-    for (int i = 0; i < NAMES.length; i++) {
+    for (int i = 0; i < GETTERS.length; i++) {
       try {
-        Method getter = command.getClass().getMethod(NAMES[i], new Class[0]);
-        Object found = getter.invoke(command, new Object[0]);
-        if (found instanceof LogicalPlan) {
-          return (LogicalPlan) found;
+        Method getter = command.getClass().getMethod(GETTERS[i], new Class[0]);
+        Object query = getter.invoke(command, new Object[0]);
+        if (query instanceof LogicalPlan) {
+          return (LogicalPlan) query;
         }
       } catch (NoSuchMethodException another) {
         // the next name

@@ -23,65 +23,65 @@ import org.apache.spark.sql.catalyst.plans.logical.Union$;
 import org.apache.spark.sql.types.BooleanType$;
 
 /**
- * A plan whose rows tell whether they come from marked rows of one source: a single column, carried up operator by
- * operator. A group is marked if one of its rows is. Null is as good as false: a source can skip rows by a condition
- * that is not wrapped.
+ * A plan with a column that says whether a row comes from marked rows of one source, carried up operator by operator. A
+ * group is marked if one of its rows is. Null means false, so that conditions need not be wrapped and sources can skip
+ * rows by them.
  */
-public final class Mark {
+public final class MarkedPlan {
   public static final String NAME = "__hw_mark";
   public final LogicalPlan plan;
   public final Attribute attribute;
 
-  private Mark(LogicalPlan plan, Attribute attribute) {
+  private MarkedPlan(LogicalPlan plan, Attribute attribute) {
     this.plan = plan;
     List wanted = new ArrayList();
     wanted.add(attribute);
     this.attribute = (Attribute) Trees.outputs(plan, wanted).get(0);
   }
 
-  private static Mark last(LogicalPlan plan) {
+  private static MarkedPlan ofLastColumn(LogicalPlan plan) {
     List outputs = Trees.list(plan.output());
-    return new Mark(plan, (Attribute) outputs.get(outputs.size() - 1));
+    return new MarkedPlan(plan, (Attribute) outputs.get(outputs.size() - 1));
   }
 
   /** The rows of a leaf that meet a condition in SQL. */
-  public static Mark on(Trees trees, LogicalPlan leaf, String condition) throws Exception {
+  public static MarkedPlan on(Trees trees, LogicalPlan leaf, String condition) throws Exception {
     List texts = new ArrayList();
     texts.add("(" + condition + "\n) as `" + NAME + "`");
-    return last(trees.select(leaf, texts));
+    return ofLastColumn(trees.select(leaf, texts));
   }
 
-  public static Mark on(LogicalPlan leaf, Expression condition) {
-    return with(leaf, condition);
+  public static MarkedPlan on(LogicalPlan leaf, Expression condition) {
+    return withMark(leaf, condition);
   }
 
-  private static Mark with(LogicalPlan plan, Expression value) {
+  private static MarkedPlan withMark(LogicalPlan plan, Expression value) {
     List columns = Trees.list(plan.output());
     columns.add(Trees.alias(value, NAME));
-    return last(new Project(Trees.seq(columns), plan));
+    return ofLastColumn(new Project(Trees.seq(columns), plan));
   }
 
   /** The marked rows alone. */
-  public LogicalPlan rows() {
+  public LogicalPlan markedRows() {
     return new Filter(attribute, plan);
   }
 
-  /** The operator over this plan, in the place of that child of it; null where rows cannot be followed. */
-  public Mark above(LogicalPlan node, int place) throws Exception {
+  /** The operator with this plan as its child; null where rows cannot be followed. */
+  public MarkedPlan throughOperator(LogicalPlan node, int place) throws Exception {
     String name = Trees.name(node);
-    if (Carry.LEFT_OUT.contains(name)) {
+    if (BlockBuilder.OMITTED.contains(name)) {
       return this;
     }
-    if (Carry.OPAQUE.contains(name)) {
+    if (BlockBuilder.OPAQUE.contains(name)) {
       return null;
     }
     if (node instanceof Project) {
       List columns = Trees.list(((Project) node).projectList());
       columns.add(attribute);
-      return new Mark(new Project(Trees.seq(columns), plan), attribute);
+      return new MarkedPlan(new Project(Trees.seq(columns), plan), attribute);
     }
     if (node instanceof Aggregate) {
-      return group((Aggregate) node);
+      return aggregate((Aggregate) node);
     }
     if (node instanceof Join) {
       return join((Join) node, place);
@@ -92,51 +92,51 @@ public final class Mark {
     if (node instanceof Expand) {
       return expand((Expand) node);
     }
-    return new Mark(replaced(node, place), attribute);
+    return new MarkedPlan(withThisChild(node, place), attribute);
   }
 
-  private LogicalPlan replaced(LogicalPlan node, int place) {
+  private LogicalPlan withThisChild(LogicalPlan node, int place) {
     List children = Trees.list(node.children());
     children.set(place, plan);
     return Trees.withChildren(node, children);
   }
 
-  private Mark group(Aggregate node) {
+  private MarkedPlan aggregate(Aggregate node) {
     List columns = Trees.list(node.aggregateExpressions());
-    columns.add(Trees.alias(any(), NAME));
+    columns.add(Trees.alias(anyMarked(), NAME));
     LogicalPlan below = Trees.withChildren(node, Arrays.asList(new Object[] {plan}));
-    return last(Trees.with(below, 1, Trees.seq(columns)));
+    return ofLastColumn(Trees.with(below, 1, Trees.seq(columns)));
   }
 
-  private Expression any() {
+  private Expression anyMarked() {
     return new Max(attribute).toAggregateExpression();
   }
 
-  private Mark join(Join node, int place) throws Exception {
+  private MarkedPlan join(Join node, int place) throws Exception {
     String type = node.joinType().toString();
     if (place == 0 || !(type.equals("LeftSemi") || type.equals("LeftAnti") || type.startsWith("ExistenceJoin"))) {
-      return new Mark(replaced(node, place), attribute);
+      return new MarkedPlan(withThisChild(node, place), attribute);
     }
-    if (type.equals("LeftAnti")) { // rows there only take away
-      return with(node, new Literal(Boolean.FALSE, BooleanType$.MODULE$));
+    if (type.equals("LeftAnti")) { // rows on the right only remove others
+      return withMark(node, new Literal(Boolean.FALSE, BooleanType$.MODULE$));
     }
-    Attribute found = (Attribute) Trees.alias(Trees.truth(), NAME).toAttribute();
-    return last(new Join(node, rows(), new ExistenceJoin(found), node.condition(), JoinHint.NONE()));
+    Attribute exists = (Attribute) Trees.alias(Trees.trueLiteral(), NAME).toAttribute();
+    return ofLastColumn(new Join(node, markedRows(), new ExistenceJoin(exists), node.condition(), JoinHint.NONE()));
   }
 
-  private Mark union(Union node, int place) {
+  private MarkedPlan union(Union node, int place) {
     List children = Trees.list(node.children());
     for (int i = 0; i < children.size(); i++) {
       LogicalPlan child = (LogicalPlan) children.get(i);
       List columns = Trees.list(child.output());
-      Expression value = i == place ? (Expression) attribute : Trees.nothing(BooleanType$.MODULE$);
+      Expression value = i == place ? (Expression) attribute : Trees.nullLiteral(BooleanType$.MODULE$);
       columns.add(Trees.alias(value, NAME));
       children.set(i, new Project(Trees.seq(columns), i == place ? plan : child));
     }
-    return last(Trees.withChildren(node, children));
+    return ofLastColumn(Trees.withChildren(node, children));
   }
 
-  private Mark expand(Expand node) {
+  private MarkedPlan expand(Expand node) {
     List projections = Trees.list(node.projections());
     for (int i = 0; i < projections.size(); i++) {
       List projection = Trees.list(projections.get(i));
@@ -145,41 +145,42 @@ public final class Mark {
     }
     List output = Trees.list(node.output());
     output.add(attribute);
-    return new Mark(new Expand(Trees.seq(projections), Trees.seq(output), plan), attribute);
+    return new MarkedPlan(new Expand(Trees.seq(projections), Trees.seq(output), plan), attribute);
   }
 
-  /** The operator that uses the one value of this plan, a subquery: each of its rows comes from the marked ones. */
-  public Mark used(LogicalPlan node) throws Exception {
+  /** The operator that uses this plan as a scalar subquery: each of its rows comes from the marked ones. */
+  public MarkedPlan throughSubquery(LogicalPlan node) throws Exception {
     List columns = new ArrayList();
-    columns.add(Trees.alias(any(), NAME));
-    return last(new Join(node, whole(columns, plan), Inner$.MODULE$, scala.Option.apply(null), JoinHint.NONE()));
+    columns.add(Trees.alias(anyMarked(), NAME));
+    LogicalPlan mark = globalAggregate(columns, plan);
+    return ofLastColumn(new Join(node, mark, Inner$.MODULE$, scala.Option.apply(null), JoinHint.NONE()));
   }
 
   /** An aggregate without groups; since Spark 4 it may have a hint too. */
-  private static LogicalPlan whole(List columns, LogicalPlan plan) throws Exception {
-    Constructor made = Aggregate.class.getConstructors()[0];
-    Object[] fields = new Object[made.getParameterTypes().length];
+  private static LogicalPlan globalAggregate(List columns, LogicalPlan plan) throws Exception {
+    Constructor constructor = Aggregate.class.getConstructors()[0];
+    Object[] fields = new Object[constructor.getParameterTypes().length];
     Arrays.fill(fields, scala.Option.apply(null));
     fields[0] = Trees.seq(new ArrayList());
     fields[1] = Trees.seq(columns);
     fields[2] = plan;
-    return (LogicalPlan) made.newInstance(fields);
+    return (LogicalPlan) constructor.newInstance(fields);
   }
 
-  /** What the operator gives, and the marked rows below it as if it had let them through. */
-  public Mark relaxed(LogicalPlan node, Mark below) {
+  /** The operator's output, and in addition the marked rows below it. */
+  public MarkedPlan relax(LogicalPlan node, MarkedPlan below) {
     List outputs = Trees.list(node.output());
     List own = new ArrayList(outputs);
     own.add(attribute);
-    List let = new ArrayList();
+    List letThrough = new ArrayList();
     for (int i = 0; i < outputs.size(); i++) {
       Attribute output = (Attribute) outputs.get(i);
       boolean known = below.plan.outputSet().contains(output);
-      let.add(Trees.alias(known ? (Expression) output : Trees.nothing(output.dataType()), output.name()));
+      letThrough.add(Trees.alias(known ? (Expression) output : Trees.nullLiteral(output.dataType()), output.name()));
     }
-    let.add(Trees.alias(Trees.truth(), NAME));
+    letThrough.add(Trees.alias(Trees.trueLiteral(), NAME));
     LogicalPlan one = new Project(Trees.seq(own), plan);
-    LogicalPlan other = new Project(Trees.seq(let), below.rows());
-    return last(Union$.MODULE$.apply(one, other));
+    LogicalPlan other = new Project(Trees.seq(letThrough), below.markedRows());
+    return ofLastColumn(Union$.MODULE$.apply(one, other));
   }
 }

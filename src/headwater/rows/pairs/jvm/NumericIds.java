@@ -14,19 +14,19 @@ import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StringType;
 
 /**
- * A block whose source ids are two numbers from the leaf on, rather than a path and a number: a row that is shuffled
- * carries 16 bytes for a source. A path becomes its hash.
+ * Replaces paths in source ids by their hashes, from the leaf on, so that a shuffled row carries 16 bytes for each
+ * source.
  */
-public final class Narrow {
+public final class NumericIds {
   private static final String FILE = "__hw_s\\d+_file";
-  private static final long SEED = 42L; // that of the SQL function
+  private static final long SEED = 42L; // as in the SQL function
   private final Object session;
 
-  public Narrow(Object session) {
+  public NumericIds(Object session) {
     this.session = session;
   }
 
-  public Object of(Object frame) throws Exception {
+  public Object apply(Object frame) throws Exception {
     return new Trees(session).frame(plan(Trees.plan(frame)));
   }
 
@@ -36,30 +36,31 @@ public final class Narrow {
       children.set(i, plan((LogicalPlan) children.get(i)));
     }
     LogicalPlan rebuilt = children.isEmpty() ? node : (LogicalPlan) node.withNewChildren(Trees.seq(children));
-    return (LogicalPlan) rebuilt.mapExpressions(new Change());
+    return (LogicalPlan) rebuilt.mapExpressions(new ReplaceIds());
   }
 
-  public static final class Change extends scala.runtime.AbstractFunction1 {
+  public static final class ReplaceIds extends scala.runtime.AbstractFunction1 {
     public Object apply(Object expression) {
-      return narrowed((Expression) expression);
+      return replaced((Expression) expression);
     }
   }
 
-  static Expression narrowed(Expression expression) {
+  static Expression replaced(Expression expression) {
     if (expression instanceof AttributeReference) {
-      AttributeReference it = (AttributeReference) expression;
-      boolean text = it.name().matches(FILE) && it.dataType() instanceof StringType;
+      AttributeReference column = (AttributeReference) expression;
+      boolean text = column.name().matches(FILE) && column.dataType() instanceof StringType;
       return text
           ? new AttributeReference(
-              it.name(), LongType$.MODULE$, it.nullable(), it.metadata(), it.exprId(), it.qualifier())
-          : it;
+              column.name(), LongType$.MODULE$, column.nullable(), column.metadata(), column.exprId(),
+              column.qualifier())
+          : column;
     }
     List children = Trees.list(expression.children());
     for (int i = 0; i < children.size(); i++) {
-      children.set(i, narrowed((Expression) children.get(i)));
+      children.set(i, replaced((Expression) children.get(i)));
     }
-    Expression it = children.isEmpty() ? expression : (Expression) expression.withNewChildren(Trees.seq(children));
-    return it instanceof Alias && ((Alias) it).name().matches(FILE) ? number((Alias) it) : it;
+    Expression rebuilt = children.isEmpty() ? expression : (Expression) expression.withNewChildren(Trees.seq(children));
+    return rebuilt instanceof Alias && ((Alias) rebuilt).name().matches(FILE) ? number((Alias) rebuilt) : rebuilt;
   }
 
   private static Expression number(Alias alias) {

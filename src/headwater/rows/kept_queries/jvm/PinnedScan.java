@@ -17,15 +17,15 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A relation over exactly the files of a list. Spark's reader would look for each of them again, and takes a brace in a
- * path for a pattern even where it is told not to.
+ * A relation over exactly the files of a list. Spark's reader would look for each of them again, and treats braces in a
+ * path as a pattern even with globbing disabled.
  */
-public final class Scan {
+public final class PinnedScan {
   private final SparkSession session;
-  private final Listed listed = new Listed();
+  private final KnownFiles knownFiles = new KnownFiles();
   private scala.collection.immutable.List roots = nothing();
 
-  public Scan(SparkSession session) {
+  public PinnedScan(SparkSession session) {
     this.session = session;
   }
 
@@ -36,7 +36,8 @@ public final class Scan {
       String[] parts = files[i].split("\t", 3);
       Path path = new Path(parts[2]);
       long size = Long.parseLong(parts[0]);
-      listed.known.put(path, new FileStatus[] {new FileStatus(size, false, 1, size, Long.parseLong(parts[1]), path)});
+      FileStatus status = new FileStatus(size, false, 1, size, Long.parseLong(parts[1]), path);
+      knownFiles.statuses.put(path, new FileStatus[] {status});
       roots = roots.$colon$colon(path);
     }
   }
@@ -46,16 +47,16 @@ public final class Scan {
     StructType data = (StructType) DataType.fromJson(dataSchema);
     StructType partitions = (StructType) DataType.fromJson(partitionSchema);
     Map parameters = new HashMap(options);
-    StructType whole = data;
+    StructType schema = data;
     if (base != null) {
       parameters.put("basePath", base);
       for (int i = 0; i < partitions.fields().length; i++) {
         if (!data.getFieldIndex(partitions.fields()[i].name()).isDefined()) {
-          whole = whole.add(partitions.fields()[i]);
+          schema = schema.add(partitions.fields()[i]);
         }
       }
     }
-    InMemoryFileIndex index = new InMemoryFileIndex(session, roots, map(parameters), new scala.Some(whole), listed,
+    InMemoryFileIndex index = new InMemoryFileIndex(session, roots, map(parameters), new scala.Some(schema), knownFiles,
         (scala.Option) scala.None$.MODULE$, (scala.Option) scala.None$.MODULE$);
     if (!index.partitionSchema().asNullable().equals(partitions.asNullable())) {
       throw new IllegalStateException(
@@ -78,9 +79,9 @@ public final class Scan {
 
   private static scala.collection.immutable.Map map(Map values) {
     scala.collection.immutable.Map map = scala.collection.immutable.Map$.MODULE$.empty();
-    java.util.Iterator each = values.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry entry = (Map.Entry) each.next();
+    java.util.Iterator iterator = values.entrySet().iterator();
+    while (iterator.hasNext()) {
+      Map.Entry entry = (Map.Entry) iterator.next();
       map = (scala.collection.immutable.Map) map.$plus(new scala.Tuple2(entry.getKey(), entry.getValue()));
     }
     return map;
@@ -90,21 +91,21 @@ public final class Scan {
     return (scala.collection.immutable.List) scala.collection.immutable.Nil$.MODULE$;
   }
 
-  /** What Spark would find, were it to look: the files have been checked already. */
-  private static final class Listed extends FileStatusCache {
-    private final Map known = new HashMap();
+  /** The statuses of the files, so that Spark does not list them again: they were checked already. */
+  private static final class KnownFiles extends FileStatusCache {
+    private final Map statuses = new HashMap();
 
     public scala.Option getLeafFiles(Path path) {
-      Object found = known.get(path);
-      return found == null ? (scala.Option) scala.None$.MODULE$ : new scala.Some(found);
+      Object files = statuses.get(path);
+      return files == null ? (scala.Option) scala.None$.MODULE$ : new scala.Some(files);
     }
 
     public void putLeafFiles(Path path, FileStatus[] files) {
-      known.put(path, files);
+      statuses.put(path, files);
     }
 
     public void invalidateAll() {
-      // they stay what they were
+      // statuses do not change
     }
   }
 }

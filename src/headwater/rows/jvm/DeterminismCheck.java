@@ -20,21 +20,21 @@ import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.FloatType$;
 
 /**
- * Whether the plan would do the same again: values that another execution may not repeat are followed up the plan. One
- * that only stands in the result is left out of the row's identity; one that decides over rows is refused, or, where it
- * is only the order of rows that decides, noted.
+ * Checks whether another execution of the plan returns the same rows. Values that may differ are followed up the plan.
+ * One that is only part of the result is left out of the row's identity; one that decides which rows there are is
+ * refused, or noted if it only depends on the order of rows.
  */
-public final class Sound {
-  private static final String CHANCE = "chance";
+public final class DeterminismCheck {
+  private static final String RANDOM = "chance";
   private static final String ORDER = "order";
-  private static final List CHOOSING = Arrays.asList(new Object[] {"First", "Last", "AnyValue"});
+  private static final List ROW_CHOOSING = Arrays.asList(new Object[] {"First", "Last", "AnyValue"});
   private final LogicalPlan root;
-  private final Map unsteady = new HashMap(); // expression id -> kind
+  private final Map unstableKinds = new HashMap(); // expression id -> kind
   private final Set refusals = new LinkedHashSet();
   private final Set notes = new LinkedHashSet();
 
   /** ``subqueries``: all the plans within the root's expressions, and within those. */
-  public Sound(LogicalPlan root, List subqueries) {
+  public DeterminismCheck(LogicalPlan root, List subqueries) {
     this.root = root;
     visit(root);
     for (int i = 0; i < subqueries.size(); i++) {
@@ -51,16 +51,16 @@ public final class Sound {
       refusals.add("Sample: which rows it takes depends on how they are partitioned");
     }
     if (node instanceof Project) {
-      produce(Trees.list(((Project) node).projectList()));
+      recordColumns(Trees.list(((Project) node).projectList()));
     } else if (node instanceof Aggregate) {
-      decide(node, Trees.list(((Aggregate) node).groupingExpressions()));
-      produce(Trees.list(((Aggregate) node).aggregateExpressions()));
+      checkDeciding(node, Trees.list(((Aggregate) node).groupingExpressions()));
+      recordColumns(Trees.list(((Aggregate) node).aggregateExpressions()));
     } else if (Trees.name(node).equals("Union")) {
       union(node, children);
     } else if (Trees.name(node).equals("Sort")) {
-      refuseChance(node, Trees.list(node.expressions())); // a limit above would take other rows every time
+      refuseRandom(node, Trees.list(node.expressions())); // a limit above would take different rows every time
     } else if (!children.isEmpty()) {
-      decide(node, Trees.list(node.expressions()));
+      checkDeciding(node, Trees.list(node.expressions()));
     }
     if (Trees.name(node).equals("LocalLimit") && !totallyOrdered(node)) {
       notes.add("the rows that a limit takes among equals may differ from one execution to the next");
@@ -78,18 +78,18 @@ public final class Sound {
     return false;
   }
 
-  private void produce(List columns) {
+  private void recordColumns(List columns) {
     for (int i = 0; i < columns.size(); i++) {
       NamedExpression column = (NamedExpression) columns.get(i);
       String kind = kind((Expression) column);
       if (kind != null) {
-        unsteady.put(column.exprId(), kind);
+        unstableKinds.put(column.exprId(), kind);
       }
     }
   }
 
-  private void decide(LogicalPlan node, List expressions) {
-    refuseChance(node, expressions);
+  private void checkDeciding(LogicalPlan node, List expressions) {
+    refuseRandom(node, expressions);
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
       if (ORDER.equals(kind(expression))) {
@@ -98,37 +98,37 @@ public final class Sound {
     }
   }
 
-  private void refuseChance(LogicalPlan node, List expressions) {
+  private void refuseRandom(LogicalPlan node, List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
-      if (CHANCE.equals(kind(expression))) {
+      if (RANDOM.equals(kind(expression))) {
         refusals.add(Trees.name(node) + ": " + expression.sql() + " is different in every execution");
       }
     }
   }
 
-  /** A subquery's value decides over rows wherever it stands: it must be the same in every execution. */
+  /** A subquery's value may decide over rows: it must be the same in every execution. */
   private void subquery(LogicalPlan plan) {
-    Sound inner = new Sound(plan, new ArrayList());
+    DeterminismCheck inner = new DeterminismCheck(plan, new ArrayList());
     refusals.addAll(inner.refusals);
     notes.addAll(inner.notes);
     List outputs = Trees.list(plan.output());
     for (int i = 0; i < outputs.size(); i++) {
-      if (CHANCE.equals(inner.unsteady.get(((Attribute) outputs.get(i)).exprId()))) {
+      if (RANDOM.equals(inner.unstableKinds.get(((Attribute) outputs.get(i)).exprId()))) {
         refusals.add("a subquery: " + ((Attribute) outputs.get(i)).name() + " is different in every execution");
       }
     }
   }
 
-  /** A union has the names of its first branch, and the troubles of all of them. */
+  /** A union has the ids of its first branch, and is unstable where one of its branches is. */
   private void union(LogicalPlan node, List children) {
     List outputs = Trees.list(node.output());
     for (int i = 0; i < children.size(); i++) {
       List branch = Trees.list(((LogicalPlan) children.get(i)).output());
       for (int j = 0; j < branch.size(); j++) {
-        Object kind = unsteady.get(((Attribute) branch.get(j)).exprId());
+        Object kind = unstableKinds.get(((Attribute) branch.get(j)).exprId());
         if (kind != null) {
-          unsteady.put(((Attribute) outputs.get(j)).exprId(), kind);
+          unstableKinds.put(((Attribute) outputs.get(j)).exprId(), kind);
         }
       }
     }
@@ -142,30 +142,31 @@ public final class Sound {
         return ORDER; // first, last, collect_list; and sums of floating numbers
       }
     } else if (expression instanceof Attribute) {
-      return (String) unsteady.get(((Attribute) expression).exprId());
+      return (String) unstableKinds.get(((Attribute) expression).exprId());
     } else if (Trees.list(expression.children()).isEmpty() && !expression.deterministic()) {
-      return CHANCE;
+      return RANDOM;
     }
     String worst = null;
     List children = Trees.list(expression.children());
-    boolean calm = true;
+    boolean childrenDeterministic = true;
     for (int i = 0; i < children.size(); i++) {
       Expression child = (Expression) children.get(i);
       String kind = kind(child);
-      calm = calm && child.deterministic();
-      if (kind != null && worst != CHANCE) {
+      childrenDeterministic = childrenDeterministic && child.deterministic();
+      if (kind != null && worst != RANDOM) {
         worst = kind;
       }
     }
-    boolean chance = calm && !expression.deterministic() && !(expression instanceof AggregateExpression);
-    return chance ? CHANCE : worst;
+    boolean isAggregate = expression instanceof AggregateExpression;
+    boolean random = childrenDeterministic && !expression.deterministic() && !isAggregate;
+    return random ? RANDOM : worst;
   }
 
-  /** Whether an aggregate takes values from some row of the group, and which is left to chance. */
+  /** Whether an aggregate takes values from an arbitrary row of the group. */
   public static boolean choosesRows(List expressions) {
     for (int i = 0; i < expressions.size(); i++) {
       Expression expression = (Expression) expressions.get(i);
-      if (CHOOSING.contains(Trees.name(expression)) || choosesRows(Trees.list(expression.children()))) {
+      if (ROW_CHOOSING.contains(Trees.name(expression)) || choosesRows(Trees.list(expression.children()))) {
         return true;
       }
     }
@@ -180,19 +181,19 @@ public final class Sound {
     return new ArrayList(notes);
   }
 
-  /** The places of the result's columns that another execution may not repeat. */
+  /** The positions of the result's columns that another execution may not repeat. */
   public List unstable() {
     List outputs = Trees.list(root.output());
-    List found = new ArrayList();
+    List places = new ArrayList();
     for (int i = 0; i < outputs.size(); i++) {
-      if (unsteady.containsKey(((Attribute) outputs.get(i)).exprId())) {
-        found.add(Integer.valueOf(i));
+      if (unstableKinds.containsKey(((Attribute) outputs.get(i)).exprId())) {
+        places.add(Integer.valueOf(i));
       }
     }
-    return found;
+    return places;
   }
 
-  /** The places of columns that tell the result's rows apart by themselves; null if none do. */
+  /** The positions of columns that form a key of the result; null if there is none. */
   public List identity() {
     List keys = Trees.list(root.distinctKeys());
     List outputs = Trees.list(root.output());
@@ -215,7 +216,7 @@ public final class Sound {
           place = j;
         }
       }
-      if (place < 0 || unsteady.containsKey(((Attribute) outputs.get(place)).exprId())) {
+      if (place < 0 || unstableKinds.containsKey(((Attribute) outputs.get(place)).exprId())) {
         return null;
       }
       places.add(Integer.valueOf(place));
@@ -223,15 +224,15 @@ public final class Sound {
     return places;
   }
 
-  public static List described(List attributes) {
+  public static List describeColumns(List attributes) {
     List all = new ArrayList();
     for (int i = 0; i < attributes.size(); i++) {
       Attribute attribute = (Attribute) attributes.get(i);
-      Map said = new LinkedHashMap();
-      said.put("name", attribute.name());
-      said.put("id", Long.valueOf(attribute.exprId().id()));
-      said.put("type", attribute.dataType().catalogString());
-      all.add(said);
+      Map description = new LinkedHashMap();
+      description.put("name", attribute.name());
+      description.put("id", Long.valueOf(attribute.exprId().id()));
+      description.put("type", attribute.dataType().catalogString());
+      all.add(description);
     }
     return all;
   }

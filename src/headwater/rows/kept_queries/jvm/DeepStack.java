@@ -1,8 +1,8 @@
 package headwater;
 
-/** A thread with a stack of its own size: Java writes and reads a tree by recursion, and a plan can be a deep tree. */
-public final class Deep {
-  private Deep() {}
+/** Runs on a thread with a large stack: Java serializes trees by recursion, and a plan can be a deep tree. */
+public final class DeepStack {
+  private DeepStack() {}
 
   public static void run(Runnable work, long stack) throws InterruptedException {
     Thread thread = new Thread(null, work, "headwater-plans", stack);

@@ -12,24 +12,24 @@ import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The numbers that stand for files (Narrow.java). */
-public final class Paths {
+/** The numbers that stand for files (NumericIds.java). */
+public final class PathNumbers {
   private static final long SEED = 42L;
 
-  public Paths() {}
+  public PathNumbers() {}
 
-  /** By number, as text: JSON has no whole numbers of 64 bits that everybody reads. */
+  /** Paths by number, as text: many JSON readers do not support 64-bit numbers. */
   public String numbered(List paths) throws Exception {
-    Map found = new LinkedHashMap();
+    Map pathByNumber = new LinkedHashMap();
     for (int i = 0; i < paths.size(); i++) {
       String path = (String) paths.get(i);
       Literal text = new Literal(UTF8String.fromString(path), StringType$.MODULE$);
       XxHash64 hash = new XxHash64(Trees.seq(new ArrayList(Arrays.asList(new Object[] {text}))), SEED);
-      Object before = found.put(String.valueOf(hash.eval(null)), path);
-      if (before != null && !before.equals(path)) {
-        throw new IllegalStateException(before + " and " + path + " have the same hash");
+      Object previous = pathByNumber.put(String.valueOf(hash.eval(null)), path);
+      if (previous != null && !previous.equals(path)) {
+        throw new IllegalStateException(previous + " and " + path + " have the same hash");
       }
     }
-    return new ObjectMapper().writeValueAsString(found);
+    return new ObjectMapper().writeValueAsString(pathByNumber);
   }
 }

@@ -19,17 +19,17 @@ import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.hadoop.util.HadoopInputFile;
 
-/** A folder on whatever file system Hadoop knows, and what its Parquet files hold. */
-public final class Folder {
+/** A folder on any Hadoop file system, and statistics of its Parquet files. */
+public final class ParquetFolder {
   private final Configuration conf;
   private final Path path;
   private final FileSystem system;
 
-  public Folder(Configuration conf, String folder) throws Exception {
+  public ParquetFolder(Configuration conf, String folder) throws Exception {
     this.conf = conf;
-    Path asked = new Path(folder);
-    this.system = asked.getFileSystem(conf);
-    this.path = system.makeQualified(asked);
+    Path given = new Path(folder);
+    this.system = given.getFileSystem(conf);
+    this.path = system.makeQualified(given);
   }
 
   public String location() {
@@ -49,29 +49,29 @@ public final class Folder {
     }
   }
 
-  /** Each Parquet file with its size and digest; and over all of them the rows, and of each column values and bytes. */
+  /** Each Parquet file with its size and digest; and the total of rows, and of values and bytes by column. */
   public String facts() throws Exception {
-    FileStatus[] found = system.listStatus(path);
+    FileStatus[] statuses = system.listStatus(path);
     List files = new ArrayList();
     Map columns = new LinkedHashMap();
     long rows = 0;
-    for (int i = 0; i < found.length; i++) {
-      String name = found[i].getPath().getName();
+    for (int i = 0; i < statuses.length; i++) {
+      String name = statuses[i].getPath().getName();
       if (!name.endsWith(".parquet")) {
         continue;
       }
       Map file = new LinkedHashMap();
       file.put("name", name);
-      file.put("size", Long.valueOf(found[i].getLen()));
-      file.put("sha256", sha256(found[i].getPath()));
+      file.put("size", Long.valueOf(statuses[i].getLen()));
+      file.put("sha256", sha256(statuses[i].getPath()));
       files.add(file);
-      rows += add(found[i], columns);
+      rows += add(statuses[i], columns);
     }
-    Map said = new LinkedHashMap();
-    said.put("files", files);
-    said.put("rows", Long.valueOf(rows));
-    said.put("columns", columns);
-    return new ObjectMapper().writeValueAsString(said);
+    Map facts = new LinkedHashMap();
+    facts.put("files", files);
+    facts.put("rows", Long.valueOf(rows));
+    facts.put("columns", columns);
+    return new ObjectMapper().writeValueAsString(facts);
   }
 
   private long add(FileStatus file, Map columns) throws Exception {

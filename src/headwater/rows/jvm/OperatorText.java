@@ -19,12 +19,12 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.Sort;
 import org.apache.spark.sql.catalyst.plans.logical.Window;
 
-/** What an operator is called, and how it would be written in SQL. */
-public final class Words {
+/** The kind of an operator, and its text in SQL. */
+public final class OperatorText {
   private static final String[] EXCEPT_ALL = {"except all", "EXCEPT ALL"};
   private static final String[] INTERSECT_ALL = {"intersect all", "INTERSECT ALL"};
 
-  private Words() {}
+  private OperatorText() {}
 
   public static String sql(Expression expression) {
     String text = expression.sql();
@@ -50,21 +50,21 @@ public final class Words {
     return text.toString();
   }
 
-  /** ``place``: on which side of it the rows come; ``below`` and ``above``: what they come from and go to. */
-  public static Map of(LogicalPlan node, int place, LogicalPlan below, List above) {
-    Map said = new LinkedHashMap();
-    said.put("operator", Trees.name(node));
-    said.put("place", Integer.valueOf(place));
-    String[] words = below == null ? new String[] {"source", ""} : words(node, place, below);
-    if (node instanceof Filter && copied(above)) {
-      words = ((Filter) node).condition().references().size() > 1 ? INTERSECT_ALL : EXCEPT_ALL;
+  /** ``place``: the input through which the rows arrive; ``below`` and ``above``: the neighbouring operators. */
+  public static Map describe(LogicalPlan node, int place, LogicalPlan below, List above) {
+    Map description = new LinkedHashMap();
+    description.put("operator", Trees.name(node));
+    description.put("place", Integer.valueOf(place));
+    String[] kindAndText = below == null ? new String[] {"source", ""} : kindAndText(node, place, below);
+    if (node instanceof Filter && isMultisetOperation(above)) {
+      kindAndText = ((Filter) node).condition().references().size() > 1 ? INTERSECT_ALL : EXCEPT_ALL;
     }
-    said.put("kind", words[0]);
-    said.put("text", words[1]);
-    return said;
+    description.put("kind", kindAndText[0]);
+    description.put("text", kindAndText[1]);
+    return description;
   }
 
-  private static String[] words(LogicalPlan node, int place, LogicalPlan below) {
+  private static String[] kindAndText(LogicalPlan node, int place, LogicalPlan below) {
     if (place < 0) {
       return new String[] {"subquery", "(SELECT …)"};
     }
@@ -76,8 +76,8 @@ public final class Words {
       String kind = join(join);
       String on = join.condition().isDefined() ? "ON " + sql((Expression) join.condition().get()) : "";
       if (kind.equals("not in")) {
-        Sides sides = new Sides(join, 0);
-        on = listed(sides.hereOrNull) + " NOT IN (SELECT " + listed(sides.thereOrNull) + " …)";
+        JoinSides sides = new JoinSides(join, 0);
+        on = listed(sides.ownOrNull) + " NOT IN (SELECT " + listed(sides.otherOrNull) + " …)";
       }
       return new String[] {kind, kind.equals("except") || kind.equals("intersect") ? kind.toUpperCase() : on};
     }
@@ -86,8 +86,8 @@ public final class Words {
     }
     if (node instanceof Generate) {
       boolean copies = Trees.name(((Generate) node).generator()).equals("ReplicateRows");
-      String made = ((Expression) ((Generate) node).generator()).sql();
-      return new String[] {copies ? "copies" : "explode", "LATERAL VIEW " + made};
+      String created = ((Expression) ((Generate) node).generator()).sql();
+      return new String[] {copies ? "copies" : "explode", "LATERAL VIEW " + created};
     }
     if (node instanceof Sort) {
       return new String[] {"sort", "ORDER BY " + listed(Trees.list(((Sort) node).order()))};
@@ -110,7 +110,7 @@ public final class Words {
   }
 
   /** EXCEPT ALL and INTERSECT ALL count equal rows, filter by the counts, and make as many copies. */
-  private static boolean copied(List above) {
+  private static boolean isMultisetOperation(List above) {
     for (int i = 0; i < above.size(); i++) {
       if (above.get(i) instanceof Generate) {
         return Trees.name(((Generate) above.get(i)).generator()).equals("ReplicateRows");
@@ -124,35 +124,36 @@ public final class Words {
 
   private static String[] filter(Filter node, LogicalPlan below) {
     String condition = sql(node.condition());
-    LogicalPlan under = below;
-    while (under instanceof Project || under instanceof Window || under instanceof Filter) {
-      if (under instanceof Window) {
-        List made = Trees.list(((Window) under).windowExpressions());
-        for (int i = 0; i < made.size(); i++) {
-          if (node.condition().references().contains(((NamedExpression) made.get(i)).toAttribute())) {
-            return new String[] {"window filter", "WHERE " + condition + " with " + sql((Expression) made.get(i))};
+    LogicalPlan operator = below;
+    while (operator instanceof Project || operator instanceof Window || operator instanceof Filter) {
+      if (operator instanceof Window) {
+        List created = Trees.list(((Window) operator).windowExpressions());
+        for (int i = 0; i < created.size(); i++) {
+          if (node.condition().references().contains(((NamedExpression) created.get(i)).toAttribute())) {
+            return new String[] {"window filter", "WHERE " + condition + " with " + sql((Expression) created.get(i))};
           }
         }
       }
-      under = (LogicalPlan) Trees.list(under.children()).get(0);
+      operator = (LogicalPlan) Trees.list(operator.children()).get(0);
     }
-    boolean having = under instanceof Aggregate && !((Aggregate) under).groupingExpressions().isEmpty();
+    boolean having = operator instanceof Aggregate && !((Aggregate) operator).groupingExpressions().isEmpty();
     return new String[] {having ? "having" : "filter", (having ? "HAVING " : "WHERE ") + condition};
   }
 
   private static String join(Join join) {
     String type = join.joinType().toString();
     if (type.equals("LeftAnti") || type.equals("LeftSemi")) {
-      Sides sides = new Sides(join, 0);
+      JoinSides sides = new JoinSides(join, 0);
       boolean anti = type.equals("LeftAnti");
-      boolean rows = sides.keys.size() == join.left().output().size() && !sides.keys.isEmpty() && sides.rest.isEmpty();
+      boolean comparesAll = sides.keys.size() == join.left().output().size() && !sides.keys.isEmpty();
+      boolean isWholeRow = comparesAll && sides.otherConditions.isEmpty();
       for (int i = 0; i < sides.keys.size(); i++) {
-        rows = rows && sides.keys.get(i) instanceof EqualNullSafe;
+        isWholeRow = isWholeRow && sides.keys.get(i) instanceof EqualNullSafe;
       }
-      if (rows) {
+      if (isWholeRow) {
         return anti ? "except" : "intersect";
       }
-      return anti ? (sides.hereOrNull.isEmpty() ? "anti join" : "not in") : "semi join";
+      return anti ? (sides.ownOrNull.isEmpty() ? "anti join" : "not in") : "semi join";
     }
     if (type.startsWith("ExistenceJoin")) {
       return "existence join";
@@ -176,28 +177,28 @@ public final class Words {
     return new String[] {"aggregate", groups.isEmpty() ? "over all rows" : "GROUP BY " + listed(groups)};
   }
 
-  /** The columns that name a group, as they are called further up, if there are groups beneath. */
+  /** The columns with the keys of the groups below, under their names further up. */
   public static List groupKeys(LogicalPlan below, List path) {
-    List found = new ArrayList();
-    LogicalPlan under = below;
-    while (under instanceof Project || under instanceof Filter) {
-      under = (LogicalPlan) Trees.list(under.children()).get(0);
+    List keys = new ArrayList();
+    LogicalPlan operator = below;
+    while (operator instanceof Project || operator instanceof Filter) {
+      operator = (LogicalPlan) Trees.list(operator.children()).get(0);
     }
-    if (!(under instanceof Aggregate) || !path.contains(under)) {
-      return found;
+    if (!(operator instanceof Aggregate) || !path.contains(operator)) {
+      return keys;
     }
-    List groups = Trees.list(((Aggregate) under).groupingExpressions());
-    List columns = Trees.list(((Aggregate) under).aggregateExpressions());
+    List groups = Trees.list(((Aggregate) operator).groupingExpressions());
+    List columns = Trees.list(((Aggregate) operator).aggregateExpressions());
     for (int i = 0; i < columns.size(); i++) {
       Expression column = (Expression) columns.get(i);
-      Expression made = column instanceof Alias ? ((Alias) column).child() : column;
+      Expression created = column instanceof Alias ? ((Alias) column).child() : column;
       for (int j = 0; j < groups.size(); j++) {
         Attribute attribute = ((NamedExpression) column).toAttribute();
-        if (made.semanticEquals((Expression) groups.get(j)) && below.outputSet().contains(attribute)) {
-          found.add(attribute);
+        if (created.semanticEquals((Expression) groups.get(j)) && below.outputSet().contains(attribute)) {
+          keys.add(attribute);
         }
       }
     }
-    return found;
+    return keys;
   }
 }

@@ -11,36 +11,36 @@ import org.apache.spark.sql.catalyst.expressions.Or;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 
-/** A join's condition, seen from one side: what has to be equal here and there, and what else must hold. */
-public final class Sides {
+/** A join's condition, seen from one side: the keys of both sides, and the other conditions. */
+public final class JoinSides {
   public final List keys = new ArrayList(); // the equalities themselves
-  public final List here = new ArrayList();
-  public final List there = new ArrayList();
-  public final List safe = new ArrayList();
-  public final List rest = new ArrayList();
-  public final List hereOrNull = new ArrayList(); // of NOT IN: equal, or not known to be different
-  public final List thereOrNull = new ArrayList();
+  public final List ownKeys = new ArrayList();
+  public final List otherKeys = new ArrayList();
+  public final List nullSafe = new ArrayList();
+  public final List otherConditions = new ArrayList();
+  public final List ownOrNull = new ArrayList(); // of NOT IN: equal, or null
+  public final List otherOrNull = new ArrayList();
 
-  public Sides(Join join, int place) {
+  public JoinSides(Join join, int place) {
     List conjuncts = new ArrayList();
     if (join.condition().isDefined()) {
       Conditions.conjuncts((Expression) join.condition().get(), conjuncts);
     }
     for (int i = 0; i < conjuncts.size(); i++) {
       Expression condition = (Expression) conjuncts.get(i);
-      Expression[] sides = Conditions.equated(condition, join.left(), join.right());
+      Expression[] sides = Conditions.equalSides(condition, join.left(), join.right());
       Expression[] orNull = sides == null ? equalOrNull(condition, join) : null;
       if (sides != null) {
         keys.add(condition);
-        here.add(sides[place]);
-        there.add(sides[1 - place]);
-        safe.add(Boolean.valueOf(condition instanceof EqualNullSafe));
+        ownKeys.add(sides[place]);
+        otherKeys.add(sides[1 - place]);
+        nullSafe.add(Boolean.valueOf(condition instanceof EqualNullSafe));
       } else {
-        rest.add(condition);
+        otherConditions.add(condition);
       }
       if (orNull != null) {
-        hereOrNull.add(orNull[place]);
-        thereOrNull.add(orNull[1 - place]);
+        ownOrNull.add(orNull[place]);
+        otherOrNull.add(orNull[1 - place]);
       }
     }
   }
@@ -52,37 +52,37 @@ public final class Sides {
     Expression one = ((Or) condition).left();
     Expression other = ((Or) condition).right();
     boolean same = other instanceof IsNull && ((IsNull) other).child().semanticEquals(one);
-    return same ? Conditions.equated(one, join.left(), join.right()) : null;
+    return same ? Conditions.equalSides(one, join.left(), join.right()) : null;
   }
 
-  /** The columns here that the further conditions are about. */
-  public List seenHere(LogicalPlan plan) {
-    List found = new ArrayList();
-    List all = references(rest);
+  /** The columns of this side in the other conditions. */
+  public List ownConditionColumns(LogicalPlan plan) {
+    List columns = new ArrayList();
+    List all = references(otherConditions);
     for (int i = 0; i < all.size(); i++) {
       if (plan.outputSet().contains((Attribute) all.get(i))) {
-        found.add(all.get(i));
+        columns.add(all.get(i));
       }
     }
-    return found;
+    return columns;
   }
 
   public static List references(List expressions) {
-    List found = new ArrayList();
+    List columns = new ArrayList();
     for (int i = 0; i < expressions.size(); i++) {
-      List each = Trees.list(((Expression) expressions.get(i)).references());
-      for (int j = 0; j < each.size(); j++) {
-        if (!contains(found, (Attribute) each.get(j))) {
-          found.add(each.get(j));
+      List attributes = Trees.list(((Expression) expressions.get(i)).references());
+      for (int j = 0; j < attributes.size(); j++) {
+        if (!contains(columns, (Attribute) attributes.get(j))) {
+          columns.add(attributes.get(j));
         }
       }
     }
-    return found;
+    return columns;
   }
 
-  private static boolean contains(List found, Attribute wanted) {
-    for (int i = 0; i < found.size(); i++) {
-      if (((Attribute) found.get(i)).exprId().equals(wanted.exprId())) {
+  private static boolean contains(List columns, Attribute wanted) {
+    for (int i = 0; i < columns.size(); i++) {
+      if (((Attribute) columns.get(i)).exprId().equals(wanted.exprId())) {
         return true;
       }
     }
