@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from headwater.model.records import Record, Refusal
-from headwater.records.intake.requests import read_document, read_request
-from headwater.records.intake.sending import queued
+from headwater.records.intake.requests import read_record, read_request
+from headwater.records.intake.sending import queue_body
 from headwater.records.ledger import Records
 from tests.records.conftest import load_all
 from tests.records.oracle import NOON
@@ -134,10 +134,10 @@ def test_what_is_refused(request_: Any, words: str) -> None:
 
 def test_what_is_published_can_be_read_back_to_the_microsecond() -> None:
     record = Record("r", "n", ("a", "b"), "A", "l", NOON.replace(microsecond=123_457))
-    assert read_document(queued(record)) == record
-    assert read_document(record.document()) == Record("r", "n", ("a", "b"), "A", "l", NOON)
+    assert read_record(queue_body(record)) == record
+    assert read_record(record.document()) == Record("r", "n", ("a", "b"), "A", "l", NOON)
     with pytest.raises(ValueError, match="node_id is missing"):
-        read_document({**record.document(), "node_id": None})
+        read_record({**record.document(), "node_id": None})
 
 
 def test_the_valid_ones_are_taken_and_the_others_refused_by_number(records: Records) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, text, update
 from headwater.client import Lineage
 from headwater.errors import QueryError
 from headwater.records.intake import loading, requests
-from headwater.records.intake.loading import Loaded
+from headwater.records.intake.loading import LoadResult
 from headwater.records.ledger import Records
 from headwater.store.records import queue
 from headwater.store.schema.record_tables import record_dead_letter, record_hot, record_queue
@@ -54,8 +54,8 @@ def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: C
     clock.on(30)
     assert take("d") == first
     with records.database.write() as conn:
-        assert queue.still_held(conn, first, "a") == set()
-        assert queue.still_held(conn, first, "d") == {*first}
+        assert queue.held_ids(conn, first, "a") == set()
+        assert queue.held_ids(conn, first, "d") == {*first}
 
 
 def test_a_worker_that_was_too_slow_loads_nothing(
@@ -63,13 +63,13 @@ def test_a_worker_that_was_too_slow_loads_nothing(
 ) -> None:
     """Its lease ran out between taking and loading, and another has loaded in the meantime."""
     send(records, 4)
-    others: list[Loaded] = []
+    others: list[LoadResult] = []
     read = loading._read
 
-    def reading(messages: Sequence[queue.Message]) -> object:
+    def reading(messages: Sequence[queue.QueueMessage]) -> object:
         if not others:
             clock.on(31)
-            others.append(Loaded())
+            others.append(LoadResult())
             others.append(loader(records).load(100))
         return read(messages)
 
@@ -177,7 +177,7 @@ def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock
     assert letter.reason == "the line: record 0: storage_location has 20,000 characters; 8,192 is the most"
     # Somebody has raised the limit.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "MOST_IN_LOCATION", 50_000)
+        patch.setattr(requests, "MAX_LOCATION_LENGTH", 50_000)
         records.replay()
         assert load_all(records) == 1  # one message
     assert rows(records) == 2

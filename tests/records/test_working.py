@@ -14,8 +14,8 @@ from sqlalchemy import delete
 
 from headwater.errors import RecordsError
 from headwater.records.archive import single_root
-from headwater.records.intake.loading import Terms
-from headwater.records.intake.worker import Worker, Working
+from headwater.records.intake.loading import DeliveryOptions
+from headwater.records.intake.worker import Worker, WorkerOptions
 from headwater.records.ledger import Records
 from headwater.store.records import queue
 from headwater.store.schema.record_tables import record_hot
@@ -44,7 +44,7 @@ def test_it_loads_a_full_batch_at_once_and_a_small_one_after_the_window(
 def test_until_empty_waits_for_what_is_to_be_tried_again(
     records: Records, clock: Clock, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = new_worker(records, terms=Terms(max_tries=3))
+    worker = new_worker(records, terms=DeliveryOptions(max_tries=3))
     send(records, 7)
     poison(records)
 
@@ -104,7 +104,7 @@ def test_a_root_that_nobody_recorded_becomes_a_dead_letter(
     records: Records, clock: Clock, new_worker: NewWorker
 ) -> None:
     records.enqueue_trace("nobody")
-    worker = new_worker(records, terms=Terms(max_tries=2))
+    worker = new_worker(records, terms=DeliveryOptions(max_tries=2))
     worker.once()
     assert records.dead_letters() == []
     clock.on(31)
@@ -124,7 +124,7 @@ def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_n
     monkeypatch.setitem(sys.modules, "pyarrow.compute", None)
     send(records, 3)
     records.enqueue_trace("r")
-    tally = new_worker(records, terms=Terms(max_tries=1)).once()
+    tally = new_worker(records, terms=DeliveryOptions(max_tries=1)).once()
     assert (tally.loaded, tally.dead) == (3, 1)
     assert "pip install pyarrow numpy" in records.dead_letters()[0].reason
     assert len(records.find()) == 3
@@ -135,7 +135,7 @@ def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_n
 def test_a_message_without_a_root_is_no_trace(records: Records, new_worker: NewWorker) -> None:
     with records.database.write() as conn:
         queue.put(conn, queue.TRACE, [["r"], {"root_id": ""}], records._now())
-    worker = new_worker(records, terms=Terms(max_tries=1))
+    worker = new_worker(records, terms=DeliveryOptions(max_tries=1))
     worker.once()
     worker.once()
     assert [letter.reason for letter in records.dead_letters()] == ["the message names no root_id"] * 2
@@ -164,19 +164,19 @@ def test_a_long_trace_keeps_its_message(
 
     monkeypatch.setattr(single_root, "archive_root", slow)
     monkeypatch.setattr(queue, "extend", extend)
-    worker = new_worker(durable, terms=Terms(visibility=SECOND // 10))
+    worker = new_worker(durable, terms=DeliveryOptions(visibility=SECOND // 10))
     thread = threading.Thread(target=worker._trace)
     thread.start()
     assert begun.wait(120)
     others = []
     while thread.is_alive():
-        others.append(new_worker(durable, terms=Terms(visibility=SECOND // 10))._trace())
+        others.append(new_worker(durable, terms=DeliveryOptions(visibility=SECOND // 10))._trace())
         time.sleep(0.02)
     thread.join()
     assert (worker.tally.traced, set(others)) == (1, {False})
 
 
-class Compacted:
+class RecordingCompaction:
     """Stands for Spark: what a worker calls when the day is over."""
 
     def __init__(self, fails: bool = False) -> None:
@@ -190,8 +190,8 @@ class Compacted:
         return "compacted 3 records"
 
 
-def due(records: Records, compacted: Compacted, ear: Ear) -> Worker:
-    return records.worker(Working(compact_at=time_of_day(1)), ear, compacted)
+def due(records: Records, compacted: RecordingCompaction, ear: Ear) -> Worker:
+    return records.worker(WorkerOptions(compact_at=time_of_day(1)), ear, compacted)
 
 
 def step(worker: Worker) -> None:
@@ -201,7 +201,7 @@ def step(worker: Worker) -> None:
 
 
 def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted()
+    compacted = RecordingCompaction()
     worker = due(records, compacted, ear)
     send(records, 3)
     worker._load(100)
@@ -220,7 +220,7 @@ def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, cloc
 
 
 def test_a_compaction_that_fails_is_said_and_nothing_is_lost(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted(fails=True)
+    compacted = RecordingCompaction(fails=True)
     worker = due(records, compacted, ear)
     send(records, 3)
     worker._load(100)
@@ -240,7 +240,7 @@ def let_expire(worker: Worker) -> int:
 
 
 def test_what_is_archived_expires_though_there_is_no_day_to_compact(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted()
+    compacted = RecordingCompaction()
     worker = due(records, compacted, ear)
     send(records, 3)
     records.enqueue_trace("r")

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headwater.engines.sql import Sql, checked_text
-from headwater.engines.values import spark_text
+from headwater.engines.values import spark_literal
 from headwater.errors import ConditionRefused, shorten
 from headwater.formats.openlineage.text import storable
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from sqlglot import Token, exp
 
 Dialect = Literal["spark", "duckdb"]
-LONGEST = 10_000
+MAX_CONDITION_LENGTH = 10_000
 _MOST_NODES = 2_000
-FUNCTIONS = (
+ALLOWED_FUNCTIONS = (
     *("abs", "ceil", "coalesce", "contains", "date", "day", "endswith", "floor", "hour", "length", "lower", "month"),
     *("nullif", "round", "startswith", "substring", "to_date", "trim", "upper", "year"),
 )
-TYPES = (
+ALLOWED_TYPES = (
     *("bigint", "boolean", "char", "date", "decimal", "double", "float", "int", "smallint", "string", "timestamp"),
     *("timestamp_ntz", "tinyint", "varchar"),
 )
 
 
 @dataclass(frozen=True)
-class WrittenCondition:
+class ParsedCondition:
     columns: tuple[str, ...]
     """Their names, each once; of a field of a column, the column's."""
     spark: str
@@ -47,10 +47,10 @@ class WrittenCondition:
         return checked_text(self.duckdb)
 
 
-def read_condition(text: str, dialect: Dialect = "spark") -> WrittenCondition:
+def read_condition(text: str, dialect: Dialect = "spark") -> ParsedCondition:
     """``dialect`` is the one that the condition is written in. Raises :class:`ConditionRefused`."""
-    if len(text) > LONGEST:
-        _refuse(f"It is longer than {LONGEST:,} characters.")
+    if len(text) > MAX_CONDITION_LENGTH:
+        _refuse(f"It is longer than {MAX_CONDITION_LENGTH:,} characters.")
     if not storable(text):
         _refuse("It holds what no text in a table can hold.")
     try:
@@ -59,7 +59,7 @@ def read_condition(text: str, dialect: Dialect = "spark") -> WrittenCondition:
         _refuse("It is nested too deeply.")
 
 
-def _read(text: str, dialect: Dialect) -> WrittenCondition:
+def _read(text: str, dialect: Dialect) -> ParsedCondition:
     from sqlglot import exp
 
     tree = _parsed(list(_with_quotes(_tokens(text, dialect), text)), text, dialect)
@@ -70,7 +70,7 @@ def _read(text: str, dialect: Dialect) -> WrittenCondition:
     if not isinstance(tree.unnest(), _booleans()):
         _refuse("It is a value and not a condition, which is true or false.", _told(tree))
     columns = dict.fromkeys(column.parts[0].name for column in tree.find_all(exp.Column))
-    return WrittenCondition(tuple(columns), _for_spark(tree), _for_duckdb(tree, dialect))
+    return ParsedCondition(tuple(columns), _for_spark(tree), _for_duckdb(tree, dialect))
 
 
 def refuse_unknown_columns(columns: Iterable[str], known: Sequence[str], dataset: str) -> None:
@@ -116,8 +116,8 @@ def _with_quotes(tokens: Sequence[Token], text: str) -> Iterator[Token]:
             yield last
             last = token
         elif token.start == last.end + 1 and text[token.start] == text[last.end]:
-            joined = f"{last.text}{text[last.end]}{token.text}"
-            last = Token(TokenType.STRING, joined, last.line, last.col, last.start, token.end)
+            join_sql = f"{last.text}{text[last.end]}{token.text}"
+            last = Token(TokenType.STRING, join_sql, last.line, last.col, last.start, token.end)
         else:
             _refuse("Two texts stand side by side.", token.text)
     if last is not None:
@@ -147,7 +147,7 @@ def _check(node: exp.Expr) -> None:
     if strange:
         _refuse("It is written in a way that is not taken here.", _told(node))
     if isinstance(node, exp.DataType) and node.this not in _types():
-        _refuse(f"A value can be cast to: {', '.join(TYPES)}.", _told(node))
+        _refuse(f"A value can be cast to: {', '.join(ALLOWED_TYPES)}.", _told(node))
     if isinstance(node, exp.Like | exp.ILike) and not node.expression.is_string:
         _refuse("What a text is like is written as a literal.", _told(node))
     if isinstance(node, exp.In) and not node.expressions and not node.args.get("query"):
@@ -162,7 +162,7 @@ def _refuse_kind(node: exp.Expr) -> NoReturn:
     if isinstance(node, exp.Query | exp.Exists | exp.All | exp.Any):
         _refuse("It asks a query of its own.", _told(node))
     if isinstance(node, exp.Func):
-        _refuse(f"Only these functions are taken: {', '.join(FUNCTIONS)}.", _told(node))
+        _refuse(f"Only these functions are taken: {', '.join(ALLOWED_FUNCTIONS)}.", _told(node))
     _refuse(
         "It may hold columns, literals, comparisons, AND, OR, NOT, arithmetic, IN, BETWEEN, LIKE, IS NULL and CAST.",
         _told(node),
@@ -213,7 +213,7 @@ def _booleans() -> tuple[type, ...]:
 def _types() -> frozenset[Any]:
     from sqlglot import exp
 
-    return frozenset(exp.DataType.build(name, dialect="spark").this for name in TYPES)
+    return frozenset(exp.DataType.build(name, dialect="spark").this for name in ALLOWED_TYPES)
 
 
 def _for_spark(tree: exp.Expr) -> str:
@@ -221,7 +221,7 @@ def _for_spark(tree: exp.Expr) -> str:
 
     def told(node: exp.Expr) -> exp.Expr:
         # Written by us, whatever sqlglot thinks that Spark reads in a literal; a `Var` it writes as it stands.
-        return exp.Var(this=spark_text(str(node.this))) if isinstance(node, exp.Literal) and node.is_string else node
+        return exp.Var(this=spark_literal(str(node.this))) if isinstance(node, exp.Literal) and node.is_string else node
 
     return _sql(tree.transform(told), "spark")
 

@@ -1,7 +1,7 @@
 """The one way to DuckDB: in memory, locked, one statement a call, values bound.
 
 with DuckDB(folders=["/data/rows/run/0"]) as engine:
-    engine.rows(sql("SELECT count(*) FROM read_parquet({files})", files=literal_paths(files)))
+    engine.rows(sql("SELECT count(*) FROM read_parquet({files})", files=escape_globs(files)))
 
 What a connection may do is decided before it runs its first statement, and cannot be changed afterwards:
 
@@ -30,8 +30,8 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from headwater.engines.paths import literal_paths
-from headwater.engines.sql import Sql, identifier, rendered, sql
+from headwater.engines.paths import escape_globs
+from headwater.engines.sql import Sql, identifier, render_sql, sql
 from headwater.errors import EngineFailed, SqlInvalid, SqlRefused
 
 _GIBIBYTE = 2**30
@@ -40,28 +40,28 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DuckDBLimits:
     memory_bytes: int
     threads: int
     spill_bytes: int = 16 * _GIBIBYTE
 
 
 @cache
-def default_limits() -> Limits:
+def default_duckdb_limits() -> DuckDBLimits:
     """Half of the machine's memory and at most 8 GiB; at most 8 threads."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Limits(min(memory // 2, 8 * _GIBIBYTE), min(os.cpu_count() or 1, 8))
+    return DuckDBLimits(min(memory // 2, 8 * _GIBIBYTE), min(os.cpu_count() or 1, 8))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryResult:
     columns: tuple[str, ...]
     types: tuple[str, ...]
     rows: list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TempTable:
     """A table of one connection: its name, and how many rows it has."""
 
     name: Sql
@@ -71,8 +71,10 @@ class Kept:
 class DuckDB:
     """``folders``: everything below them may be read. ``files``: these may be read, and none beside them."""
 
-    def __init__(self, *, folders: Iterable[str] = (), files: Iterable[str] = (), limits: Limits | None = None) -> None:
-        limits = limits or default_limits()
+    def __init__(
+        self, *, folders: Iterable[str] = (), files: Iterable[str] = (), limits: DuckDBLimits | None = None
+    ) -> None:
+        limits = limits or default_duckdb_limits()
         spill = tempfile.mkdtemp(prefix="headwater-duckdb-")  # for this user alone
         self._remove_spill = weakref.finalize(self, shutil.rmtree, spill, True)
         self._connection = duckdb.connect(
@@ -95,10 +97,10 @@ class DuckDB:
     def _lock(self, folders: list[str], files: list[str]) -> None:
         """The last setting but one ends all access to files that is not listed; the last ends all settings."""
         # A path whose pattern differs from it is looked up by the pattern, and then opened by its own name.
-        paths = list(dict.fromkeys([*files, *literal_paths(files)]))
+        paths = list(dict.fromkeys([*files, *escape_globs(files)]))
         self._connection.execute(
             "SET enable_progress_bar = false; SET parquet_metadata_cache = true; SET TimeZone = 'UTC'; "
-            + rendered(
+            + render_sql(
                 sql("SET allowed_directories = {folders}; SET allowed_paths = {paths}; ", folders=folders, paths=paths)
             )
             + "SET enable_external_access = false; SET lock_configuration = true"
@@ -122,12 +124,14 @@ class DuckDB:
         result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
         return self._mapped(result.fetchall)
 
-    def answer(self, query: Sql, most: int | None = None) -> Answer:
+    def answer(self, query: Sql, most: int | None = None) -> QueryResult:
         """``most``: at most this many rows."""
         result = self._executed(query.text, query.values, duckdb.StatementType.SELECT)
         described = result.description or ()
         rows = self._mapped(result.fetchall if most is None else lambda: result.fetchmany(most))
-        return Answer(tuple(column[0] for column in described), tuple(str(column[1]) for column in described), rows)
+        return QueryResult(
+            tuple(column[0] for column in described), tuple(str(column[1]) for column in described), rows
+        )
 
     def records(self, query: Sql) -> Iterator[dict[str, Any]]:
         """Times with a zone are read as UTC: DuckDB's own conversion to Python needs a library that may be missing."""
@@ -144,22 +148,22 @@ class DuckDB:
 
     # -- tables and views of this connection --------------------------------------------------------------------------
 
-    def keep(self, query: Sql) -> Kept:
+    def keep(self, query: Sql) -> TempTable:
         """The rows of the query as a table, for as long as the connection is open."""
         name = identifier(f"kept_{next(self._numbers)}")
         # Only a query can stand there: DuckDB's grammar has no other statement in this place, and no second one.
         text = f"CREATE TEMP TABLE {name.text} AS {query.text}"
         result = self._executed(text, query.values, duckdb.StatementType.CREATE)
         [(count,)] = self._mapped(result.fetchall)
-        return Kept(name, int(count))
+        return TempTable(name, int(count))
 
-    def keep_integers(self, numbers: Iterable[int]) -> Kept:
+    def create_integer_table(self, numbers: Iterable[int]) -> TempTable:
         """A table of these numbers, in a column `value`."""
         return self.keep(sql("SELECT unnest({numbers}::BIGINT[]) AS value", numbers=sorted(numbers)))
 
     def define(self, statement: Sql) -> None:
         """A CREATE statement of ours. Its values are written as literals, because a view has no parameters."""
-        self._executed(rendered(statement), (), duckdb.StatementType.CREATE)
+        self._executed(render_sql(statement), (), duckdb.StatementType.CREATE)
 
     def insert(self, statement: Sql, batch: Any) -> None:
         """``statement`` is an INSERT of ours that reads the Arrow batch under the name `_batch`."""

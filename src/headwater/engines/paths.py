@@ -32,7 +32,7 @@ def local_path(location: str) -> Path:
     return Path(path)
 
 
-def resolved(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """Absolute, with every symbolic link followed. What does not exist is only made absolute."""
     try:
         return Path(os.path.realpath(path))
@@ -40,10 +40,10 @@ def resolved(path: Path) -> Path:
         raise PathNotAllowed(str(path), "it is not a path") from fault
 
 
-def below(path: Path, roots: Iterable[Path]) -> Path:
+def require_below(path: Path, roots: Iterable[Path]) -> Path:
     """The resolved path, if it lies below one of the folders: neither `..` nor a symbolic link leads out of them."""
-    real = resolved(path)
-    if not any(real.is_relative_to(resolved(root)) for root in roots):
+    real = resolve_path(path)
+    if not any(real.is_relative_to(resolve_path(root)) for root in roots):
         raise PathNotAllowed(str(path), "it is outside the folders that may be read")
     return real
 
@@ -57,10 +57,10 @@ def parquet_files(folder: Path) -> list[str]:
         raise PathNotAllowed(str(folder), "there is no such folder") from None
     for path, is_link in found:
         if is_link:
-            below(Path(path), [folder])
+            require_below(Path(path), [folder])
     return sorted(path for path, _ in found)
 
 
-def literal_paths(paths: Sequence[str]) -> list[str]:
+def escape_globs(paths: Sequence[str]) -> list[str]:
     """For DuckDB, which takes `*`, `?` and `[` in a path for a pattern."""
     return [path.translate(_GLOB) for path in paths]

@@ -19,7 +19,7 @@ from headwater.errors import SqlRefused
 
 Value = None | bool | int | float | str | bytes | Decimal | date | datetime | list[str] | list[int]
 
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _pieces(template: str) -> tuple[tuple[str, str | None], ...]:
     return tuple((literal, name) for literal, name, _, _ in Formatter().parse(template))
 
 
-def joined(separator: str, parts: Iterable[Sql]) -> Sql:
+def join_sql(separator: str, parts: Iterable[Sql]) -> Sql:
     """``separator`` is a literal in our source code, as a template is."""
     listed = list(parts)
     return Sql(separator.join(part.text for part in listed), tuple(value for part in listed for value in part.values))
@@ -66,13 +66,13 @@ def identifier(name: str) -> Sql:
 
 
 def identifiers(names: Iterable[str]) -> Sql:
-    return joined(", ", map(identifier, names))
+    return join_sql(", ", map(identifier, names))
 
 
 def integers(numbers: Sequence[int]) -> Sql:
     """A list of whole numbers of 64 bits, as literals: hundreds of parameters take longer to bind than to parse."""
     for number in numbers:
-        if type(number) is not int or not LOWEST <= number <= HIGHEST:
+        if type(number) is not int or not INT64_MIN <= number <= INT64_MAX:
             raise SqlRefused(f"{type(number).__name__} is not a whole number of 64 bits")
     return Sql(", ".join(map(str, numbers)))
 
@@ -83,7 +83,7 @@ def checked_text(text: str) -> Sql:
     return Sql(text)
 
 
-def rendered(query: Sql) -> str:
+def render_sql(query: Sql) -> str:
     """With its values as literals: a view cannot have parameters. Only texts, lists of texts and whole numbers."""
     parts = iter(query.text.split("?"))
     text = [next(parts)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from headwater.engines.sql import Sql, identifier, joined, sql
+from headwater.engines.sql import Sql, identifier, join_sql, sql
 
 Value = str | int | float | bool | None
 Values = Mapping[str, Value]
@@ -15,8 +15,8 @@ _READ_BY_SPARK = "'\\$"
 """What Spark may take for more than itself in a literal: its end, an escape, a variable."""
 
 
-def for_duckdb(values: Values) -> Sql | None:
-    return joined(" AND ", [_one(name, value) for name, value in values.items()]) if values else None
+def duckdb_condition(values: Values) -> Sql | None:
+    return join_sql(" AND ", [_one(name, value) for name, value in values.items()]) if values else None
 
 
 def _one(name: str, value: Value) -> Sql:
@@ -28,7 +28,7 @@ def _one(name: str, value: Value) -> Sql:
     return sql("{name} = {value}", name=identifier(name), value=value)
 
 
-def for_spark(values: Values) -> str | None:
+def spark_condition(values: Values) -> str | None:
     return " AND ".join(_one_for_spark(name, value) for name, value in values.items()) or None
 
 
@@ -39,11 +39,11 @@ def _one_for_spark(name: str, value: Value) -> str:
     if isinstance(value, bool):
         return f"{column} = {str(value).lower()}"
     if isinstance(value, str):
-        return f"{column} = {spark_text(value)}"
+        return f"{column} = {spark_literal(value)}"
     return f"{column} = {value!r}"
 
 
-def spark_text(value: str) -> str:
+def spark_literal(value: str) -> str:
     """As it is where Spark reads nothing into it; else as hexadecimal digits, in which there is nothing to read."""
     if value.isprintable() and not any(mark in value for mark in _READ_BY_SPARK):
         return f"'{value}'"

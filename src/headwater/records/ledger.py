@@ -16,11 +16,11 @@ from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace
 from headwater.records.archive.archive import Archive
 from headwater.records.archive.arrow import need_arrow
 from headwater.records.intake import sending
-from headwater.records.intake.worker import Watching, Worker, Working
+from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
 from headwater.store.engine.database import Database
 from headwater.store.records import archive as books
 from headwater.store.records import hot, queue
-from headwater.store.records.hot import Wanted
+from headwater.store.records.hot import RecordFilter
 from headwater.store.schema.tables import from_micros, to_micros
 
 _MOST_ROOTS = 2_000
@@ -28,7 +28,7 @@ _MOST_ROOTS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class LedgerStatus:
     """How many messages wait, or are with a worker; how many rows are hot; what the archive holds, and where."""
 
     load_waiting: int
@@ -84,14 +84,14 @@ class Records:
         """A trace for every leaf of a root, from the hot rows and the archive together."""
         need_arrow()
         from headwater.records.query.reading import records_of_root
-        from headwater.records.tracing.kernel import Finish
+        from headwater.records.tracing.kernel import FinalStep
         from headwater.records.tracing.root_traces import trace_root
 
         _refuse_unaskable(root_id)
         records = records_of_root(self.database, self.archive, root_id)
         if not records.num_rows:
             raise UnknownRoot(root_id, self._closest(root_id))
-        return trace_root(root_id, records, Finish(from_micros(self._now()), self.archive.known_location() or ""))
+        return trace_root(root_id, records, FinalStep(from_micros(self._now()), self.archive.known_location() or ""))
 
     def enqueue_trace(self, root_id: str) -> None:
         """Have a worker trace a root and put it into the archive at once, with all that was sent before."""
@@ -111,18 +111,18 @@ class Records:
     ) -> list[FoundRecord]:
         """Records of hot rows and archive, the newest first; ``location`` is how their storage location begins."""
         _refuse_unaskable(root, node, action, location)
-        wanted = Wanted(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
+        wanted = RecordFilter(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
         with self.database.read() as conn:
             rows, head = hot.find(conn, wanted, limit), books.clock(conn)[1]
-            found = [hot.record_of(row) for row in rows]
-            contents = hot.contents_of(conn, found) if head is None else {}
+            found = [hot.record_from_row(row) for row in rows]
+            contents = hot.content_digests(conn, found) if head is None else {}
         if head is None:
             several = {node for node, digests in contents.items() if len(digests) > 1}
             return [FoundRecord(one, archived=False, conflict=(one.root_id, one.node_id) in several) for one in found]
         need_arrow()
-        from headwater.records.query.reading import find
+        from headwater.records.query.reading import find_records
 
-        return find(self.database, rows, self.archive, wanted, limit)
+        return find_records(self.database, rows, self.archive, wanted, limit)
 
     def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
         """What was given up, the newest first."""
@@ -150,12 +150,12 @@ class Records:
                 raise QueryError(f"There is no dead letter {', '.join(map(str, unknown))}. Nothing was replayed.")
         return replayed
 
-    def status(self) -> Status:
+    def status(self) -> LedgerStatus:
         with self.database.read() as conn:
             counted = queue.counts(conn, self._now())
             rows, files = hot.count(conn), books.files(conn, None, None)
             latest = next(iter(books.compactions(conn, 1)), None)
-        return Status(
+        return LedgerStatus(
             **counted,
             hot=rows,
             archived=sum(file["rows"] for file in files if file["kind"] == "records"),
@@ -164,17 +164,17 @@ class Records:
             last_compaction=None if latest is None else from_micros(latest["finished_at"]),
         )
 
-    def worker(self, working: Working, watching: Watching, compact: Callable[[], str]) -> Worker:
+    def worker(self, working: WorkerOptions, watching: WorkerObserver, compact: Callable[[], str]) -> Worker:
         return Worker(self.database, self.archive, working, now=self._now, watching=watching, compact=compact)
 
     def _closest(self, root_id: str) -> list[str]:
         from rapidfuzz import process
 
-        from headwater.records.query.reading import some_archived_roots
+        from headwater.records.query.reading import sample_archived_roots
 
         with self.database.read() as conn:
-            roots = {*hot.some_roots(conn, _MOST_ROOTS)}
-        roots.update(some_archived_roots(self.archive, _MOST_ROOTS))
+            roots = {*hot.sample_roots(conn, _MOST_ROOTS)}
+        roots.update(sample_archived_roots(self.archive, _MOST_ROOTS))
         return [name for name, *_ in process.extract(root_id, sorted(roots), limit=5)]
 
 

@@ -17,20 +17,20 @@ from headwater.errors import EvidenceBroken, shorten
 from headwater.model.records import key_of_id, record_digest
 from headwater.store.engine.database import Transaction
 from headwater.store.records.evidence import (
-    LEAF,
-    Told,
+    LEAF_BYTES,
+    LoggedRecords,
     count_hot,
-    file_told,
+    file_entry,
     hot_rows,
     leaf,
     leaves_of_loads,
     live_files,
-    told_by_log,
+    read_logged_records,
 )
 from headwater.store.schema.tables import from_micros
 
 if TYPE_CHECKING:
-    from headwater.records.archive.files import Files
+    from headwater.records.archive.files import ArchiveStorage
 
 Progress = Callable[[int, int], None]
 _A_PIECE = 250_000
@@ -62,9 +62,9 @@ class _Row:
     what: str
 
 
-def verify_records(conn: Transaction, files: Files | None, progress: Progress | None) -> VerifiedRecords:
+def verify_records(conn: Transaction, files: ArchiveStorage | None, progress: Progress | None) -> VerifiedRecords:
     """``files``: the archive's, None where nothing was ever archived."""
-    told = told_by_log(conn)
+    told = read_logged_records(conn)
     live = live_files(conn)
     total = count_hot(conn) + sum(file["rows"] for file in live if file["kind"] == "records")
     not_covered = list(NOT_COVERED)
@@ -88,7 +88,7 @@ def verify_records(conn: Transaction, files: Files | None, progress: Progress | 
     return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
 
 
-def _verify_books(told: Told, live: Sequence[dict[str, Any]]) -> int:
+def _verify_books(told: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
     """That the archive is made of the files that the log names; how many of them it has no digest of the bytes of."""
     if not told.commits:
         return len(live)
@@ -100,13 +100,13 @@ def _verify_books(told: Told, live: Sequence[dict[str, Any]]) -> int:
         if path not in told.files:
             raise EvidenceBroken(what, "the log does not name it")
         should = told.files[path]
-        for name, value in file_told(there[path]).items():
+        for name, value in file_entry(there[path]).items():
             if name != "sha256" and value != should[name]:
                 raise EvidenceBroken(what, f"its {name} is {value}, in the log it is {should[name]}")
     return sum(file["sha256"] is None for file in told.files.values())
 
 
-def _verify_files(files: Files | None, told: Told) -> None:
+def _verify_files(files: ArchiveStorage | None, told: LoggedRecords) -> None:
     """Every byte of them, so that none was rewritten, exchanged or removed."""
     from headwater.errors import ArchiveUnusable
 
@@ -122,7 +122,7 @@ def _verify_files(files: Files | None, told: Told) -> None:
             raise EvidenceBroken(what, "its bytes are not those that the log has the digest of")
 
 
-def _rows(conn: Transaction, files: Files | None, told: Told) -> Iterator[_Row]:
+def _rows(conn: Transaction, files: ArchiveStorage | None, told: LoggedRecords) -> Iterator[_Row]:
     first = told.first_load
     for row in hot_rows(conn):
         found = _hot_row(row)
@@ -159,7 +159,7 @@ def _hot_row(row: tuple[Any, ...]) -> _Row:
     return found
 
 
-def _archived_rows(files: Files, path: str) -> Iterator[_Row]:
+def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -184,7 +184,7 @@ def _archived_rows(files: Files, path: str) -> Iterator[_Row]:
 class _Pieces:
     """Leaves on disk, in one file for each piece of loads that follow each other."""
 
-    def __init__(self, folder: Path, told: Told) -> None:
+    def __init__(self, folder: Path, told: LoggedRecords) -> None:
         self._folder = folder
         self._piece_of: dict[int, int] = {}
         held = 0
@@ -214,13 +214,13 @@ class _Pieces:
     def read(self, piece: int) -> set[bytes]:
         self._write(piece)
         data = (self._folder / str(piece)).read_bytes()
-        return {data[start : start + 8 + LEAF] for start in range(0, len(data), 8 + LEAF)}
+        return {data[start : start + 8 + LEAF_BYTES] for start in range(0, len(data), 8 + LEAF_BYTES)}
 
     def of(self, load: int) -> int:
         return self._piece_of[load]
 
 
-def _compare(conn: Transaction, files: Files | None, told: Told, pieces: _Pieces) -> None:
+def _compare(conn: Transaction, files: ArchiveStorage | None, told: LoggedRecords, pieces: _Pieces) -> None:
     expected, piece = set[bytes](), 0
     missing: dict[bytes, int] = {}
 
@@ -249,7 +249,7 @@ def _compare(conn: Transaction, files: Files | None, told: Told, pieces: _Pieces
         )
 
 
-def _culprit(conn: Transaction, files: Files | None, told: Told, wanted: bytes) -> EvidenceBroken:
+def _culprit(conn: Transaction, files: ArchiveStorage | None, told: LoggedRecords, wanted: bytes) -> EvidenceBroken:
     load, sought = int.from_bytes(wanted[:8]), wanted[8:]
     row = next(row for row in _rows(conn, files, told) if row.load == load and row.leaf == sought)
     at = from_micros(int.from_bytes(sought[16:24], signed=True)).isoformat() if not any(sought[24:]) else ""

@@ -13,7 +13,7 @@ import pytest
 
 from headwater.model.records import Record, key_of_id
 from headwater.records.archive.archive import Archive
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact, expire
 from headwater.store.store import Store
 from tests.records.oracle import NOON
@@ -39,7 +39,7 @@ def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, 
         load(store, records)
         conflict = Record(records[0].root_id, records[0].node_id, ("elsewhere",), "OTHER", "s3://x", NOON)
         load(store, [conflict])
-        manner = Manner(jsonl=True)
+        manner = CompactionOptions(jsonl=True)
         answer = compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner)
         over = [record for record in [*records, conflict] if record.day == NOON.date()]
         assert answer.days == (NOON.date(),)
@@ -136,7 +136,7 @@ def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path
                 with Store(durable_url) as own:
                     # Both have begun from the same archive before either of them writes.
                     meet = iter([started.wait])
-                    manner = Manner(say=lambda _: next(meet, int)())
+                    manner = CompactionOptions(say=lambda _: next(meet, int)())
                     answers.append(compact(own, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner))
             except BaseException as fault:
                 faults.append(fault)
@@ -160,11 +160,11 @@ def test_what_does_not_read_back_is_not_committed(
     import pyarrow.parquet as pq
 
     from headwater.errors import ArchiveUnusable
-    from headwater.records.compaction.hadoop_fs import Place
+    from headwater.records.compaction.hadoop_fs import HadoopFolder
 
-    plain = Place.rename
+    plain = HadoopFolder.rename
 
-    def damaging(self: Place, path: str, to: str) -> None:
+    def damaging(self: HadoopFolder, path: str, to: str) -> None:
         plain(self, path, to)
         file = tmp_path / "archive" / to
         table = pq.read_table(file)
@@ -174,7 +174,7 @@ def test_what_does_not_read_back_is_not_committed(
     with Store(sqlite_url) as store:
         load(store, records)
         with monkeypatch.context() as patch:
-            patch.setattr(Place, "rename", damaging)
+            patch.setattr(HadoopFolder, "rename", damaging)
             with pytest.raises(ArchiveUnusable, match="Nothing was committed"):
                 compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
         assert Archive(store._database).live() == []

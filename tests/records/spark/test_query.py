@@ -133,10 +133,10 @@ def at(value: Any) -> datetime:
     ],
 )
 def test_only_questions(engine: str, text: str) -> None:
-    from headwater.records.query.statements import read_statement
+    from headwater.records.query.statements import parse_statement
 
     with pytest.raises(QueryError):
-        read_statement(text, engine, None)
+        parse_statement(text, engine, None)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_only_questions(engine: str, text: str) -> None:
     ],
 )
 def test_only_questions_to_spark(text: str) -> None:
-    from headwater.records.query.statements import read_statement
+    from headwater.records.query.statements import parse_statement
 
     with pytest.raises(QueryError):
-        read_statement(text, "spark", None)
+        parse_statement(text, "spark", None)

@@ -11,7 +11,7 @@ import pytest
 from headwater.client import Lineage
 from headwater.model.records import Record
 from headwater.records.archive.single_root import archive_root
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
 from headwater.records.ledger import Records
 from tests.records.spark.holding import judge, load
@@ -39,7 +39,12 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
         alone(records, first.root_id)
         judge(lineage, [record for record in sent if record.root_id == first.root_id])
         answer = compact(
-            lineage, spark, archive=str(tmp_path / "archive"), everything=True, now=TOMORROW, manner=Manner(jsonl=True)
+            lineage,
+            spark,
+            archive=str(tmp_path / "archive"),
+            everything=True,
+            now=TOMORROW,
+            manner=CompactionOptions(jsonl=True),
         )
         assert answer.archived == len([record for record in sent if record.root_id != first.root_id])
         judge(lineage, sent)

@@ -35,20 +35,20 @@ def compact(
     as_json: JsonOption = False,
 ) -> None:
     """Archive the hot records of days that are over, with the trace of every leaf. Runs on Spark."""
-    from headwater.cli.render.records.compacting import compacted
-    from headwater.records.compaction.archive_attempt import Manner
+    from headwater.cli.render.records.compacting import compaction_summary
+    from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.compaction.compaction import compact as compact_records
 
     if day is not None and everything:
         raise Mistake("Choose one of --day and --all.")
     phase = Phase()
-    manner = Manner(big=big, jsonl=jsonl, say=phase.say)
+    manner = CompactionOptions(big=big, jsonl=jsonl, say=phase.say)
     with open_store(store) as lineage, spark_session(master, phase) as spark:
         answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, manner=manner)
     if as_json:
         print_json(answer.document())
     else:
-        print_text(compacted(answer))
+        print_text(compaction_summary(answer))
 
 
 def expire(

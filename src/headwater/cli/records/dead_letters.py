@@ -18,9 +18,9 @@ def dead_letters(limit: LimitOption = 100, store: StoreOption = DEFAULT_STORE, a
     if as_json:
         print_json([letter.document() for letter in letters])
     else:
-        from headwater.cli.render.records.listing import letters_table
+        from headwater.cli.render.records.listing import dead_letter_table
 
-        print_text(letters_table(letters, limit))
+        print_text(dead_letter_table(letters, limit))
 
 
 def replay(

@@ -36,6 +36,6 @@ def find(
     if as_json:
         print_json([one.document() for one in found])
     else:
-        from headwater.cli.render.records.listing import found_records
+        from headwater.cli.render.records.listing import record_table
 
-        print_text(found_records(found, limit))
+        print_text(record_table(found, limit))

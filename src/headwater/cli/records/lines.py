@@ -16,7 +16,7 @@ from headwater.records.ledger import Records
 _AT_ONCE = 5_000
 
 
-class Line(NamedTuple):
+class RequestLine(NamedTuple):
     number: int
     size: int
     request: Any
@@ -24,7 +24,7 @@ class Line(NamedTuple):
     """Why it is no JSON, if it is none."""
 
 
-class Report(Protocol):
+class SendObserver(Protocol):
     """Told of everything as it happens, so that little has to be kept."""
 
     def progress(self, size: int) -> None: ...
@@ -32,7 +32,7 @@ class Report(Protocol):
     def refused(self, file: str, line: int, record: int | None, reason: str) -> None: ...
 
 
-def send_lines(records: Records, file: str, report: Report) -> None:
+def send_lines(records: Records, file: str, report: SendObserver) -> None:
     with nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb") as lines:
         for batch in _batches(lines):
             readable = [line for line in batch if line.reason is None]
@@ -49,21 +49,21 @@ def send_lines(records: Records, file: str, report: Report) -> None:
             report.progress(sum(line.size for line in batch))
 
 
-def _batches(lines: IO[bytes]) -> Iterator[list[Line]]:
+def _batches(lines: IO[bytes]) -> Iterator[list[RequestLine]]:
     read = _lines(lines)
     while batch := list(islice(read, _AT_ONCE)):
         yield batch
 
 
-def _lines(lines: IO[bytes]) -> Iterator[Line]:
+def _lines(lines: IO[bytes]) -> Iterator[RequestLine]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            yield Line(number, len(line), json.loads(line), None)
+            yield RequestLine(number, len(line), json.loads(line), None)
         except json.JSONDecodeError as error:
-            yield Line(number, len(line), None, f"it is not JSON: {error.msg} at character {error.pos + 1}")
+            yield RequestLine(number, len(line), None, f"it is not JSON: {error.msg} at character {error.pos + 1}")
         except UnicodeDecodeError:
-            yield Line(number, len(line), None, "it is not UTF-8")
+            yield RequestLine(number, len(line), None, "it is not UTF-8")
         except (ValueError, RecursionError) as error:  # a number of too many digits, or lists within lists without end
-            yield Line(number, len(line), None, f"it cannot be read: {error}")
+            yield RequestLine(number, len(line), None, f"it cannot be read: {error}")

@@ -31,7 +31,7 @@ def query(
     as_json: JsonOption = False,
 ) -> None:
     """Ask the ledger in SQL: the archive and the hot records together. It only reads."""
-    from headwater.cli.render.records.querying import answer_table, plain_rows
+    from headwater.cli.render.records.querying import plain_rows, query_table
     from headwater.records.query.sql import query as ask
     from headwater.records.query.sql import query_by_spark
 
@@ -46,4 +46,4 @@ def query(
     if as_json:
         print_json(plain_rows(answer))
     else:
-        print_text(answer_table(answer, limit))
+        print_text(query_table(answer, limit))

@@ -36,7 +36,7 @@ def stream(
 ) -> None:
     """Take files of requests into the archive as they land, each record exactly once. Runs on Spark."""
     from headwater.cli.render.records.compacting import StreamReport
-    from headwater.records.compaction.archive_attempt import Manner
+    from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.intake.stream import stream as begin
 
     phase = Phase()
@@ -49,7 +49,7 @@ def stream(
             archive=archive,
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
-            manner=Manner(big=big, jsonl=jsonl, say=phase.say),
+            manner=CompactionOptions(big=big, jsonl=jsonl, say=phase.say),
             done=report.batch,
         )
         try:

@@ -60,13 +60,13 @@ def work(
 ) -> None:
     """Load what was sent, trace what is asked for, compact the day. Any number of workers may run at once."""
     from headwater.cli.render.records.working import WorkingReport
-    from headwater.records.intake.loading import Terms
-    from headwater.records.intake.worker import Working
+    from headwater.records.intake.loading import DeliveryOptions
+    from headwater.records.intake.worker import WorkerOptions
 
     if once and until_empty:
         raise Mistake("Choose one of --once and --until-empty.")
-    terms = Terms(visibility // _MICROSECOND, max_tries, ttl // _MICROSECOND)
-    working = Working(window, batch, terms, None if no_compaction or once or until_empty else compact_at)
+    terms = DeliveryOptions(visibility // _MICROSECOND, max_tries, ttl // _MICROSECOND)
+    working = WorkerOptions(window, batch, terms, None if no_compaction or once or until_empty else compact_at)
     with open_store(store, create=True) as lineage, WorkingReport(as_json) as report:
         worker = lineage.records.at(archive).worker(working, report, lambda: compact_day(store, archive))
         with _ending_on_signals(worker):

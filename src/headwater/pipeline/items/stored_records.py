@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from headwater.engines.duckdb import Answer, DuckDB
-from headwater.engines.paths import below, literal_paths, local_path, parquet_files, resolved
-from headwater.engines.sql import Sql, integers, joined, sql
+from headwater.engines.duckdb import DuckDB, QueryResult
+from headwater.engines.paths import escape_globs, local_path, parquet_files, require_below, resolve_path
+from headwater.engines.sql import Sql, integers, join_sql, sql
 from headwater.errors import EngineError, PathNotAllowed, PipelineError
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
 from headwater.pipeline.items.expansion import Company, Expansion, RowId, correlation_id, met
@@ -55,7 +55,7 @@ class Items:
     """``location`` is the folder of the records, as the run's facet `headwater_pipeline` names it."""
 
     def __init__(self, location: str | Path) -> None:
-        self._folder = resolved(local_path(str(location)))
+        self._folder = resolve_path(local_path(str(location)))
         try:
             self._manifest = Manifest.from_json((self._folder / MANIFEST).read_text())
         except OSError:
@@ -98,7 +98,7 @@ class Items:
         for line, kinds in self._lines(reason, node, source):
             left = None if limit is None else limit - len(found)
             if kinds and (left is None or left > 0):
-                where = joined(" OR ", [kind.condition for kind in kinds])
+                where = join_sql(" OR ", [kind.condition for kind in kinds])
                 rest = sql("{where} ORDER BY key, hi, lo", where=where)
                 found += self._records(line, rest if left is None else sql("{rest} LIMIT {left}", rest=rest, left=left))
         return found
@@ -164,7 +164,7 @@ class Items:
         return [expansion.record(row, companies.of(row)) for row in told]
 
     def _company(self, place: int, wanted: Collection[RowId]) -> Iterator[tuple[RowId, Company]]:
-        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
+        pairs = join_sql(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(wanted)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
             table=self._table(f"company/{place}"),
@@ -176,14 +176,14 @@ class Items:
     def _table(self, folder: str) -> Sql:
         """``folder`` is read from a file: it must not lead out of the folder of the records."""
         try:
-            files = parquet_files(below(self._folder / folder, [self._folder]))
+            files = parquet_files(require_below(self._folder / folder, [self._folder]))
         except PathNotAllowed as refused:
             raise PipelineError(f"The records cannot be read: {refused}") from refused
         if not files:
             raise PipelineError(f"The records cannot be read: there are no Parquet files in {folder}.")
-        return sql("read_parquet({files})", files=literal_paths(files))
+        return sql("read_parquet({files})", files=escape_globs(files))
 
-    def _rows(self, query: Sql) -> Answer:
+    def _rows(self, query: Sql) -> QueryResult:
         try:
             return self._engine.answer(query)
         except EngineError as wrong:

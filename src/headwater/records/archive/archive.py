@@ -27,22 +27,22 @@ from headwater.store.records import attempts, evidence
 from headwater.store.schema.tables import from_micros
 
 if TYPE_CHECKING:
-    from headwater.records.archive.files import Files
+    from headwater.records.archive.files import ArchiveStorage
 
 RECORDS, TRACES, JSONL = "records", "traces", "jsonl"
 KINDS = (RECORDS, TRACES, JSONL)
-WORK = "_work"
+WORK_FOLDER = "_work"
 """Below it, in a folder by its id, is what a compaction needs while it lasts."""
 ARCHIVE_VARIABLE = "HEADWATER_ARCHIVE"
 _GRACE = timedelta(hours=1)
 """A file that left the archive is kept so long for whoever is still reading it."""
 _LONGEST = timedelta(days=2)
 """One that was given up may not know it yet, and write on; but not for longer than this."""
-LEASE = timedelta(minutes=2)
+LEASE_DURATION = timedelta(minutes=2)
 """Who has not said for so long that it is at work is given up."""
 
 
-class Listing(Protocol):
+class FileLister(Protocol):
     """What lists and removes files; paths are relative to the archive."""
 
     def listed(self, kinds: Sequence[str]) -> list[str]: ...
@@ -55,11 +55,11 @@ def day_number(day: date) -> int:
     return (day - EPOCH.date()).days
 
 
-def day_of(number: int) -> date:
+def day_from_number(number: int) -> date:
     return EPOCH.date() + timedelta(days=number)
 
 
-def folder_of(kind: str, day: date) -> str:
+def day_folder(kind: str, day: date) -> str:
     """Relative to the archive."""
     return f"{kind}/day={day.isoformat()}"
 
@@ -105,16 +105,16 @@ class Compaction:
     @property
     def folder(self) -> str:
         """Where it works, relative to the archive; removed when it is over."""
-        return f"{WORK}/{self.id}/{self.attempt}"
+        return f"{WORK_FOLDER}/{self.id}/{self.attempt}"
 
     def path(self, kind: str, day: date, part: int) -> str:
         """What its file of that day is called, relative to the archive."""
         ending = "jsonl" if kind == JSONL else "parquet"
-        return f"{folder_of(kind, day)}/{self.name}-{part}.{ending}"
+        return f"{day_folder(kind, day)}/{self.name}-{part}.{ending}"
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class LaterCommits:
     """What others have committed since a compaction began: the last of them, files added and paths removed."""
 
     head: str | None
@@ -123,7 +123,7 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedCompaction:
     id: str
     kind: str
     started_at: datetime
@@ -171,11 +171,11 @@ class Archive:
         """Whether anything was ever committed."""
         return self.head() is not None
 
-    def files(self) -> Files:
+    def files(self) -> ArchiveStorage:
         """Reading and writing at the location."""
-        from headwater.records.archive.files import Files
+        from headwater.records.archive.files import ArchiveStorage
 
-        return Files(self.location)
+        return ArchiveStorage(self.location)
 
     def head(self) -> str | None:
         """The id of the last commit."""
@@ -220,13 +220,13 @@ class Archive:
             if books.clock(conn)[2] != location:
                 books.remember_archive(conn, location)
             base = books.begin(conn, id=begun.id, kind=kind, started_at=now, location=location, run_id=run_id)
-            attempts.begin(conn, begun.name, begun.id, now, now + _in_micros(LEASE))
+            attempts.begin(conn, begun.name, begun.id, now, now + _in_micros(LEASE_DURATION))
         return replace(begun, base=base)
 
-    def still_at_work(self, compaction: Compaction) -> None:
-        """To be said again before :data:`LEASE` is over."""
+    def renew_lease(self, compaction: Compaction) -> None:
+        """To be said again before :data:`LEASE_DURATION` is over."""
         with self._database.write(alone=False) as conn:
-            attempts.extend(conn, compaction.name, self._now() + _in_micros(LEASE))
+            attempts.extend(conn, compaction.name, self._now() + _in_micros(LEASE_DURATION))
 
     def abandon(self, compaction: Compaction) -> None:
         """It is over, and has removed whatever of it does not count."""
@@ -234,16 +234,16 @@ class Archive:
             attempts.end(conn, compaction.name)
             books.drop(conn, compaction.id)
 
-    def since(self, compaction: Compaction) -> Since | None:
+    def since(self, compaction: Compaction) -> LaterCommits | None:
         """None where it can no longer be committed at all."""
         with self._database.read() as conn:
             found = books.since(conn, compaction.id)
             if found is None or not attempts.is_open(conn, compaction.name):
                 return None
             added, removed = books.changes(conn, found[1])
-        return Since(found[0], tuple(map(_file, added)), frozenset(removed))
+        return LaterCommits(found[0], tuple(map(_file, added)), frozenset(removed))
 
-    def moved(self, compaction: Compaction, since: Since) -> Compaction:
+    def moved(self, compaction: Compaction, since: LaterCommits) -> Compaction:
         """The same as if it had begun after those. Only for who knows that they have nothing to do with it."""
         with self._database.write() as conn:
             books.move(conn, compaction.id, since.head)
@@ -318,14 +318,14 @@ class Archive:
         """Up to which load each day is archived, and each root (by its key) that was archived by itself."""
         with self._database.read() as conn:
             days, roots = books.marks(conn)
-        return {day_of(day): upto for day, upto in days.items()}, roots
+        return {day_from_number(day): upto for day, upto in days.items()}, roots
 
-    def fresh_days(self, upto: int) -> dict[date, int]:
+    def unarchived_days(self, upto: int) -> dict[date, int]:
         """The days with hot rows, of loads up to ``upto``, that are in no archive; how many each."""
         with self._database.read() as conn:
-            return {day_of(day): count for day, count in books.fresh_days(conn, upto).items()}
+            return {day_from_number(day): count for day, count in books.unarchived_days(conn, upto).items()}
 
-    def history(self, limit: int = 100) -> list[Committed]:
+    def history(self, limit: int = 100) -> list[CommittedCompaction]:
         """What was committed, the newest first."""
         with self._database.read() as conn:
             return [_committed(row) for row in books.compactions(conn, limit)]
@@ -337,7 +337,7 @@ class Archive:
         while more:
             # Looked for without the writers' lock: it may take a look at every hot row to find that none is due.
             with self._database.read() as conn:
-                last, more = books.overdue(conn, moment, chunk, after)
+                last, more = books.next_expiry_range(conn, moment, chunk, after)
             if last is None:
                 break
             with self._database.write() as conn:
@@ -345,11 +345,11 @@ class Archive:
             after = last
         return total
 
-    def remove_strays(self, *, grace: timedelta = _GRACE, files: Listing | None = None) -> int:
+    def remove_stray_files(self, *, grace: timedelta = _GRACE, files: FileLister | None = None) -> int:
         """Delete what attempts have left that were given up, and files that left the archive; how many files."""
         now = self._now()
         with self._database.read() as conn:
-            over = attempts.any_over(conn, now)
+            over = attempts.any_to_clean_up(conn, now)
             retired = books.retired(conn, now - _in_micros(grace))
         if not over and not retired:
             return 0
@@ -359,18 +359,18 @@ class Archive:
         files.remove(work)
         with self._database.write() as conn:
             books.forget_files(conn, retired)
-            attempts.forget(conn, attempts.given_up(conn), now - _in_micros(_LONGEST))
+            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_LONGEST))
         return gone
 
-    def _strays(self, files: Listing, now: int) -> tuple[list[str], list[str]]:
+    def _strays(self, files: FileLister, now: int) -> tuple[list[str], list[str]]:
         """Files that no commit names and none will, and folders of work that is over."""
         with self._database.write() as conn:  # first in the books: what can still be committed keeps its files
             attempts.give_up(conn, now)
         # The books are read after the files are listed: what was committed in between is in them.
         listed = files.listed(KINDS)
         with self._database.read() as conn:
-            unknown = set(listed) - books.known(conn, listed)
-            over, at_work = attempts.given_up(conn), attempts.still_open(conn)
+            unknown = set(listed) - books.known_paths(conn, listed)
+            over, at_work = attempts.given_up_attempts(conn), attempts.open_attempts(conn)
             committed = books.committed(conn, {*map(_id_in, unknown), *over.values()})
         strays = [
             path
@@ -378,8 +378,8 @@ class Archive:
             if _name_in(path) not in at_work and ({_name_in(path), _id_in(path)} & {*over, *committed})
         ]
         alone = {*over.values()} - {*at_work.values()}
-        work = [f"{WORK}/{name.replace('-', '/')}" for name, id in over.items() if id not in alone]
-        return strays, sorted([*work, *(f"{WORK}/{id}" for id in alone)])
+        work = [f"{WORK_FOLDER}/{name.replace('-', '/')}" for name, id in over.items() if id not in alone]
+        return strays, sorted([*work, *(f"{WORK_FOLDER}/{id}" for id in alone)])
 
 
 def _id_in(path: str) -> str:
@@ -401,7 +401,9 @@ def _in_micros(span: timedelta) -> int:
 
 
 def _file(row: Mapping[Any, Any]) -> ArchiveFile:
-    return ArchiveFile(row["path"], row["kind"], day_of(row["day"]), row["rows"], bytes(row["digest"]), row["bytes"])
+    return ArchiveFile(
+        row["path"], row["kind"], day_from_number(row["day"]), row["rows"], bytes(row["digest"]), row["bytes"]
+    )
 
 
 def _row(file: ArchiveFile) -> dict[str, Any]:
@@ -416,8 +418,8 @@ def _row(file: ArchiveFile) -> dict[str, Any]:
     }
 
 
-def _committed(row: Mapping[Any, Any]) -> Committed:
-    return Committed(
+def _committed(row: Mapping[Any, Any]) -> CommittedCompaction:
+    return CommittedCompaction(
         row["id"],
         row["kind"],
         from_micros(row["started_at"]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveMoved, ArchiveUnusable
-from headwater.records.archive.leases import at_work
-from headwater.records.compaction.archive_attempt import Attempt, Manner, PutAway
+from headwater.records.archive.leases import lease_renewal
+from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from headwater.records.archive.archive import Archive, Compaction
     from headwater.store.engine.database import Transaction
 
-TRIES = 20
+MAX_COMMIT_TRIES = 20
 """Commits of others, of the same roots, that one lets pass before it gives up."""
 COMMITTING, CLEARING = "Committing", "Removing what is no longer needed"
 
 
-def try_to_commit(
+def try_commit(
     spark: SparkSession,
     archive: Archive,
     compaction: Compaction,
-    manner: Manner,
-    put_away: Callable[[Attempt], PutAway],
+    manner: CompactionOptions,
+    put_away: Callable[[ArchiveAttempt], AttemptResult],
     *,
     days: Mapping[date, int] | None = None,
-    within: Callable[[Transaction, PutAway], None],
-) -> PutAway | None:
+    within: Callable[[Transaction, AttemptResult], None],
+) -> AttemptResult | None:
     """None where what somebody else has committed concerns it: then one begins again, from what the archive has become.
 
     ``within`` is done in the transaction of the commit.
     """
-    attempt = Attempt(spark, archive, compaction, manner)
+    attempt = ArchiveAttempt(spark, archive, compaction, manner)
 
-    def commit(compaction: Compaction, put: PutAway) -> None:
+    def commit(compaction: Compaction, put: AttemptResult) -> None:
         archive.commit(
             compaction,
             added=put.added,
@@ -51,7 +51,7 @@ def try_to_commit(
         )
 
     try:
-        with at_work(archive, compaction):
+        with lease_renewal(archive, compaction):
             put = _made(archive, compaction, lambda: put_away(attempt))
             manner.say(COMMITTING)
             _commit_after_others(archive, compaction, attempt, put, commit)
@@ -64,11 +64,11 @@ def try_to_commit(
     manner.say(CLEARING)
     attempt.clear()
     archive.abandon(compaction)
-    archive.remove_strays(files=attempt.place)
+    archive.remove_stray_files(files=attempt.place)
     return put
 
 
-def _made(archive: Archive, compaction: Compaction, put_away: Callable[[], PutAway]) -> PutAway:
+def _made(archive: Archive, compaction: Compaction, put_away: Callable[[], AttemptResult]) -> AttemptResult:
     try:
         return put_away()
     except Exception as error:
@@ -81,9 +81,9 @@ def _made(archive: Archive, compaction: Compaction, put_away: Callable[[], PutAw
 def _commit_after_others(
     archive: Archive,
     compaction: Compaction,
-    attempt: Attempt,
-    put: PutAway,
-    commit: Callable[[Compaction, PutAway], None],
+    attempt: ArchiveAttempt,
+    put: AttemptResult,
+    commit: Callable[[Compaction, AttemptResult], None],
 ) -> None:
     """Hours of work are not thrown away for commits that have nothing to do with it: it is committed after those."""
     while True:
@@ -96,11 +96,13 @@ def _commit_after_others(
             compaction = archive.moved(compaction, since)
 
 
-def _discard(archive: Archive, compaction: Compaction, attempt: Attempt) -> None:
+def _discard(archive: Archive, compaction: Compaction, attempt: ArchiveAttempt) -> None:
     if not archive.committed(compaction.id):
         attempt.discard()
         archive.abandon(compaction)
 
 
-def too_busy() -> ArchiveUnusable:
-    return ArchiveUnusable(f"Others committed to the archive {TRIES} times while this was at work. Try again.")
+def too_many_commits() -> ArchiveUnusable:
+    return ArchiveUnusable(
+        f"Others committed to the archive {MAX_COMMIT_TRIES} times while this was at work. Try again."
+    )

@@ -31,7 +31,7 @@ def content_digest(digests: Iterable[bytes]) -> bytes:
     return (total % (1 << 128)).to_bytes(16)
 
 
-def digest_of_column(column: pa.ChunkedArray | pa.Array) -> bytes:
+def column_digest(column: pa.ChunkedArray | pa.Array) -> bytes:
     """The same, of a whole column of digests of 16 bytes each."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     total = 0
@@ -45,7 +45,7 @@ def digest_of_column(column: pa.ChunkedArray | pa.Array) -> bytes:
     return (total % (1 << 128)).to_bytes(16)
 
 
-def digest_of_traces(traces: pa.Table) -> Iterator[bytes]:
+def trace_digests(traces: pa.Table) -> Iterator[bytes]:
     """Of each trace: a trace is known by its root, its leaf and the nodes on the way."""
     nodes = pc.list_flatten(traces["lineage"])
     ids = pc.struct_field(nodes, "node_id").to_pylist()
@@ -57,7 +57,7 @@ def digest_of_traces(traces: pa.Table) -> Iterator[bytes]:
         yield hashlib.sha256(told.encode()).digest()[:16]
 
 
-def keys_of(root_ids: Iterable[str], node_ids: Iterable[str] | None = None) -> FileKeys:
+def keys_of_file(root_ids: Iterable[str], node_ids: Iterable[str] | None = None) -> FileKeys:
     """Which keys a file holds that has these roots and, if it is one of records, these nodes."""
     roots = sorted({key_of_id(root) for root in root_ids})
     nodes = None if node_ids is None else _sieve([key_of_id(node) for node in node_ids])
@@ -68,16 +68,16 @@ def _sieve(keys: Sequence[bytes]) -> bytes:
     return sieve_of(np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, 16))
 
 
-def digest_of_lines(lines: Iterable[str]) -> Iterator[bytes]:
+def line_digests(lines: Iterable[str]) -> Iterator[bytes]:
     return (hashlib.sha256(line.encode()).digest()[:16] for line in lines)
 
 
-class Files:
+class ArchiveStorage:
     """Paths are relative to the location."""
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self.system, self.root = filesystem(location)
+        self.system, self.root = open_filesystem(location)
 
     def full(self, path: str) -> str:
         return f"{self.root}/{path}"
@@ -151,7 +151,7 @@ class Files:
         return gone
 
 
-def filesystem(location: str) -> tuple[fs.FileSystem, str]:
+def open_filesystem(location: str) -> tuple[fs.FileSystem, str]:
     """What reads and writes there, and the location as it calls it."""
     if "://" not in location:
         return fs.LocalFileSystem(), str(Path(location))

@@ -19,17 +19,17 @@ from headwater.model.records import key_of_id
 from headwater.records.archive import archive as layout
 from headwater.records.archive.archive import Archive, ArchiveFile, Compaction
 from headwater.records.archive.files import (
-    Files,
+    ArchiveStorage,
+    column_digest,
     content_digest,
-    digest_of_column,
-    digest_of_lines,
-    digest_of_traces,
-    keys_of,
+    keys_of_file,
+    line_digests,
+    trace_digests,
 )
-from headwater.records.archive.leases import at_work
+from headwater.records.archive.leases import lease_renewal
 from headwater.records.archive.schemas import TRACES
-from headwater.records.query.reading import archived_of_root, hot_of_root, merged, not_among
-from headwater.records.tracing.kernel import Finish, lineages
+from headwater.records.query.reading import archived_records_of_root, hot_records_of_root, is_new, merge_records
+from headwater.records.tracing.kernel import FinalStep, trace_table
 from headwater.store.engine.database import Database, Transaction
 from headwater.store.schema.tables import from_micros
 
@@ -47,9 +47,9 @@ def archive_root(
     """How many records were new to the archive. ``within`` is done in the transaction that makes them count."""
     for _ in range(_ATTEMPTS):
         seen, upto = archive.head(), archive.watermark()
-        hot, archived = hot_of_root(database, root_id), archived_of_root(archive, root_id)
+        hot, archived = hot_records_of_root(database, root_id), archived_records_of_root(archive, root_id)
         hot = hot.filter(pc.field("load") <= upto)
-        fresh = hot.filter(pa.array(not_among(hot, archived)))
+        fresh = hot.filter(pa.array(is_new(hot, archived)))
         if not fresh.num_rows:
             if not hot.num_rows and not archived.num_rows:
                 raise UnknownRoot(root_id, [])
@@ -62,15 +62,15 @@ def archive_root(
             continue  # what was read is not what it would begin from
         writing = _Writing(archive, compaction)
         try:
-            with at_work(archive, compaction):
-                _archive(archive, writing, root_id, merged(archived, fresh), fresh, upto, now, within)
+            with lease_renewal(archive, compaction):
+                _archive(archive, writing, root_id, merge_records(archived, fresh), fresh, upto, now, within)
         except ArchiveMoved:
             writing.discard()
             continue  # from what the archive has become
         except BaseException:
             writing.discard()
             raise
-        archive.remove_strays()
+        archive.remove_stray_files()
         return int(fresh.num_rows)
     raise ArchiveUnusable(f"Root '{root_id}' could not be archived: other commits came first {_ATTEMPTS} times.")
 
@@ -88,7 +88,7 @@ def _archive(
     compaction, key = writing.compaction, key_of_id(root_id)
     for day, rows in _by_day(fresh):
         writing.write(layout.RECORDS, day, rows)
-    traces = lineages(everything, finished=Finish(from_micros(now()), compaction.location))
+    traces = trace_table(everything, finished=FinalStep(from_micros(now()), compaction.location))
     old_days = {day for day, _ in _by_day(everything)}
     old = archive.live(layout.TRACES, old_days, root_key=key)
     removed = [file.path for file in old if writing.copied(file, root_id)]
@@ -100,14 +100,14 @@ def _archive(
         rows = traces.filter(pc.field("day") == pa.scalar(day, pa.date32())).drop_columns("day")
         writing.write(layout.TRACES, day, rows)
         if lines:
-            writing.write_lines(day, [json_line(row) for row in rows.to_pylist()])
+            writing.write_lines(day, [trace_json_line(row) for row in rows.to_pylist()])
     archive.commit(
         compaction,
         added=writing.written,
         removed=removed,
         roots={key: upto},
         rows=fresh.num_rows,
-        digest=digest_of_column(fresh["digest"]),
+        digest=column_digest(fresh["digest"]),
         within=within,
     )
 
@@ -119,7 +119,7 @@ class _Writing:
         self.written: list[ArchiveFile] = []
         self.compaction = compaction
         self._archive = archive
-        self._files: Files = archive.files()
+        self._files: ArchiveStorage = archive.files()
         self._begun: list[str] = []
 
     def discard(self) -> None:
@@ -140,7 +140,7 @@ class _Writing:
         if _digest(kind, back) != digest or not back.equals(rows):
             raise _torn(self._files.full(path))
         nodes = rows["node_id"].to_pylist() if kind == layout.RECORDS else None
-        keys = keys_of(rows["root_id"].unique().to_pylist(), nodes)
+        keys = keys_of_file(rows["root_id"].unique().to_pylist(), nodes)
         self.written.append(ArchiveFile(path, kind, day, rows.num_rows, digest, size, keys))
 
     def write_lines(self, day: date, lines: list[str]) -> None:
@@ -148,8 +148,8 @@ class _Writing:
         size = self._files.write_lines(path, lines)
         if self._files.read_lines(path) != lines:
             raise _torn(self._files.full(path))
-        digest = content_digest(digest_of_lines(lines))
-        keys = keys_of(json.loads(line)["root_id"] for line in lines)
+        digest = content_digest(line_digests(lines))
+        keys = keys_of_file(json.loads(line)["root_id"] for line in lines)
         self.written.append(ArchiveFile(path, layout.JSONL, day, len(lines), digest, size, keys))
 
     def copied(self, file: ArchiveFile, root_id: str) -> bool:
@@ -177,7 +177,7 @@ def _torn(path: str) -> ArchiveUnusable:
     return ArchiveUnusable(f"{path} does not read back as it was written.")
 
 
-def json_line(trace: Mapping[str, Any]) -> str:
+def trace_json_line(trace: Mapping[str, Any]) -> str:
     """A trace in the words of the records themselves."""
     names = ("parent_id", "parent_ids", "action_taken", "recordedAt", "storage_location", "node_id")
     root_id = trace["root_id"]
@@ -188,7 +188,7 @@ def json_line(trace: Mapping[str, Any]) -> str:
 
 
 def _digest(kind: str, rows: pa.Table) -> bytes:
-    return digest_of_column(rows["digest"]) if kind == layout.RECORDS else content_digest(digest_of_traces(rows))
+    return column_digest(rows["digest"]) if kind == layout.RECORDS else content_digest(trace_digests(rows))
 
 
 def _by_day(rows: pa.Table) -> Iterator[tuple[date, pa.Table]]:

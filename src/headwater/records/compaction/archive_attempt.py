@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveUnusable
-from headwater.records.archive.archive import JSONL, RECORDS, TRACES, Archive, ArchiveFile, Compaction, Since
+from headwater.records.archive.archive import JSONL, RECORDS, TRACES, Archive, ArchiveFile, Compaction, LaterCommits
 from headwater.records.archive.files import content_digest
-from headwater.records.compaction.hadoop_fs import Place, Scratch
-from headwater.records.compaction.merging import Merge, Old
-from headwater.records.compaction.writing import Writer, read
-from headwater.records.tracing.kernel import Finish
-from headwater.records.tracing.spark_traces import BIG, RECORD_COLUMNS, traces
+from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
+from headwater.records.compaction.merging import ArchiveMerge, ReplacedFiles
+from headwater.records.compaction.writing import ArchiveWriter, read
+from headwater.records.tracing.kernel import FinalStep
+from headwater.records.tracing.spark_traces import BIG_ROOT, RECORD_COLUMNS, trace_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,16 +26,16 @@ _LINE_STEP = ("root_id", "parent_id", "parent_ids", "action_taken", "recordedAt"
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class CompactionOptions:
     """How to go about it. ``say`` is told what is being done."""
 
-    big: int = BIG
+    big: int = BIG_ROOT
     jsonl: bool = False
     say: Say = lambda _: None
 
 
 @dataclass(frozen=True)
-class PutAway:
+class AttemptResult:
     """What a commit needs, and what there is to tell of it."""
 
     added: list[ArchiveFile] = field(default_factory=list)
@@ -51,29 +51,31 @@ class PutAway:
     """Of what was read, by who read it."""
 
 
-class Attempt:
+class ArchiveAttempt:
     """To put fresh records away. It is thrown away whole, or committed whole."""
 
-    def __init__(self, spark: SparkSession, archive: Archive, compaction: Compaction, manner: Manner) -> None:
-        self.place = Place(spark, compaction.location)
-        self._writer = Writer(self.place, compaction)
-        self.scratch = Scratch(self.place, f"{compaction.folder}/scratch")
-        self._merge = Merge(self.place, self.scratch, archive)
+    def __init__(
+        self, spark: SparkSession, archive: Archive, compaction: Compaction, manner: CompactionOptions
+    ) -> None:
+        self.place = HadoopFolder(spark, compaction.location)
+        self._writer = ArchiveWriter(self.place, compaction)
+        self.scratch = ScratchFolder(self.place, f"{compaction.folder}/scratch")
+        self._merge = ArchiveMerge(self.place, self.scratch, archive)
         self._manner = manner
         self._roots: DataFrame | None = None
 
-    def put_away(self, fresh: DataFrame, expected: int, now: datetime) -> PutAway:
+    def put_away(self, fresh: DataFrame, expected: int, now: datetime) -> AttemptResult:
         """``fresh``: the columns of the archive and the day; ``expected``: how many rows it has to have."""
         self._manner.say("Reading the records")
         if self._merge.live(RECORDS):
             fresh = self.scratch.kept(fresh)
-        sorted_out = self._merge.sorted_out(fresh)
-        records = self._writer.write(RECORDS, sorted_out.new)
+        split = self._merge.split_new(fresh)
+        records = self._writer.write(RECORDS, split.new)
         archived = sum(file.rows for file in records)
-        if archived + sorted_out.there != expected:
+        if archived + split.there != expected:
             raise ArchiveUnusable(
                 f"{expected} records were to be archived, and {archived} were read that are new and "
-                f"{sorted_out.there} that are there already. Nothing was committed."
+                f"{split.there} that are there already. Nothing was committed."
             )
         removed: list[str] = []
         leaves = rebuilt = 0
@@ -82,20 +84,20 @@ class Attempt:
             new = read(self.place, RECORDS, [file.path for file in records])
             roots = self._roots = new.select("root_id").distinct()
             whole, rows = new.select(*RECORD_COLUMNS), archived
-            if sorted_out.archived is not None:
+            if split.archived is not None:
                 roots = self.scratch.kept(roots)
-                before = self.scratch.kept(sorted_out.archived.join(roots, "root_id", "left_semi"))
+                before = self.scratch.kept(split.archived.join(roots, "root_id", "left_semi"))
                 rebuilt = before.select("root_id").distinct().count()
                 whole, rows = whole.unionByName(before), rows + before.count()
-            finish = Finish(now, self.place.location)
-            traced = traces(whole, rows, finish, self._manner.big, self.scratch)
+            finish = FinalStep(now, self.place.location)
+            traced = trace_records(whole, rows, finish, self._manner.big, self.scratch)
             leaves, removed = self._write_traces(traced, roots, rebuilt > 0)
-        return PutAway(
+        return AttemptResult(
             added=self._writer.added,
             removed=removed,
             read=expected,
             archived=archived,
-            already_there=sorted_out.there,
+            already_there=split.there,
             traces=leaves,
             rebuilt=rebuilt,
             digest=content_digest(file.digest for file in records),
@@ -111,7 +113,7 @@ class Attempt:
         for kind in (TRACES, JSONL) if lines else (TRACES,):
             self._manner.say("Writing the traces" if kind == TRACES else "Writing the lines of JSON")
             rows = traced if kind == TRACES else _as_lines(traced)
-            old = self._merge.replaced(kind, roots) if rebuilt else Old()
+            old = self._merge.replaced(kind, roots) if rebuilt else ReplacedFiles()
             if old.staying is not None:
                 kept = self.scratch.kept(old.staying)
                 staying += kept.count() if kind == TRACES else 0
@@ -120,7 +122,7 @@ class Attempt:
             self._writer.write(kind, rows)
         return sum(file.rows for file in self._writer.added if file.kind == TRACES) - staying, removed
 
-    def concerns(self, since: Since, put: PutAway) -> bool:
+    def concerns(self, since: LaterCommits, put: AttemptResult) -> bool:
         """Whether this would have come out otherwise, had it begun after what others have committed since.
 
         It was made of the records of its roots, and of the files that it takes the place of. A file that others have

@@ -14,14 +14,14 @@ from uuid import uuid4
 
 from headwater.errors import ArchiveUnusable
 from headwater.records.archive.archive import Archive, Compaction, day_number
-from headwater.records.archive.attempts import TRIES, too_busy, try_to_commit
-from headwater.records.compaction.archive_attempt import Attempt, Manner, PutAway
-from headwater.records.compaction.events import Telling, hot_table
+from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
+from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
+from headwater.records.compaction.events import CompactionRun, hot_table_dataset
 from headwater.records.compaction.hot_source import hot_records
 from headwater.records.compaction.reaching import address_of
-from headwater.records.compaction.result import Compacted, told
+from headwater.records.compaction.result import CompactionResult, compaction_result
 from headwater.records.compaction.spark_sessions import ledger_session
-from headwater.store.records.scan import Scan
+from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,12 +40,12 @@ def compact(
     archive: str | None = None,
     day: date | None = None,
     everything: bool = False,
-    manner: Manner | None = None,
+    manner: CompactionOptions | None = None,
     now: datetime | None = None,
-) -> Compacted:
+) -> CompactionResult:
     """Archive the hot records of all days that are over (UTC), of one ``day``, or of ``everything``; then let those
     expire that are archived and past their time."""
-    manner = manner or Manner()
+    manner = manner or CompactionOptions()
     books = Archive(store._database, archive)
     session = ledger_session(spark)
     moment = now or datetime.now(UTC)
@@ -75,7 +75,9 @@ class _Wanted:
 
 
 class _Compaction:
-    def __init__(self, store: Store, spark: SparkSession, archive: Archive, wanted: _Wanted, manner: Manner) -> None:
+    def __init__(
+        self, store: Store, spark: SparkSession, archive: Archive, wanted: _Wanted, manner: CompactionOptions
+    ) -> None:
         self._store = store
         self._spark = spark
         self._archive = archive
@@ -83,13 +85,13 @@ class _Compaction:
         self._manner = manner
         self._database = store._database
 
-    def run(self) -> Compacted:
-        telling: Telling | None = None
+    def run(self) -> CompactionResult:
+        telling: CompactionRun | None = None
         compaction: Compaction | None = None
         try:
-            for _ in range(TRIES):
+            for _ in range(MAX_COMMIT_TRIES):
                 seen, upto = self._archive.head(), self._archive.watermark()
-                days = self._wanted.of(self._archive.fresh_days(upto))
+                days = self._wanted.of(self._archive.unarchived_days(upto))
                 if not days:
                     return self._nothing(telling)
                 if telling is None:
@@ -101,20 +103,22 @@ class _Compaction:
                     continue  # what was counted is not what it would begin from
                 put = self._once(compaction, days, upto, telling)
                 if put is not None:
-                    return told(compaction, telling.run_id, tuple(sorted(days)), put)
-            raise too_busy()
+                    return compaction_result(compaction, telling.run_id, tuple(sorted(days)), put)
+            raise too_many_commits()
         except BaseException as error:
             # What fails after the commit, like removing old files, takes nothing back.
             if telling is not None and not (compaction and self._archive.committed(compaction.id)):
                 telling.failed(error)
             raise
 
-    def _once(self, compaction: Compaction, days: Mapping[date, int], upto: int, telling: Telling) -> PutAway | None:
+    def _once(
+        self, compaction: Compaction, days: Mapping[date, int], upto: int, telling: CompactionRun
+    ) -> AttemptResult | None:
         expected = sum(days.values())
 
-        scan = Scan(*address_of(self._database), upto=upto, days=tuple(sorted(map(day_number, days))))
+        scan = HotScan(*address_of(self._database), upto=upto, days=tuple(sorted(map(day_number, days))))
 
-        def put_away(attempt: Attempt) -> PutAway:
+        def put_away(attempt: ArchiveAttempt) -> AttemptResult:
             # Beside Spark, by another way to the same rows: what they were is not said by who has to archive them.
             with ThreadPoolExecutor(1) as beside:
                 checksum = beside.submit(scan.checksum)
@@ -124,7 +128,7 @@ class _Compaction:
                 raise ArchiveUnusable(f"{expected} records were to be archived, and {rows} are there. Try again.")
             return replace(put, source_checksum=f"sha256-records:{hashed}")
 
-        return try_to_commit(
+        return try_commit(
             self._spark,
             self._archive,
             compaction,
@@ -134,26 +138,26 @@ class _Compaction:
             within=lambda conn, put: telling.completed(put, conn),
         )
 
-    def _fresh(self, scan: Scan, expected: int) -> DataFrame:
+    def _fresh(self, scan: HotScan, expected: int) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
         hot = hot_records(self._spark, scan, max(tasks, -(-expected // _ROWS_A_PART)))
-        return as_recorded(hot)
+        return to_archive_columns(hot)
 
-    def _telling(self) -> Telling:
+    def _telling(self) -> CompactionRun:
         settings = {"big": self._manner.big, "jsonl": self._manner.jsonl}
-        source, location = hot_table(self._database), self._archive.location
-        return Telling(self._store, str(uuid4()), "records.compact", source, location, settings)
+        source, location = hot_table_dataset(self._database), self._archive.location
+        return CompactionRun(self._store, str(uuid4()), "records.compact", source, location, settings)
 
-    def _nothing(self, telling: Telling | None) -> Compacted:
+    def _nothing(self, telling: CompactionRun | None) -> CompactionResult:
         """Somebody else may have done it while this was at work."""
-        nothing = PutAway()
+        nothing = AttemptResult()
         if telling is not None:
             telling.completed(nothing)
         run_id = None if telling is None else telling.run_id
-        return told(Compaction("", None, self._archive.location), run_id, (), nothing)
+        return compaction_result(Compaction("", None, self._archive.location), run_id, (), nothing)
 
 
-def as_recorded(hot: DataFrame) -> DataFrame:
+def to_archive_columns(hot: DataFrame) -> DataFrame:
     """Rows as the hot table has them, with the columns of the archive."""
     from pyspark.sql import functions as F
 

@@ -24,7 +24,7 @@ from headwater.store.fold.memory import Memory
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headwater.records.compaction.archive_attempt import PutAway
+    from headwater.records.compaction.archive_attempt import AttemptResult
     from headwater.store.engine.database import Database, Transaction
     from headwater.store.store import Store
 
@@ -32,7 +32,7 @@ _PRODUCER = "urn:headwater:records"
 _RUN_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 
 
-def hot_table(database: Database) -> Dataset:
+def hot_table_dataset(database: Database) -> Dataset:
     """By the names that OpenLineage has for tables of a database."""
     url = database.url
     if database.is_sqlite:
@@ -40,21 +40,21 @@ def hot_table(database: Database) -> Dataset:
     return Dataset(f"postgres://{url.host or 'localhost'}:{url.port or 5432}", f"{url.database}.public.record_hot")
 
 
-def folder(location: str, below: str = "") -> Dataset:
+def folder_dataset(location: str, below: str = "") -> Dataset:
     scheme, _, rest = location.partition("://") if "://" in location else ("file", "", location)
     host, _, path = rest.partition("/")
     name = f"{path}/{below}".rstrip("/")
     return Dataset(f"{scheme}://{host}", name) if host else Dataset("file", f"/{name}")
 
 
-def checksum_of(files: Iterable[ArchiveFile], kind: str) -> str:
+def files_checksum(files: Iterable[ArchiveFile], kind: str) -> str:
     """Of the files of a kind: which they are and what they hold, as it was read back."""
     told = sorted([file.path, file.rows, file.bytes, file.digest.hex()] for file in files if file.kind == kind)
     return f"sha256-digests:{sha256(canonical(told).encode()).hexdigest()}"
 
 
 @cache
-def own_code() -> dict[str, str]:
+def ledger_code() -> dict[str, str]:
     """Ours, by its version and the text of all its modules that have to do with records."""
     package, hashed = Path(__file__).parents[2], sha256()
     store = [*(package / "store" / "records").rglob("*.py"), package / "store" / "schema" / "record_tables.py"]
@@ -64,7 +64,7 @@ def own_code() -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Telling:
+class CompactionRun:
     """Tells the store of one run."""
 
     store: Store
@@ -77,16 +77,16 @@ class Telling:
     def started(self) -> None:
         self.store.ingest(self._event("START", {}, inputs=[self.source], outputs=[]))
 
-    def completed(self, put: PutAway, conn: Transaction | None = None) -> None:
+    def completed(self, put: AttemptResult, conn: Transaction | None = None) -> None:
         """Given the transaction that makes the files count, in that one: the run has ended if and only if they do."""
         counts = (put.read, put.archived, put.already_there, put.refused)
         ledger = Ledger((SourceLedger(str(self.source), *counts),))
-        outputs = [folder(self.location, kind) for kind in (RECORDS, TRACES)]
+        outputs = [folder_dataset(self.location, kind) for kind in (RECORDS, TRACES)]
         manifest = {
             **self._known(),
             "inputChecksums": {} if put.source_checksum is None else {str(self.source): put.source_checksum},
             "outputChecksums": {
-                str(output): checksum_of(put.added, kind)
+                str(output): files_checksum(put.added, kind)
                 for output, kind in zip(outputs, (RECORDS, TRACES), strict=True)
             },
         }
@@ -106,7 +106,7 @@ class Telling:
 
     def _known(self) -> dict[str, Any]:
         """What a run can be told by, whatever becomes of it: its settings, the code, and what it makes of what."""
-        config, code = dict(self.settings), own_code()
+        config, code = dict(self.settings), ledger_code()
         design = {"job": self.job, "reads": str(self.source), "records": RECORDED, "traces": TRACED}
         return {
             "configHash": digest_of(config),

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def absolute(location: str) -> str:
+def absolute_location(location: str) -> str:
     """A path of this machine is made whole; a URI stays."""
     return location if "://" in location else str(Path(location.removeprefix("file:")).absolute())
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HadoopFile:
     """A file: its path below the folder that was asked for, and its size."""
 
     path: str
     bytes: int
 
 
-class Place:
+class HadoopFolder:
     """Paths are relative to ``location``, which is a path or a URI."""
 
     def __init__(self, spark: SparkSession, location: str) -> None:
@@ -45,11 +45,11 @@ class Place:
     def full(self, path: str) -> str:
         return str(self._at(path).toString())
 
-    def files(self, folder: str) -> list[Found]:
+    def files(self, folder: str) -> list[HadoopFile]:
         """All below the folder that are not hidden, by path. One that somebody removes meanwhile may be missing."""
         return sorted(self._below(self._at(folder), ""), key=lambda file: file.path)
 
-    def _below(self, folder: Any, prefix: str) -> Iterator[Found]:
+    def _below(self, folder: Any, prefix: str) -> Iterator[HadoopFile]:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
         try:
@@ -65,7 +65,7 @@ class Place:
             if entry.isDirectory():
                 yield from self._below(entry.getPath(), f"{prefix}{name}/")
             else:
-                yield Found(f"{prefix}{name}", int(entry.getLen()))
+                yield HadoopFile(f"{prefix}{name}", int(entry.getLen()))
 
     def listed(self, kinds: Sequence[str]) -> list[str]:
         """All files below the folders of these kinds, whether or not they count."""
@@ -90,14 +90,14 @@ class Place:
         return self._path(self._root, path)
 
 
-class Scratch:
+class ScratchFolder:
     """Frames that were computed once: as Parquet, so that no executor has to remember them.
 
     Steps that build on each other would otherwise be computed again and again, and what executors keep is gone with
     them.
     """
 
-    def __init__(self, place: Place, folder: str) -> None:
+    def __init__(self, place: HadoopFolder, folder: str) -> None:
         self._place = place
         self._folder = folder
         self._count = 0

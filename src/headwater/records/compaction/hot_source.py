@@ -8,8 +8,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from headwater.records.compaction.shipping import ship
-from headwater.store.records.scan import SCHEMA, Scan
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.store.records.scan import SCHEMA, HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def hot_records(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
+def hot_records(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
     """Root by root within a partition, whole roots in each."""
-    ship()
+    register_shipped_modules()
     try:
         import pyspark.sql.datasource  # noqa: F401 (Spark 4 and later)
     except ImportError:
@@ -27,7 +27,7 @@ def hot_records(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
     return _by_source(spark, scan, parts)
 
 
-def _by_function(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
+def _by_function(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
     ranges = scan.ranges(parts)
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
@@ -38,7 +38,7 @@ def _by_function(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
     return spark.range(0, parts, 1, parts).mapInArrow(read, SCHEMA)
 
 
-def _by_source(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
+def _by_source(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
     """The address is part of the class and no option: options are shown in plans, and it may hold a password."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 

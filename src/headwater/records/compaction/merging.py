@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from headwater.model.records import key_of_id
 from headwater.records.archive.archive import JSONL, RECORDS, Archive, ArchiveFile
-from headwater.records.compaction.writing import ROOTS, read
+from headwater.records.compaction.writing import ROOT_EXPRESSIONS, read
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS, TRACE_COLUMNS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Place, Scratch
+    from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
 
 _SAME = ["root_id", "node_id", "digest"]
 _FEW = 1_000
@@ -27,7 +27,7 @@ _FEW = 1_000
 
 
 @dataclass(frozen=True)
-class Fresh:
+class RecordSplit:
     """``new`` are the records that the archive does not have, ``archived`` all that it has of their roots."""
 
     new: DataFrame
@@ -37,7 +37,7 @@ class Fresh:
 
 
 @dataclass(frozen=True)
-class Old:
+class ReplacedFiles:
     """Files of one kind that hold traces which have to go, and the rows in them that have to stay."""
 
     paths: Sequence[str] = ()
@@ -45,11 +45,11 @@ class Old:
 
 
 @dataclass
-class Merge:
+class ArchiveMerge:
     """Of one compaction, with the archive as it was when that began."""
 
-    place: Place
-    scratch: Scratch
+    place: HadoopFolder
+    scratch: ScratchFolder
     archive: Archive
     _live: dict[str, list[ArchiveFile]] = field(default_factory=dict)
 
@@ -58,30 +58,30 @@ class Merge:
             self._live[kind] = self.archive.live(kind)
         return self._live[kind]
 
-    def sorted_out(self, fresh: DataFrame) -> Fresh:
+    def split_new(self, fresh: DataFrame) -> RecordSplit:
         """``fresh`` is evaluated more than once. It may hold a record twice, or one that is archived."""
         holding = self._holding(RECORDS, fresh.select("root_id").distinct()) if self.live(RECORDS) else []
         if not holding:
-            return Fresh(fresh, 0, None)
+            return RecordSplit(fresh, 0, None)
         roots = fresh.select("root_id").distinct()
         archived = self.scratch.kept(read(self.place, RECORDS, holding).join(roots, "root_id", "left_semi"))
         known = archived.select(*_SAME)
         there = fresh.join(known, _SAME, "left_semi").count()
         new = fresh.join(known, _SAME, "left_anti").select(*RECORD_COLUMNS, "day")
-        return Fresh(new, there, archived.select(*RECORD_COLUMNS))
+        return RecordSplit(new, there, archived.select(*RECORD_COLUMNS))
 
-    def replaced(self, kind: str, roots: DataFrame) -> Old:
+    def replaced(self, kind: str, roots: DataFrame) -> ReplacedFiles:
         """What has to be written anew when these roots are."""
         holding = self._holding(kind, roots) if self.live(kind) else []
         if not holding:
-            return Old()
+            return ReplacedFiles()
         from pyspark.sql import functions as F
 
         rows = read(self.place, kind, holding)
         columns = ["value"] if kind == JSONL else list(TRACE_COLUMNS)
-        named = rows.withColumn("_root", F.expr(ROOTS[kind]))
+        named = rows.withColumn("_root", F.expr(ROOT_EXPRESSIONS[kind]))
         staying = named.join(roots.toDF("_root"), "_root", "left_anti").select(*columns, "day")
-        return Old(holding, staying)
+        return ReplacedFiles(holding, staying)
 
     def _holding(self, kind: str, roots: DataFrame) -> list[str]:
         """The live files that hold one of these roots."""
@@ -94,7 +94,7 @@ class Merge:
         if not files:
             return []
         rows = read(self.place, kind, [file.path for file in files])
-        named = rows.select(F.expr(ROOTS[kind]).alias("root_id"), F.col("_metadata.file_name").alias("file"))
+        named = rows.select(F.expr(ROOT_EXPRESSIONS[kind]).alias("root_id"), F.col("_metadata.file_name").alias("file"))
         found = named.join(roots.toDF("root_id"), "root_id", "left_semi").select("file").distinct().collect()
         names = {row.file for row in found}
         return [file.path for file in files if file.path.rpartition("/")[2] in names]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headwater.records.archive.archive import Compaction
-    from headwater.records.compaction.archive_attempt import PutAway
+    from headwater.records.compaction.archive_attempt import AttemptResult
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     """``read`` = ``archived`` + ``already_there`` + ``refused``, or nothing would have been committed."""
 
     id: str | None
@@ -34,8 +34,10 @@ class Compacted:
         return {**asdict(self), "days": [day.isoformat() for day in self.days]}
 
 
-def told(compaction: Compaction, run_id: str | None, days: tuple[date, ...], put: PutAway) -> Compacted:
-    return Compacted(
+def compaction_result(
+    compaction: Compaction, run_id: str | None, days: tuple[date, ...], put: AttemptResult
+) -> CompactionResult:
+    return CompactionResult(
         id=compaction.id or None,
         run_id=run_id,
         location=compaction.location,

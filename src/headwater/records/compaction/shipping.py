@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-SENT = (
+SHIPPED_MODULES = (
     "headwater.formats.openlineage.text",
     "headwater.model.records",
     "headwater.records.tracing.components",
@@ -20,10 +20,10 @@ SENT = (
 """They import nothing of ours but each other."""
 
 
-def ship() -> None:
+def register_shipped_modules() -> None:
     """From here on, what these modules hold is pickled whole and not by its name."""
     from pyspark import cloudpickle
 
     by_value: Any = cloudpickle.register_pickle_by_value
-    for name in SENT:
+    for name in SHIPPED_MODULES:
         by_value(import_module(name))

@@ -26,10 +26,10 @@ _SETTINGS = {
 def ledger_session(spark: SparkSession) -> SparkSession:
     """Of the same application."""
     session = spark.newSession()
-    set_up(session)
+    configure_session(session)
     return session
 
 
-def set_up(session: SparkSession) -> None:
+def configure_session(session: SparkSession) -> None:
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)

@@ -11,9 +11,9 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ArchiveUnusable
-from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK, ArchiveFile, Compaction, FileKeys
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.file_totals import TALLY, put_together, tallied
+from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK_FOLDER, ArchiveFile, Compaction, FileKeys
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.file_totals import TOTALS_SCHEMA, merge_totals, total_files
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORDED, TRACE_COLUMNS, TRACED
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Place
+    from headwater.records.compaction.hadoop_fs import HadoopFolder
 
 COLUMNS: dict[str, Sequence[str]] = {RECORDS: RECORD_COLUMNS, TRACES: TRACE_COLUMNS, JSONL: ("value",)}
 SCHEMAS = {RECORDS: RECORDED, TRACES: TRACED, JSONL: "value string, day date"}
-ROOTS = {RECORDS: "root_id", TRACES: "root_id", JSONL: "get_json_object(value, '$.root_id')"}
+ROOT_EXPRESSIONS = {RECORDS: "root_id", TRACES: "root_id", JSONL: "get_json_object(value, '$.root_id')"}
 """Whose root a row is of."""
 _LOW = 0xFFFFFFFF
 _DIGESTS = {
@@ -37,7 +37,7 @@ _DIGESTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class RowSums:
     """Of rows, in whatever order: how many, and the two halves of their hashes added up."""
 
     rows: int
@@ -45,7 +45,7 @@ class Sums:
     low: int
 
 
-def summing(kind: str) -> list[Column]:
+def sum_aggregates(kind: str) -> list[Column]:
     """The aggregates that make :class:`Sums` of rows of that kind, with their day."""
     from pyspark.sql import functions as F
 
@@ -66,10 +66,10 @@ def _halves(kind: str) -> tuple[Column, Column]:
     return F.shiftright(hashed, 32), hashed.bitwiseAND(F.lit(_LOW))
 
 
-class Writer:
+class ArchiveWriter:
     """Of one compaction."""
 
-    def __init__(self, place: Place, compaction: Compaction) -> None:
+    def __init__(self, place: HadoopFolder, compaction: Compaction) -> None:
         self._place = place
         self._compaction = compaction
         self._renamed: list[str] = []
@@ -81,10 +81,10 @@ class Writer:
 
         seen = Observation()
         staged = f"{self._compaction.folder}/{kind}"
-        rows = frame.select("day", *COLUMNS[kind]).observe(seen, *summing(kind))
+        rows = frame.select("day", *COLUMNS[kind]).observe(seen, *sum_aggregates(kind))
         writer = rows.write.partitionBy("day")
         writer.text(self._place.full(staged)) if kind == JSONL else writer.parquet(self._place.full(staged))
-        handed = Sums(**{"rows": 0, "high": 0, "low": 0, **seen.get})
+        handed = RowSums(**{"rows": 0, "high": 0, "low": 0, **seen.get})
         sizes = self._named(kind, staged)
         files = self._read_back(kind, handed, sizes)
         self.added += files
@@ -103,9 +103,9 @@ class Writer:
         self._place.sync(named)
         return named
 
-    def _read_back(self, kind: str, handed: Sums, named: dict[str, tuple[date, int]]) -> list[ArchiveFile]:
-        tallies = tally(self._place, kind, list(named)) if named else []
-        found = Sums(*(sum(each[name] for each in tallies) for name in ("rows", "high", "low")))
+    def _read_back(self, kind: str, handed: RowSums, named: dict[str, tuple[date, int]]) -> list[ArchiveFile]:
+        tallies = file_totals(self._place, kind, list(named)) if named else []
+        found = RowSums(*(sum(each[name] for each in tallies) for name in ("rows", "high", "low")))
         if found != handed:
             raise ArchiveUnusable(
                 f"What was written to {self._place.location} is not what was to be archived: {handed.rows} rows were "
@@ -127,21 +127,21 @@ class Writer:
 
     def clear(self) -> None:
         """It was committed, and so no other will be."""
-        self._place.remove([f"{WORK}/{self._compaction.id}"])
+        self._place.remove([f"{WORK_FOLDER}/{self._compaction.id}"])
 
 
-def read(place: Place, kind: str, paths: Sequence[str]) -> DataFrame:
+def read(place: HadoopFolder, kind: str, paths: Sequence[str]) -> DataFrame:
     """Files of the archive, with their day."""
     reader = place.spark.read.option("basePath", place.full(kind)).schema(SCHEMAS[kind])
     full = [place.full(path) for path in paths]
     return reader.text(full) if kind == JSONL else reader.parquet(*full)
 
 
-def tally(place: Place, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]:
-    """What each file holds, in the words of :data:`~headwater.records.executor.file_totals.TALLY`."""
+def file_totals(place: HadoopFolder, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """What each file holds, in the words of :data:`~headwater.records.executor.file_totals.TOTALS_SCHEMA`."""
     from pyspark.sql import functions as F
 
-    ship()
+    register_shipped_modules()
     high, low = _halves(kind)
     nodes = _key("node_id") if kind == RECORDS else "cast(null as binary)"
     told = read(place, kind, paths).select(
@@ -149,14 +149,14 @@ def tally(place: Place, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]
         F.expr(_DIGESTS[kind]).alias("digest"),
         high,
         low,
-        F.expr(_key(ROOTS[kind])).alias("root_key"),
+        F.expr(_key(ROOT_EXPRESSIONS[kind])).alias("root_key"),
         F.expr(nodes).alias("node_key"),
     )
     by_file: dict[str, dict[str, Any]] = {}
-    for row in told.mapInArrow(tallied, TALLY).collect():
+    for row in told.mapInArrow(total_files, TOTALS_SCHEMA).collect():
         each = {name: bytes(value) if isinstance(value, bytearray) else value for name, value in row.asDict().items()}
         before = by_file.get(row.file)
-        by_file[row.file] = each if before is None else put_together(before, each)
+        by_file[row.file] = each if before is None else merge_totals(before, each)
     return list(by_file.values())
 
 

@@ -10,7 +10,7 @@ from headwater.records.executor import bloom_filter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-TALLY = (
+TOTALS_SCHEMA = (
     "file string, rows long, digest binary, high long, low long, first binary, last binary, roots binary, nodes binary"
 )
 """``digest``: the sum of the rows' digests; ``high`` and ``low``: the sums of the two halves of a hash of them;
@@ -30,7 +30,7 @@ class _File:
     nodes: list[Any] = field(default_factory=list)
 
 
-def tallied(batches: Iterable[Any]) -> Iterator[Any]:
+def total_files(batches: Iterable[Any]) -> Iterator[Any]:
     """Of rows (file, digest, high, low, root key, node key), a row for each file. For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
@@ -57,13 +57,13 @@ def tallied(batches: Iterable[Any]) -> Iterator[Any]:
     rows = [_told(name, its) for name, its in files.items()]
     binary, number = pa.binary(), pa.int64()
     types = (pa.string(), number, binary, number, number, binary, binary, binary, binary)
-    names = [each.split()[0] for each in TALLY.split(", ")]
+    names = [each.split()[0] for each in TOTALS_SCHEMA.split(", ")]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     arrays = [pa.array(values, type) for values, type in zip(columns, types, strict=True)]
     yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def put_together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def merge_totals(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Of one file that was read in two pieces."""
     sums = {name: one[name] + other[name] for name in ("rows", "high", "low")}
     digest = (int.from_bytes(one["digest"], "big") + int.from_bytes(other["digest"], "big")) % _MODULUS

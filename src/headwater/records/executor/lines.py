@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-LINES = (
+LINE_SCHEMA = (
     "root_id string, node_id string, parent_ids array<string>, action_taken string, storage_location string, "
     "recordedAt bigint, recorded_at timestamp, digest binary, day date, "
     "line string, file string, landed bigint, nth bigint, reason string"
@@ -20,7 +20,7 @@ _LINE = ("line", "file", "landed", "nth")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def reading_lines(read_request: Callable[..., Any]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def line_reader(read_request: Callable[..., Any]) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """For `mapInArrow` over (line, file, landed, nth): ``landed`` in microseconds, ``nth`` tells equal lines apart."""
 
     def read(batches: Iterable[Any]) -> Iterator[Any]:

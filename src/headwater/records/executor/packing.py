@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(batches: Iterable[Any]) -> Iterator[Any]:
+def pack_pairs(batches: Iterable[Any]) -> Iterator[Any]:
     """Two columns of numbers as the bytes of both, one row a batch. For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
@@ -21,7 +21,7 @@ def packed(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays([pa.array([np.concatenate(both).tobytes()], pa.binary())], ["pairs"])
 
 
-def unpacked(values: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unpack_pairs(values: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     import numpy as np
 
     pairs = [np.frombuffer(value, dtype=np.int64).reshape(2, -1) for value in values]

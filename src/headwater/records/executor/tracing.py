@@ -11,17 +11,17 @@ _PIECE = 50_000
 """Rows at which a piece is cut, at the end of the root that is at hand."""
 
 
-def by_roots(trace: Callable[[Any], Iterable[Any]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def trace_by_roots(trace: Callable[[Any], Iterable[Any]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """For `mapInArrow` over rows whose roots lie together; ``trace`` gets tables of whole roots."""
 
     def traced(batches: Iterable[Any]) -> Iterator[Any]:
-        for table in pieces(batches):
+        for table in whole_root_tables(batches):
             yield from trace(table)
 
     return traced
 
 
-def pieces(batches: Iterable[Any]) -> Iterator[Any]:
+def whole_root_tables(batches: Iterable[Any]) -> Iterator[Any]:
     """Tables of whole roots. No more is held than a piece and the root that goes on beyond it."""
     import pyarrow as pa
 

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
-def walked(distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def walk_by_roots(
+    distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]],
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """For `mapInArrow` over (root, child, parent), in which a root's rows lie together."""
 
     def walk(batches: Iterable[Any]) -> Iterator[Any]:
@@ -36,15 +38,15 @@ def _roots(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         cuts = [0, *(np.flatnonzero(np.diff(root)) + 1).tolist(), len(root)]
         for begin, end in pairwise(cuts):
             if held and root[begin] != at:
-                yield _put_together(held)
+                yield _concatenate(held)
                 held = []
             at = root[begin]
             held.append([each[begin:end] for each in ends])
     if held:
-        yield _put_together(held)
+        yield _concatenate(held)
 
 
-def _put_together(held: list[Any]) -> tuple[Any, Any]:
+def _concatenate(held: list[Any]) -> tuple[Any, Any]:
     import numpy as np
 
     child, parent = (np.concatenate(parts) for parts in zip(*held, strict=True))

@@ -27,7 +27,7 @@ _IN_MEMORY = 8 * 2**20
 _AT_ONCE = 1_000
 
 
-class Letters:
+class RefusedLines:
     def __init__(self) -> None:
         self._kept = SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", errors="surrogatepass")  # noqa: SIM115
 
@@ -60,12 +60,12 @@ class Letters:
             yield body, reason
 
 
-def is_line(body: Any) -> bool:
+def is_refused_line(body: Any) -> bool:
     """Whether a message is a line of a request file, and no record."""
     return isinstance(body, dict) and isinstance(body.get("line"), str) and "root_id" not in body
 
 
-def records_in(body: dict[str, Any], landed: int) -> list[Record]:
+def records_of_line(body: dict[str, Any], landed: int) -> list[Record]:
     """The records of such a line, with the ids that the stream gives them. ValueError where one of them is none."""
     told = str(body.get("file", "")), int(body.get("landed", landed)), int(body.get("nth", 1))
     records, refused = read_line(body["line"], *told, read_request)

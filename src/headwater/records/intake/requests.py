@@ -17,10 +17,10 @@ from typing import Any
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.records import EPOCH, Record, Refusal
 
-MOST_IN_ID = 1_024
-MOST_IN_ACTION = 256
-MOST_IN_LOCATION = 8_192
-MOST_PARENTS = 10_000
+MAX_ID_LENGTH = 1_024
+MAX_ACTION_LENGTH = 256
+MAX_LOCATION_LENGTH = 8_192
+MAX_PARENTS = 10_000
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 _SECONDS = (_EARLIEST - EPOCH).total_seconds(), (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH).total_seconds()
 
@@ -56,7 +56,7 @@ def read_request(
     return taken, refusals
 
 
-def read_document(document: Any) -> Record:
+def read_record(document: Any) -> Record:
     """A record as it was published. ValueError where it is none."""
     try:
         return _record(document, {}, EPOCH, _unnamed, 0)
@@ -95,28 +95,30 @@ def _record(own: Any, request: Mapping[str, Any], now: datetime, new_id: NewId, 
         value = own.get(field)
         return request.get(field) if value is None else value
 
-    root_id = _text("root_id", said("root_id"), MOST_IN_ID)
+    root_id = _text("root_id", said("root_id"), MAX_ID_LENGTH)
     its_own = own.get("parent_id") is not None or own.get("parent_ids") is not None
     parent_ids = _parents(own if its_own else request)
-    action_taken = _text("action_taken", said("action_taken"), MOST_IN_ACTION)
-    storage_location = _text("storage_location", said("storage_location"), MOST_IN_LOCATION)
+    action_taken = _text("action_taken", said("action_taken"), MAX_ACTION_LENGTH)
+    storage_location = _text("storage_location", said("storage_location"), MAX_LOCATION_LENGTH)
     # The exact time goes along with a document, because its seconds have lost it.
     time = said("recorded_at") if said("recorded_at") is not None else said("recordedAt")
     recorded_at = now if time is None else _moment(time)
     node_id = said("node_id")
-    node_id = new_id(place) if node_id is None else _text("node_id", node_id, MOST_IN_ID)
+    node_id = new_id(place) if node_id is None else _text("node_id", node_id, MAX_ID_LENGTH)
     return Record(root_id, node_id, parent_ids, action_taken, storage_location, recorded_at)
 
 
 def _parents(said: Mapping[str, Any]) -> tuple[str, ...]:
     one, many = said.get("parent_id"), said.get("parent_ids")
     if many is None:
-        return (_text("parent_id", one, MOST_IN_ID),)
+        return (_text("parent_id", one, MAX_ID_LENGTH),)
     if not isinstance(many, list | tuple):
         raise _Refused(f"parent_ids is a list, not {_kind(many)}")
-    if not 0 < len(many) <= MOST_PARENTS:
-        raise _Refused(f"parent_ids has {len(many):,} entries; 1 to {MOST_PARENTS:,} can be")
-    parents = tuple(dict.fromkeys(_text(f"parent_ids[{place}]", name, MOST_IN_ID) for place, name in enumerate(many)))
+    if not 0 < len(many) <= MAX_PARENTS:
+        raise _Refused(f"parent_ids has {len(many):,} entries; 1 to {MAX_PARENTS:,} can be")
+    parents = tuple(
+        dict.fromkeys(_text(f"parent_ids[{place}]", name, MAX_ID_LENGTH) for place, name in enumerate(many))
+    )
     if one is not None and one not in parents:
         raise _Refused("parent_id is not among parent_ids")
     return parents

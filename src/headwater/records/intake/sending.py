@@ -15,7 +15,7 @@ from headwater.store.records import queue
 from headwater.store.records.audit import write_down
 from headwater.store.schema.tables import from_micros
 
-SENT = "records.sent"
+SENT_KIND = "records.sent"
 
 
 def send(database: Database, requests: Iterable[Any], now: Callable[[], int], actor: Actor | None = None) -> Sent:
@@ -30,7 +30,7 @@ def send(database: Database, requests: Iterable[Any], now: Callable[[], int], ac
         taken += [Taken(index, place, record.node_id) for place, record in found]
         records += [record for _, record in found]
     if records:
-        bodies = [queued(record) for record in records]
+        bodies = [queue_body(record) for record in records]
         deed = None if actor is None else _deed(records, len(refused))
         # The log is one chain, and whoever adds to it is alone.
         with database.write(alone=deed is not None) as conn:
@@ -40,7 +40,7 @@ def send(database: Database, requests: Iterable[Any], now: Callable[[], int], ac
     return Sent(tuple(taken), tuple(refused))
 
 
-def queued(record: Record) -> dict[str, Any]:
+def queue_body(record: Record) -> dict[str, Any]:
     """As it waits in the queue: the document, and the time to the microsecond."""
     return {**record.document(), "recorded_at": record.recorded_at.isoformat()}
 
@@ -49,4 +49,4 @@ def _deed(records: Sequence[Record], refused: int) -> Deed:
     """What was sent is known by the digests of the records, in the order they were sent in."""
     digest = sha256(b"".join(record.digest for record in records)).hexdigest()
     details = {"taken": str(len(records)), "refused": str(refused), "digest": f"sha256:{digest}"}
-    return Deed(SENT, "send", "records", None, details)
+    return Deed(SENT_KIND, "send", "records", None, details)

@@ -15,15 +15,15 @@ from uuid import uuid4
 
 from headwater.errors import RecordsError
 from headwater.records.archive.archive import Archive, Compaction
-from headwater.records.archive.attempts import TRIES, too_busy, try_to_commit
-from headwater.records.compaction.archive_attempt import Attempt, Manner, PutAway
-from headwater.records.compaction.events import Telling, folder
-from headwater.records.compaction.hadoop_fs import absolute
-from headwater.records.compaction.result import Compacted, told
-from headwater.records.compaction.shipping import ship
-from headwater.records.compaction.spark_sessions import ledger_session, set_up
-from headwater.records.executor.lines import LINES, reading_lines
-from headwater.records.intake.refused_lines import Letters
+from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
+from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
+from headwater.records.compaction.events import CompactionRun, folder_dataset
+from headwater.records.compaction.hadoop_fs import absolute_location
+from headwater.records.compaction.result import CompactionResult, compaction_result
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.compaction.spark_sessions import configure_session, ledger_session
+from headwater.records.executor.lines import LINE_SCHEMA, line_reader
+from headwater.records.intake.refused_lines import RefusedLines
 from headwater.records.intake.requests import read_request
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS
 from headwater.store.records import archive as books
@@ -51,8 +51,8 @@ def stream(
     archive: str | None = None,
     checkpoint: str | None = None,
     every: str | None = None,
-    manner: Manner | None = None,
-    done: Callable[[Compacted], None] = lambda _: None,
+    manner: CompactionOptions | None = None,
+    done: Callable[[CompactionResult], None] = lambda _: None,
 ) -> StreamingQuery:
     """Begin, and answer with Spark's query. What there is now, and no more, unless it is to look ``every`` so often.
 
@@ -60,25 +60,32 @@ def stream(
     """
     from pyspark.errors import AnalysisException
 
-    landing = absolute(landing)
-    intake = _Intake(store, Archive(store._database, archive), landing, manner or Manner(), done)
+    landing = absolute_location(landing)
+    intake = _Intake(store, Archive(store._database, archive), landing, manner or CompactionOptions(), done)
     session = ledger_session(spark)
     there = checkpoint or f"{intake.archive.location}/_checkpoints/{hashlib.sha256(landing.encode()).hexdigest()[:16]}"
     try:
         lines = session.readStream.option("maxFilesPerTrigger", _MOST_FILES).text(landing)
     except AnalysisException as wrong:
         raise RecordsError(f"The landing folder cannot be read: {str(wrong).partition(chr(10))[0]}") from wrong
-    told = lines.selectExpr(
+    lines_with_source = lines.selectExpr(
         "value as line", "_metadata.file_path as file", "unix_micros(_metadata.file_modification_time) as landed"
     )
-    writer = told.writeStream.foreachBatch(intake.batch).option("checkpointLocation", absolute(there))
+    writer = lines_with_source.writeStream.foreachBatch(intake.batch).option(
+        "checkpointLocation", absolute_location(there)
+    )
     writer = writer.trigger(availableNow=True) if every is None else writer.trigger(processingTime=every)
     return writer.start()
 
 
 class _Intake:
     def __init__(
-        self, store: Store, archive: Archive, landing: str, manner: Manner, done: Callable[[Compacted], None]
+        self,
+        store: Store,
+        archive: Archive,
+        landing: str,
+        manner: CompactionOptions,
+        done: Callable[[CompactionResult], None],
     ) -> None:
         self.archive = archive
         self._store = store
@@ -91,31 +98,36 @@ class _Intake:
         id = batch_id(str(spark.sparkContext.getLocalProperty(_QUERY)), number)
         if self.archive.committed(id):
             return
-        set_up(spark)
+        configure_session(spark)
         settings = {"big": self._manner.big, "jsonl": self._manner.jsonl}
-        source, location = folder(self._landing), self.archive.location
-        telling = Telling(self._store, str(uuid4()), "records.stream", source, location, settings)
+        source, location = folder_dataset(self._landing), self.archive.location
+        telling = CompactionRun(self._store, str(uuid4()), "records.stream", source, location, settings)
         telling.started()
         try:
-            with Letters() as letters:
-                for _ in range(TRIES):
+            with RefusedLines() as letters:
+                for _ in range(MAX_COMMIT_TRIES):
                     compaction = self.archive.begin("stream", run_id=telling.run_id, id=id)
                     put = self._once(spark, compaction, lines, letters, telling)
                     if put is not None:
-                        self._done(told(compaction, telling.run_id, (), put))
+                        self._done(compaction_result(compaction, telling.run_id, (), put))
                         return
-            raise too_busy()
+            raise too_many_commits()
         except BaseException as error:
             if not self.archive.committed(id):
                 telling.failed(error)
             raise
 
     def _once(
-        self, spark: SparkSession, compaction: Compaction, lines: DataFrame, letters: Letters, telling: Telling
-    ) -> PutAway | None:
+        self,
+        spark: SparkSession,
+        compaction: Compaction,
+        lines: DataFrame,
+        letters: RefusedLines,
+        telling: CompactionRun,
+    ) -> AttemptResult | None:
         now = datetime.now(UTC)
 
-        def put_away(attempt: Attempt) -> PutAway:
+        def put_away(attempt: ArchiveAttempt) -> AttemptResult:
             # Kept: what is read twice would otherwise be two readings.
             read = attempt.scratch.kept(_read(lines))
             refused = read.where("reason is not null")
@@ -133,11 +145,11 @@ class _Intake:
                 source_checksum=f"sha256-lines:{_checksum(lines)}",
             )
 
-        def tell(conn: Transaction, put: PutAway) -> None:
+        def tell(conn: Transaction, put: AttemptResult) -> None:
             telling.completed(put, conn)
             letters.add(conn, _micros(now))
 
-        return try_to_commit(spark, self.archive, compaction, self._manner, put_away, within=tell)
+        return try_commit(spark, self.archive, compaction, self._manner, put_away, within=tell)
 
     def _load(self) -> int:
         """A number of its own: of two contents of one node the one that came first holds, hot or not."""
@@ -153,10 +165,10 @@ def _read(lines: DataFrame) -> DataFrame:
     """Lines that are equal, in one file, are told apart by their number: where they stand makes no other difference."""
     from pyspark.sql import functions as F
 
-    ship()
+    register_shipped_modules()
     counted = lines.where("trim(line) != ''").groupBy("line", "file", "landed").agg(F.count("*").alias("times"))
     each = counted.select("line", "file", "landed", F.explode(F.sequence(F.lit(1), F.col("times"))).alias("nth"))
-    return each.mapInArrow(reading_lines(read_request), LINES)
+    return each.mapInArrow(line_reader(read_request), LINE_SCHEMA)
 
 
 def _checksum(lines: DataFrame) -> str:

@@ -17,10 +17,10 @@ from uuid import uuid4
 from headwater.errors import HeadwaterError, StoreError, UnknownRoot
 from headwater.records.archive.archive import Archive
 from headwater.records.archive.arrow import need_arrow
-from headwater.records.intake.loading import Loader, Terms, fail, take
+from headwater.records.intake.loading import DeliveryOptions, QueueLoader, fail_messages, take_messages
 from headwater.store.engine.database import Database, Transaction
 from headwater.store.records import queue
-from headwater.store.records.queue import Message
+from headwater.store.records.queue import QueueMessage
 from headwater.store.schema.tables import from_micros, to_micros
 
 _SECOND = 1_000_000
@@ -33,17 +33,17 @@ _EXPIRE_EVERY = 3600 * _SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
+class WorkerOptions:
     """What a worker is told. It loads when ``batch`` records wait, or the oldest of them has waited for ``window``."""
 
     window: timedelta = timedelta(minutes=1)
     batch: int = 100
-    terms: Terms = field(default_factory=Terms)
+    terms: DeliveryOptions = field(default_factory=DeliveryOptions)
     compact_at: time | None = time(1)
 
 
 @dataclass(slots=True)
-class Tally:
+class WorkerTotals:
     """What it has done so far."""
 
     loaded: int = 0
@@ -54,10 +54,10 @@ class Tally:
     expired: int = 0
 
 
-class Watching(Protocol):
+class WorkerObserver(Protocol):
     """Told as things happen."""
 
-    def progress(self, tally: Tally) -> None: ...
+    def progress(self, tally: WorkerTotals) -> None: ...
     def said(self, line: str) -> None: ...
 
 
@@ -68,13 +68,13 @@ class Worker:
         self,
         database: Database,
         archive: Archive,
-        working: Working,
+        working: WorkerOptions,
         *,
         now: Callable[[], int],
-        watching: Watching,
+        watching: WorkerObserver,
         compact: Callable[[], str],
     ) -> None:
-        self.tally = Tally()
+        self.tally = WorkerTotals()
         self._database = database
         self._archive = archive
         self._working = working
@@ -82,7 +82,7 @@ class Worker:
         self._now = now
         self._watching = watching
         self._compact = compact
-        self._loader = Loader(database, working.terms, now)
+        self._loader = QueueLoader(database, working.terms, now)
         self._stopping = threading.Event()
         self._compacting: threading.Thread | None = None
         self._tried = 0
@@ -93,7 +93,7 @@ class Worker:
         """End after what is at hand. May be called by a signal."""
         self._stopping.set()
 
-    def run(self, *, until_empty: bool = False) -> Tally:
+    def run(self, *, until_empty: bool = False) -> WorkerTotals:
         """Work until stopped or, if told so, until the queue has nothing left, not even what is to be tried again."""
         while not self._stopping.is_set():
             if not until_empty:
@@ -106,7 +106,7 @@ class Worker:
             self._stopping.wait(_LOOK_AGAIN)
         return self.tally
 
-    def once(self) -> Tally:
+    def once(self) -> WorkerTotals:
         """Load what waits, as one batch, and trace one root if one is asked for."""
         self._load(_AT_ONCE)
         self._trace()
@@ -137,7 +137,7 @@ class Worker:
         with self._database.read() as conn:
             if not queue.waiting(conn, queue.TRACE, self._now(), 1).count:
                 return False
-        messages, hopeless = take(self._database, self._terms, queue.TRACE, token, self._now(), 1)
+        messages, hopeless = take_messages(self._database, self._terms, queue.TRACE, token, self._now(), 1)
         for message in messages:
             with self._kept(message, token):
                 self._trace_one(message, token)
@@ -146,12 +146,12 @@ class Worker:
         self._watching.progress(self.tally)
         return bool(messages or hopeless)
 
-    def _trace_one(self, message: Message, token: str) -> None:
+    def _trace_one(self, message: QueueMessage, token: str) -> None:
         while self._load(_AT_ONCE, before=message.id):
             pass  # what was sent before a trace was asked for belongs to it
 
         def finish(conn: Transaction) -> None:
-            if not queue.still_held(conn, [message.id], token):
+            if not queue.held_ids(conn, [message.id], token):
                 raise _Lost
             queue.finish(conn, [message.id])
 
@@ -167,12 +167,12 @@ class Worker:
         except (HeadwaterError, OSError, ValueError) as error:
             reason = f"root '{error.asked}' has no records" if isinstance(error, UnknownRoot) else str(error)
             with self._database.write() as conn:
-                if queue.still_held(conn, [message.id], token):
+                if queue.held_ids(conn, [message.id], token):
                     self.tally.failed += 1
-                    self.tally.dead += fail(conn, self._terms, [(message, reason)], self._now())
+                    self.tally.dead += fail_messages(conn, self._terms, [(message, reason)], self._now())
 
     @contextmanager
-    def _kept(self, message: Message, token: str) -> Iterator[None]:
+    def _kept(self, message: QueueMessage, token: str) -> Iterator[None]:
         """Keep a message hidden for as long as it is worked on, which for a large root may be long."""
         done = threading.Event()
 
@@ -229,7 +229,7 @@ class Worker:
         if latest is not None and to_micros(latest.finished_at) >= self._tried:
             return  # another worker was quicker
         today = from_micros(self._now()).date()
-        if not any(day < today for day in self._archive.fresh_days(self._archive.watermark())):
+        if not any(day < today for day in self._archive.unarchived_days(self._archive.watermark())):
             return
         # Beside the loading, which must not wait for Spark. A commit is whole or not at all, so it may end with us.
         self._compacting = threading.Thread(target=self._compact_day, daemon=True)
@@ -248,7 +248,7 @@ class _Lost(Exception):
     """The message is no longer ours."""
 
 
-def _root_of(message: Message) -> str:
+def _root_of(message: QueueMessage) -> str:
     root_id = message.body.get("root_id") if isinstance(message.body, dict) else None
     if not isinstance(root_id, str) or not root_id:
         raise ValueError("the message names no root_id")

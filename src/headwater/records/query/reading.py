@@ -22,41 +22,41 @@ from headwater.records.archive.archive import Archive, ArchiveFile
 from headwater.records.archive.schemas import MICROS, RECORDS
 from headwater.store.engine.database import Database
 from headwater.store.records import hot
-from headwater.store.records.hot import Wanted
+from headwater.store.records.hot import RecordFilter
 from headwater.store.schema.tables import from_micros
 
 
-def hot_of_root(database: Database, root_id: str) -> pa.Table:
+def hot_records_of_root(database: Database, root_id: str) -> pa.Table:
     with database.read() as conn:
-        return _as_table(hot.of_root(conn, root_id))
+        return _as_table(hot.columns_of_root(conn, root_id))
 
 
-def archived_of_root(archive: Archive, root_id: str) -> pa.Table:
+def archived_records_of_root(archive: Archive, root_id: str) -> pa.Table:
     return _scan(archive, archive.live(RECORD_FILES, root_key=key_of_id(root_id)), pc.field("root_id") == root_id)
 
 
 def records_of_root(database: Database, archive: Archive, root_id: str) -> pa.Table:
     """Every record of a root that there is."""
-    fresh = hot_of_root(database, root_id)
-    return merged(archived_of_root(archive, root_id), fresh)
+    fresh = hot_records_of_root(database, root_id)
+    return merge_records(archived_records_of_root(archive, root_id), fresh)
 
 
-def merged(archived: pa.Table, fresh: pa.Table) -> pa.Table:
+def merge_records(archived: pa.Table, fresh: pa.Table) -> pa.Table:
     """What is in both counts once, as it was archived."""
-    return pa.concat_tables([archived, fresh.filter(pa.array(not_among(fresh, archived)))])
+    return pa.concat_tables([archived, fresh.filter(pa.array(is_new(fresh, archived)))])
 
 
-def not_among(fresh: pa.Table, archived: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def is_new(fresh: pa.Table, archived: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Which rows say something that no archived one does. A digest covers the root and the node as well."""
     there = pc.is_in(fresh["digest"], value_set=archived["digest"].combine_chunks())
     return ~np.asarray(there, dtype=bool)
 
 
-def find(
-    database: Database, rows: Sequence[Mapping[Any, Any]], archive: Archive, wanted: Wanted, limit: int
+def find_records(
+    database: Database, rows: Sequence[Mapping[Any, Any]], archive: Archive, wanted: RecordFilter, limit: int
 ) -> list[FoundRecord]:
     """Hot rows that were found, and what the archive has besides; the newest first."""
-    found = {bytes(row["digest"]): FoundRecord(hot.record_of(row), archived=False) for row in rows}
+    found = {bytes(row["digest"]): FoundRecord(hot.record_from_row(row), archived=False) for row in rows}
     files = archive.live(RECORD_FILES, root_key=None if wanted.root_id is None else key_of_id(wanted.root_id))
     if wanted.node_id is not None:
         files = archive.holding(files, [key_of_id(wanted.node_id)], sieve="nodes")
@@ -65,14 +65,14 @@ def find(
     newest = _scan(archive, files, _condition(wanted))
     if newest.num_rows > limit:
         newest = newest.take(pc.select_k_unstable(newest, limit, sort_keys=[("recorded_at", "descending")]))
-    for record, digest in zip(records_of(newest), newest["digest"].to_pylist(), strict=True):
+    for record, digest in zip(records_from_table(newest), newest["digest"].to_pylist(), strict=True):
         found.setdefault(digest, FoundRecord(record, archived=True))
     ordered = sorted(found.values(), key=lambda one: (one.record.root_id, one.record.node_id))
     chosen = sorted(ordered, key=lambda one: one.record.recorded_at, reverse=True)[:limit]
     if not chosen:
         return []
     with database.read() as conn:
-        contents = hot.contents_of(conn, [one.record for one in chosen])
+        contents = hot.content_digests(conn, [one.record for one in chosen])
     for root, node, digest in _archived_contents(archive, [one.record for one in chosen]):
         contents.setdefault((root, node), set()).add(digest)
     return [
@@ -90,7 +90,7 @@ def _archived_contents(archive: Archive, records: Sequence[Record]) -> Iterator[
     yield from zip(*(found[name].to_pylist() for name in ("root_id", "node_id", "digest")), strict=True)
 
 
-def some_archived_roots(archive: Archive, most: int) -> list[str]:
+def sample_archived_roots(archive: Archive, most: int) -> list[str]:
     """Roots that the archive has, of the newest days first."""
     files, found = archive.files() if archive.exists() else None, dict[str, None]()
     for file in reversed(archive.live(TRACE_FILES)):
@@ -101,7 +101,7 @@ def some_archived_roots(archive: Archive, most: int) -> list[str]:
     return list(found)[:most]
 
 
-def _condition(wanted: Wanted) -> pc.Expression | None:
+def _condition(wanted: RecordFilter) -> pc.Expression | None:
     terms = [
         pc.field(name) == value
         for name, value in (
@@ -146,7 +146,7 @@ def _as_table(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=RECORDS)
 
 
-def records_of(table: pa.Table) -> list[Record]:
+def records_from_table(table: pa.Table) -> list[Record]:
     names = ("root_id", "node_id", "parent_ids", "action_taken", "storage_location")
     times = table["recorded_at"].cast(pa.int64()).to_pylist()
     return [

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
-from headwater.records.compaction.compaction import as_recorded
-from headwater.records.compaction.hadoop_fs import Place
+from headwater.records.compaction.compaction import to_archive_columns
+from headwater.records.compaction.hadoop_fs import HadoopFolder
 from headwater.records.compaction.hot_source import hot_records
 from headwater.records.compaction.reaching import address_of
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.records.compaction.writing import SCHEMAS, read
-from headwater.store.records.scan import Scan
+from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.records.query.statements import Statement
+    from headwater.records.query.statements import LedgerStatement
     from headwater.store.store import Store
 
 _SAME = ["root_id", "node_id", "digest"]
@@ -33,19 +33,19 @@ _SHOWN = (
 )
 
 
-def make_views(store: Store, spark: SparkSession, books: Archive, statement: Statement) -> SparkSession:
+def create_views(store: Store, spark: SparkSession, books: Archive, statement: LedgerStatement) -> SparkSession:
     """A session that has them, and settings of its own."""
     session, tables = ledger_session(spark), statement.tables
 
     def hot(*, archived_too: bool) -> DataFrame:
-        scan = Scan(*address_of(store._database), upto=books.watermark(), archived_too=archived_too)
-        return as_recorded(hot_records(session, scan, session.sparkContext.defaultParallelism))
+        scan = HotScan(*address_of(store._database), upto=books.watermark(), archived_too=archived_too)
+        return to_archive_columns(hot_records(session, scan, session.sparkContext.defaultParallelism))
 
     def archived(kind: str) -> DataFrame:
         live = [file.path for file in books.live(kind)]
         if not live:
             return session.createDataFrame([], SCHEMAS[kind])
-        return read(Place(session, books.location), kind, live)
+        return read(HadoopFolder(session, books.location), kind, live)
 
     def every() -> DataFrame:
         """Each content once."""

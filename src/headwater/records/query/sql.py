@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.engines.paths import literal_paths
+from headwater.engines.paths import escape_globs
 from headwater.engines.sql import Sql, checked_text, identifier, sql
 from headwater.errors import ArchiveUnusable, EngineError, QueryError
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
 from headwater.records.compaction.reaching import address_of
-from headwater.records.query.statements import Statement, read_statement
-from headwater.store.records.scan import Scan
+from headwater.records.query.statements import LedgerStatement, parse_statement
+from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ _IN_CONFLICT = sql(", EXISTS (FROM _several s WHERE s.root_id = r.root_id AND s.
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class QueryRows:
     """``more``: whether there are more than were asked for."""
 
     columns: tuple[str, ...]
@@ -56,14 +56,16 @@ class Rows:
     more: bool = False
 
 
-def query(store: Store, text: str, *, archive: str | None = None, dialect: str | None = None, limit: int = 100) -> Rows:
+def query(
+    store: Store, text: str, *, archive: str | None = None, dialect: str | None = None, limit: int = 100
+) -> QueryRows:
     """By DuckDB."""
-    statement = read_statement(text, "duckdb", dialect)
+    statement = parse_statement(text, "duckdb", dialect)
     books = Archive(store._database, archive)
     return _of_one_moment(books, lambda: _by_duckdb(store, books, statement, limit))
 
 
-def _of_one_moment(books: Archive, ask: Callable[[], Rows]) -> Rows:
+def _of_one_moment(books: Archive, ask: Callable[[], QueryRows]) -> QueryRows:
     """Hot rows become archived ones in a commit: an answer that a commit went through is asked for again."""
     for _ in range(_TRIES):
         head = books.head()
@@ -73,7 +75,7 @@ def _of_one_moment(books: Archive, ask: Callable[[], Rows]) -> Rows:
     raise QueryError(f"The archive has changed {_TRIES} times while it was read. Ask again.")
 
 
-def _by_duckdb(store: Store, books: Archive, statement: Statement, limit: int) -> Rows:
+def _by_duckdb(store: Store, books: Archive, statement: LedgerStatement, limit: int) -> QueryRows:
     from headwater.engines.duckdb import DuckDB
 
     tables = _Tables(books, store, statement)
@@ -83,13 +85,13 @@ def _by_duckdb(store: Store, books: Archive, statement: Statement, limit: int) -
             answer = engine.answer(checked_text(statement.text), limit + 1)
         except EngineError as error:
             raise QueryError(f"The query cannot be answered: {error}") from None
-    return Rows(answer.columns, tuple(answer.rows[:limit]), len(answer.rows) > limit)
+    return QueryRows(answer.columns, tuple(answer.rows[:limit]), len(answer.rows) > limit)
 
 
 class _Tables:
     """Our tables, of those files of the archive that the statement needs."""
 
-    def __init__(self, books: Archive, store: Store, statement: Statement) -> None:
+    def __init__(self, books: Archive, store: Store, statement: LedgerStatement) -> None:
         self._books = books
         self._store = store
         self._statement = statement
@@ -140,7 +142,7 @@ class _Tables:
                 "CREATE VIEW {name} AS SELECT {select} FROM {reading}",
                 name=identifier(name),
                 select=select,
-                reading=sql(reading, paths=literal_paths(paths)),
+                reading=sql(reading, paths=escape_globs(paths)),
             )
         )
 
@@ -155,7 +157,7 @@ class _Tables:
             engine.insert(insert, batch)
 
     def _hot(self, *, archived_too: bool) -> Iterator[Any]:
-        scan = Scan(*address_of(self._store._database), upto=self._books.watermark(), archived_too=archived_too)
+        scan = HotScan(*address_of(self._store._database), upto=self._books.watermark(), archived_too=archived_too)
         return scan.batches(scan.ranges(1)[0])
 
 
@@ -167,22 +169,22 @@ def query_by_spark(
     archive: str | None = None,
     dialect: str | None = None,
     limit: int = 100,
-) -> Rows:
+) -> QueryRows:
     from pyspark.errors import PySparkException
 
-    from headwater.records.query.spark_views import make_views
+    from headwater.records.query.spark_views import create_views
 
-    statement = read_statement(text, "spark", dialect)
+    statement = parse_statement(text, "spark", dialect)
     books = Archive(store._database, archive)
 
-    def ask() -> Rows:
-        session = make_views(store, spark, books, statement)
+    def ask() -> QueryRows:
+        session = create_views(store, spark, books, statement)
         try:
             frame = session.sql(statement.text)
             rows = frame.limit(limit + 1).collect()
         except PySparkException as error:
             raise QueryError(f"The query cannot be answered: {_first_line(error)}") from None
-        return Rows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
+        return QueryRows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
 
     return _of_one_moment(books, ask)
 

@@ -23,7 +23,7 @@ _REACHING_OUT = ("reflect", "java_method", "try_reflect", "getenv", "query", "qu
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class LedgerStatement:
     """``text`` is what the engine is to run; ``tables`` are those of ours that it reads; ``conflicts``: whether it may
     ask which records are in conflict, which is not free to find out."""
 
@@ -32,7 +32,7 @@ class Statement:
     conflicts: bool
 
 
-def read_statement(text: str, engine: str, dialect: str | None) -> Statement:
+def parse_statement(text: str, engine: str, dialect: str | None) -> LedgerStatement:
     """Refused where it is more than a query of ours. ``engine``: duckdb or spark; ``dialect``: of the text."""
     tree = _parsed(text, dialect or engine)
     _only_reads(tree)
@@ -43,7 +43,7 @@ def read_statement(text: str, engine: str, dialect: str | None) -> Statement:
     unknown = engine == "spark" and tree.find(exp.Unnest) is not None
     if dialect is not None or renamed or unknown:
         text = tree.sql(dialect=engine)
-    return Statement(text.strip().rstrip(";"), frozenset(tables), _asks_for_conflicts(tree))
+    return LedgerStatement(text.strip().rstrip(";"), frozenset(tables), _asks_for_conflicts(tree))
 
 
 def _parsed(text: str, dialect: str) -> exp.Expr:

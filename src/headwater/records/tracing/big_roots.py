@@ -10,15 +10,15 @@ from headwater.records.tracing.distributed import ancestors
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
-    from headwater.records.tracing.kernel import Finish
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
+    from headwater.records.tracing.kernel import FinalStep
 
 _DAY_MICROS = 86_400_000_000
 _SAID = ("load", "digest", "recorded_at", "recordedAt", "parent_ids", "action_taken", "storage_location")
 _STEP = ("node_id", "parent_id", "parent_ids", "action_taken", "recordedAt", "recorded_at", "storage_location")
 
 
-def big_traces(records: DataFrame, finished: Finish, scratch: Scratch) -> DataFrame:
+def trace_big_roots(records: DataFrame, finished: FinalStep, scratch: ScratchFolder) -> DataFrame:
     """A row for every leaf of ``records`` (the columns of the archive), with its day."""
     nodes = scratch.kept(_held(records))
     links = scratch.kept(_links(nodes))
@@ -79,7 +79,7 @@ def _told(nodes: DataFrame, links: DataFrame, components: DataFrame) -> DataFram
     )
 
 
-def _traces(told: DataFrame, reached: DataFrame, finished: Finish) -> DataFrame:
+def _traces(told: DataFrame, reached: DataFrame, finished: FinalStep) -> DataFrame:
     from pyspark.sql import functions as F
 
     # Sorted by its first fields: the farthest first, of equally far ones the earliest recorded, then by id. So the leaf
@@ -119,7 +119,7 @@ def _ids(flag: str) -> Column:
     return F.array_sort(F.transform(F.filter("way", lambda each: each[flag]), lambda each: each["step"]["node_id"]))
 
 
-def _end(leaf: Column, finished: Finish) -> Column:
+def _end(leaf: Column, finished: FinalStep) -> Column:
     from pyspark.sql import functions as F
 
     micros = micros_of(finished.recorded_at)

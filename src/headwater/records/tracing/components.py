@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def strongly_connected(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> dict[int, int]:
+def strongly_connected_components(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> dict[int, int]:
     """For every node that lies on a cycle with another one, the least of the nodes that it shares cycles with.
 
     Tarjan's algorithm with a stack of its own: a chain of a million nodes is no deeper than any other graph.

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.packing import packed, unpacked
-from headwater.records.tracing.components import strongly_connected
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.packing import pack_pairs, unpack_pairs
+from headwater.records.tracing.components import strongly_connected_components
 from headwater.records.tracing.graph import Flags, Ints, relation
-from headwater.records.tracing.walking import walk
+from headwater.records.tracing.walking import walk_ancestors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
 
 _DEEP = 10
 """After so many squarings it is asked whether there are cycles: 1,024 steps are a long history."""
@@ -33,7 +33,7 @@ _GROWN = 4
 graphs that have grown so far are not computed any further."""
 
 
-def ancestors(nodes: DataFrame, edges: DataFrame, scratch: Scratch) -> tuple[DataFrame, DataFrame]:
+def ancestors(nodes: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> tuple[DataFrame, DataFrame]:
     """Of ``nodes`` (id, root: both numbers) and ``edges`` (child, parent): the component of each node (id, component),
     and for each leaf among the components its ancestors and itself (leaf, component, distance).
 
@@ -58,7 +58,7 @@ def ancestors(nodes: DataFrame, edges: DataFrame, scratch: Scratch) -> tuple[Dat
     leaves = components.select("component").distinct().join(parents, "component", "left_anti")
     if grown:
         named = nodes.withColumnRenamed("id", "component").join(components, "component", "left_semi")
-        return components, walk(named, edges, leaves, scratch)
+        return components, walk_ancestors(named, edges, leaves, scratch)
     return components, _reached(leaves, powers, scratch)
 
 
@@ -67,7 +67,7 @@ def _squared(power: DataFrame) -> DataFrame:
     return first.join(then, "middle").select("child", "parent").distinct()
 
 
-def _reached(leaves: DataFrame, powers: list[DataFrame], scratch: Scratch) -> DataFrame:
+def _reached(leaves: DataFrame, powers: list[DataFrame], scratch: ScratchFolder) -> DataFrame:
     from pyspark.sql import functions as F
 
     reached = leaves.selectExpr("component as leaf", "component", "0L as distance")
@@ -86,11 +86,11 @@ def _on_cycles(edges: DataFrame, power: DataFrame) -> dict[int, int]:
     left, which is cycles and what was made of them, takes Python several times as many."""
     core = power.selectExpr("child as node").intersect(power.selectExpr("parent as node"))
     within = edges.join(core.toDF("child"), "child", "left_semi").join(core.toDF("parent"), "parent", "left_semi")
-    ship()
-    pairs = within.select("child", "parent").mapInArrow(packed, "pairs binary").collect()
-    child, parent = unpacked(row.pairs for row in pairs)
+    register_shipped_modules()
+    pairs = within.select("child", "parent").mapInArrow(pack_pairs, "pairs binary").collect()
+    child, parent = unpack_pairs(row.pairs for row in pairs)
     turning = _without_order(child, parent)
-    return strongly_connected(child[turning], parent[turning])
+    return strongly_connected_components(child[turning], parent[turning])
 
 
 def _without_order(child: Ints, parent: Ints) -> Flags:

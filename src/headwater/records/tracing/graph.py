@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from headwater.records.tracing.components import strongly_connected
+from headwater.records.tracing.components import strongly_connected_components
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -24,14 +24,14 @@ _WIDE = 16
 
 
 @dataclass(frozen=True)
-class Linked:
+class Adjacency:
     """A relation: ``to[start[i]:start[i + 1]]`` is what i is linked to."""
 
     start: Ints
     to: Ints
 
     @classmethod
-    def of(cls, count: int, left: Ints, right: Ints) -> Linked:
+    def of(cls, count: int, left: Ints, right: Ints) -> Adjacency:
         order = np.argsort(left, kind="stable")
         return cls(np.concatenate([[0], np.cumsum(np.bincount(left, minlength=count))]), right[order])
 
@@ -48,23 +48,23 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class Graph:
+class RecordGraph:
     """Nodes are numbered root by root. ``held`` is the row that holds for each."""
 
     held: Ints
     root: Ints
     recorded_at: Ints
     conflicted: Flags
-    missing: Linked  # node -> number in ``names`` of a parent that nobody recorded
+    missing: Adjacency  # node -> number in ``names`` of a parent that nobody recorded
     names: pa.Array
     on_cycle: Flags
     unit: Ints  # node -> the node that its unit is known by
-    parents: Linked  # unit -> units
-    children: Linked
+    parents: Adjacency  # unit -> units
+    children: Adjacency
     depth: Ints  # of a unit: the longest way that leads to it
 
 
-def graph_of(records: pa.Table) -> Graph:
+def build_graph(records: pa.Table) -> RecordGraph:
     """Of whole roots, each of whose rows lie together."""
     root_of = _numbered(records["root_id"])
     firsts = np.flatnonzero(np.diff(root_of, prepend=-1))
@@ -97,12 +97,12 @@ def graph_of(records: pa.Table) -> Graph:
     edge = found & ~(is_root & (parent == child))
     unit, on_cycle, parents, children, depth = _units(count, child[edge], parent[edge])
     recorded_at = np.asarray(one_array(records["recorded_at"]).cast(pa.int64()), dtype=np.int64)[held]
-    return Graph(
+    return RecordGraph(
         held,
         root_of[held],
         recorded_at,
         conflicted,
-        Linked.of(count, child[lost], code[lost]),
+        Adjacency.of(count, child[lost], code[lost]),
         encoded.dictionary,
         on_cycle,
         unit,
@@ -141,14 +141,14 @@ def _held(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
     return held, np.bincount(group, weights=differs, minlength=len(held)) > 0
 
 
-def _units(count: int, child: Ints, parent: Ints) -> tuple[Ints, Flags, Linked, Linked, Ints]:
+def _units(count: int, child: Ints, parent: Ints) -> tuple[Ints, Flags, Adjacency, Adjacency, Ints]:
     unit = np.arange(count)
     on_cycle = np.zeros(count, dtype=bool)
     parents, children, depth = relation(count, child, parent)
     turning = depth < 0  # on a cycle, or made of what is
     if turning.any():
         inner = turning[child] & turning[parent]
-        for node, least in strongly_connected(child[inner], parent[inner]).items():
+        for node, least in strongly_connected_components(child[inner], parent[inner]).items():
             unit[node] = least
             on_cycle[node] = True
         on_cycle[child[child == parent]] = True
@@ -158,20 +158,20 @@ def _units(count: int, child: Ints, parent: Ints) -> tuple[Ints, Flags, Linked, 
     return unit, on_cycle, parents, children, depth
 
 
-def relation(count: int, child: Ints, parent: Ints) -> tuple[Linked, Linked, Ints]:
+def relation(count: int, child: Ints, parent: Ints) -> tuple[Adjacency, Adjacency, Ints]:
     """The parents and the children of each, and its depth (see :func:`_depths`)."""
     pairs = np.unique(child * max(count, 1) + parent)
     child, parent = pairs // max(count, 1), pairs % max(count, 1)
-    parents, children = Linked.of(count, child, parent), Linked.of(count, parent, child)
+    parents, children = Adjacency.of(count, child, parent), Adjacency.of(count, parent, child)
     return parents, children, _depths(parents, children)
 
 
-def _depths(parents: Linked, children: Linked) -> Ints:
+def _depths(parents: Adjacency, children: Adjacency) -> Ints:
     """The longest way to each node from one without parents; -1 for those that a cycle keeps from having one."""
     waiting = parents.counts
     depth = np.full(len(waiting), -1)
     ready = np.flatnonzero(waiting == 0)
-    left, starts, onward = at_hand(waiting), at_hand(children.start), at_hand(children.to)
+    left, starts, onward = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
     level = 0
     while len(ready):
         depth[ready] = level
@@ -191,7 +191,7 @@ def _depths(parents: Linked, children: Linked) -> Ints:
     return depth
 
 
-def at_hand(numbers: Ints) -> memoryview[int]:
+def as_memoryview(numbers: Ints) -> memoryview[int]:
     """The same numbers, to be read and set one by one: several times quicker than through numpy."""
     return memoryview(numbers)  # type: ignore[arg-type, unused-ignore]
 

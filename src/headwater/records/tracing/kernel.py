@@ -16,36 +16,36 @@ import pyarrow.compute as pc
 
 from headwater.model.records import DATA_COMPACTION, FINISHED, micros_of
 from headwater.records.archive.schemas import DAY, MICROS, STEP, TRACES
-from headwater.records.tracing.graph import Graph, Ints, graph_of, one_array
-from headwater.records.tracing.walks import Ways, ways
+from headwater.records.tracing.graph import Ints, RecordGraph, build_graph, one_array
+from headwater.records.tracing.walks import LeafAncestors, leaf_ancestors
 
 TRACED = TRACES.append(DAY)
 _DAY_MICROS = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class FinalStep:
     """The step that every trace ends with: when, and where the archive is."""
 
     recorded_at: datetime
     storage_location: str
 
 
-def lineages(records: pa.Table, *, finished: Finish) -> pa.Table:
+def trace_table(records: pa.Table, *, finished: FinalStep) -> pa.Table:
     """The traces of all leaves, with the day of each, of whole roots (RECORDS). Rows of a root lie together."""
-    return pa.Table.from_batches(lineage_batches(records, finished=finished), schema=TRACED)
+    return pa.Table.from_batches(trace_batches(records, finished=finished), schema=TRACED)
 
 
-def lineage_batches(records: pa.Table, *, finished: Finish) -> Iterator[pa.RecordBatch]:
+def trace_batches(records: pa.Table, *, finished: FinalStep) -> Iterator[pa.RecordBatch]:
     """The same in pieces, so that a root with very many steps in all needs no memory for all of them at once."""
-    graph = graph_of(records)
+    graph = build_graph(records)
     source = _Source(records.take(pa.array(graph.held)), finished)
-    for some in lineages_of(graph, source.node_id):
+    for some in leaf_lineages(graph, source.node_id):
         yield source.batch(graph, some)
 
 
 @dataclass(frozen=True)
-class Lineages:
+class LeafLineages:
     """Of some leaves, given as nodes: ``node`` are all their lineages in order, ``leaf`` says whose it is."""
 
     leaves: Ints
@@ -58,15 +58,15 @@ class Lineages:
         return np.cumsum(np.bincount(self.leaf, minlength=len(self.leaves)))
 
 
-def lineages_of(graph: Graph, node_ids: pa.Array) -> Iterator[Lineages]:
+def leaf_lineages(graph: RecordGraph, node_ids: pa.Array) -> Iterator[LeafLineages]:
     """The lineages of all leaves, in pieces; ``node_ids`` are those of the nodes."""
     members = _Members(graph, node_ids)
-    for some in ways(graph):
+    for some in leaf_ancestors(graph):
         leaf, node = (some.leaf, some.unit) if some.sorted else _in_order(graph, members, some)
-        yield Lineages(members.standing_for(some.leaves), leaf, node)
+        yield LeafLineages(members.standing_for(some.leaves), leaf, node)
 
 
-def orphans_of(graph: Graph, some: Lineages) -> tuple[Ints, Ints]:
+def orphan_parents(graph: RecordGraph, some: LeafLineages) -> tuple[Ints, Ints]:
     """Whose lineages name which parents that nobody recorded, by their number in ``graph.names``."""
     lacking = graph.missing.counts[some.node] > 0
     origin, code = graph.missing.follow(some.node[lacking])
@@ -76,7 +76,7 @@ def orphans_of(graph: Graph, some: Lineages) -> tuple[Ints, Ints]:
 class _Members:
     """The nodes of each unit that lies on a cycle."""
 
-    def __init__(self, graph: Graph, node_ids: pa.Array) -> None:
+    def __init__(self, graph: RecordGraph, node_ids: pa.Array) -> None:
         self.recorded_at, self.node_ids = graph.recorded_at, node_ids
         many = np.flatnonzero(graph.on_cycle)
         order = np.argsort(graph.unit[many], kind="stable")
@@ -113,7 +113,7 @@ class _Members:
         return named
 
 
-def _in_order(graph: Graph, members: _Members, some: Ways) -> tuple[Ints, Ints]:
+def _in_order(graph: RecordGraph, members: _Members, some: LeafAncestors) -> tuple[Ints, Ints]:
     """The farthest first; of equally far ones the earliest recorded, then by id."""
     leaf, node, distance = members.expand(some.leaf, some.unit, some.distance)
     nodes, place = np.unique(node, return_inverse=True)
@@ -128,7 +128,7 @@ def _in_order(graph: Graph, members: _Members, some: Ways) -> tuple[Ints, Ints]:
 class _Source:
     """What steps are taken from: a row for each node, and what every trace ends with."""
 
-    def __init__(self, held: pa.Table, finished: Finish) -> None:
+    def __init__(self, held: pa.Table, finished: FinalStep) -> None:
         self.node_id = one_array(held["node_id"])
         self.root_id = one_array(held["root_id"])
         self._finished = finished
@@ -143,11 +143,11 @@ class _Source:
             "storage_location": one_array(held["storage_location"]),
         }
 
-    def batch(self, graph: Graph, some: Lineages) -> pa.RecordBatch:
+    def batch(self, graph: RecordGraph, some: LeafLineages) -> pa.RecordBatch:
         """A row for each leaf."""
         leaves, leaf, node = some.leaves, some.leaf, some.node
         ends = some.ends + np.arange(1, len(leaves) + 1)  # with the last step of each
-        orphans = _texts(graph.names, len(leaves), *orphans_of(graph, some))
+        orphans = _texts(graph.names, len(leaves), *orphan_parents(graph, some))
         cycle = _texts(self.node_id, len(leaves), leaf[graph.on_cycle[node]], node[graph.on_cycle[node]])
         conflicts = _texts(self.node_id, len(leaves), leaf[graph.conflicted[node]], node[graph.conflicted[node]])
         complete = pc.and_(pc.equal(pc.list_value_length(orphans), 0), pc.equal(pc.list_value_length(cycle), 0))

@@ -8,18 +8,18 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from headwater.model.records import DATA_COMPACTION, FINISHED, Conflict, Record, RecordTrace, RootTrace
-from headwater.records.query.reading import records_of
-from headwater.records.tracing.graph import Flags, Graph, graph_of, one_array
-from headwater.records.tracing.kernel import Finish, Lineages, lineages_of, orphans_of
+from headwater.records.query.reading import records_from_table
+from headwater.records.tracing.graph import Flags, RecordGraph, build_graph, one_array
+from headwater.records.tracing.kernel import FinalStep, LeafLineages, leaf_lineages, orphan_parents
 
 
-def trace_root(root_id: str, records: pa.Table, finished: Finish) -> RootTrace:
+def trace_root(root_id: str, records: pa.Table, finished: FinalStep) -> RootTrace:
     """``records`` are all of that root."""
-    graph = graph_of(records)
+    graph = build_graph(records)
     held = records.take(pa.array(graph.held))
-    rows = records_of(held)
+    rows = records_from_table(held)
     traces: list[RecordTrace] = []
-    for some in lineages_of(graph, one_array(held["node_id"])):
+    for some in leaf_lineages(graph, one_array(held["node_id"])):
         traces += _traces(root_id, graph, some, rows, finished)
     traces.sort(key=lambda trace: (trace.lineage[-2].recorded_at, trace.record_id))
     every = set(graph.missing.to.tolist())
@@ -33,8 +33,10 @@ def trace_root(root_id: str, records: pa.Table, finished: Finish) -> RootTrace:
     )
 
 
-def _traces(root_id: str, graph: Graph, some: Lineages, rows: list[Record], finished: Finish) -> list[RecordTrace]:
-    owners, codes = orphans_of(graph, some)
+def _traces(
+    root_id: str, graph: RecordGraph, some: LeafLineages, rows: list[Record], finished: FinalStep
+) -> list[RecordTrace]:
+    owners, codes = orphan_parents(graph, some)
     orphans = _by_leaf((leaf, graph.names[code].as_py()) for leaf, code in zip(owners.tolist(), codes, strict=True))
     cycle = _marked(graph.on_cycle, some, rows)
     conflicts = _marked(graph.conflicted, some, rows)
@@ -50,7 +52,7 @@ def _traces(root_id: str, graph: Graph, some: Lineages, rows: list[Record], fini
     return made
 
 
-def _marked(marks: Flags, some: Lineages, rows: list[Record]) -> dict[int, tuple[str, ...]]:
+def _marked(marks: Flags, some: LeafLineages, rows: list[Record]) -> dict[int, tuple[str, ...]]:
     """The ids of the marked nodes of each leaf's lineage."""
     found = marks[some.node].nonzero()[0]
     leaf, node = some.leaf[found].tolist(), some.node[found].tolist()
@@ -64,13 +66,13 @@ def _by_leaf(pairs: Iterable[tuple[int, str]]) -> dict[int, tuple[str, ...]]:
     return {leaf: tuple(sorted(names)) for leaf, names in found.items()}
 
 
-def _conflicts(graph: Graph, rows: list[Record], records: pa.Table) -> tuple[Conflict, ...]:
+def _conflicts(graph: RecordGraph, rows: list[Record], records: pa.Table) -> tuple[Conflict, ...]:
     nodes = graph.conflicted.nonzero()[0].tolist()
     if not nodes:
         return ()
     by_node = {rows[node].node_id: rows[node] for node in nodes}
     others: dict[str, dict[bytes, Record]] = defaultdict(dict)
-    for record in records_of(records):
+    for record in records_from_table(records):
         held = by_node.get(record.node_id)
         if held is not None and record.digest != held.digest:
             others[record.node_id][record.digest] = record

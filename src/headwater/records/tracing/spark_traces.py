@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.tracing import by_roots
-from headwater.records.tracing.big_roots import big_traces
-from headwater.records.tracing.kernel import Finish, lineage_batches
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.tracing import trace_by_roots
+from headwater.records.tracing.big_roots import trace_big_roots
+from headwater.records.tracing.kernel import FinalStep, trace_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
 
-BIG = 200_000
+BIG_ROOT = 200_000
 """Nodes from which on a root is too large for one executor, unless told."""
 RECORD_COLUMNS = (
     "root_id",
@@ -46,7 +46,7 @@ TRACED = (
 _ROWS_A_PARTITION = 250_000
 
 
-def traces(records: DataFrame, rows: int, finished: Finish, big: int, scratch: Scratch) -> DataFrame:
+def trace_records(records: DataFrame, rows: int, finished: FinalStep, big: int, scratch: ScratchFolder) -> DataFrame:
     """A row for every leaf, with its day. ``records`` are whole roots, about ``rows`` of them in all."""
     from pyspark.sql import functions as F
 
@@ -59,21 +59,21 @@ def traces(records: DataFrame, rows: int, finished: Finish, big: int, scratch: S
         return _small_traces(records, rows, finished)
     is_large = F.col("root_id").isin(large)
     small = _small_traces(records.where(~is_large), rows, finished)
-    return small.unionByName(big_traces(records.where(is_large), finished, scratch))
+    return small.unionByName(trace_big_roots(records.where(is_large), finished, scratch))
 
 
-def _small_traces(records: DataFrame, rows: int, finished: Finish) -> DataFrame:
-    ship()
+def _small_traces(records: DataFrame, rows: int, finished: FinalStep) -> DataFrame:
+    register_shipped_modules()
 
     recorded_at, location = finished.recorded_at, finished.storage_location
 
     def trace(table: Any) -> Iterable[Any]:
         # Made where it is used: Spark 3.5 sends objects of classes that go by value, if they have slots, without their
         # values.
-        return lineage_batches(table, finished=Finish(recorded_at, location))
+        return trace_batches(table, finished=FinalStep(recorded_at, location))
 
     tasks = records.sparkSession.sparkContext.defaultParallelism
     parts = max(tasks, -(-rows // _ROWS_A_PARTITION))
     # Sorted, so that a root's rows lie together; Spark sorts on disk where memory does not do.
     together = records.repartition(parts, "root_id").sortWithinPartitions("root_id")
-    return together.mapInArrow(by_roots(trace), TRACED)
+    return together.mapInArrow(trace_by_roots(trace), TRACED)

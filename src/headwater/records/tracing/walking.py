@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.walking import walked
-from headwater.records.tracing.walks import distances
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.walking import walk_by_roots
+from headwater.records.tracing.walks import ancestor_distances
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
 
-AT_HAND = 4_000_000
+MAX_LINKS_IN_TASK = 4_000_000
 """Links of a root that one task walks: at some hundred bytes each while it does."""
-REACHED = "leaf long, component long, distance long"
+REACHED_SCHEMA = "leaf long, component long, distance long"
 _MANY = 1_000
 """Levels after which what was reached is brought together, before it is read from too many places."""
 
 
-def walk(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: Scratch) -> DataFrame:
+def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: ScratchFolder) -> DataFrame:
     """(leaf, component, distance) as :func:`headwater.records.tracing.distributed.ancestors` has it.
 
     ``components`` (component, root): the root by a number. ``edges`` (child, parent), without cycles; ``leaves``
@@ -35,7 +35,7 @@ def walk(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: Sc
 
     of_root = components.select(F.col("component").alias("child"), "root")
     named = scratch.kept(edges.join(of_root, "child"))
-    large = [row.root for row in named.groupBy("root").count().where(F.col("count") > AT_HAND).collect()]
+    large = [row.root for row in named.groupBy("root").count().where(F.col("count") > MAX_LINKS_IN_TASK).collect()]
     is_large = F.col("root").isin(large)
     lone = components.join(edges.toDF("component", "parent"), "component", "left_anti")
     # A leaf that is made of nothing has no link, and is reached by itself alone.
@@ -49,12 +49,12 @@ def walk(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: Sc
 
 
 def _by_tasks(named: DataFrame) -> DataFrame:
-    ship()
+    register_shipped_modules()
     together = named.select("root", "child", "parent").repartition("root").sortWithinPartitions("root")
-    return together.mapInArrow(walked(distances), REACHED)
+    return together.mapInArrow(walk_by_roots(ancestor_distances), REACHED_SCHEMA)
 
 
-def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: Scratch) -> DataFrame:
+def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> DataFrame:
     """As many joins as the longest way has steps. Who is met more than once is as far off as the last time."""
     from pyspark.sql import functions as F
 

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 import numpy as np
 import pyarrow as pa
 
-from headwater.records.tracing.graph import Flags, Graph, Ints, Linked, at_hand, relation
+from headwater.records.tracing.graph import Adjacency, Flags, Ints, RecordGraph, as_memoryview, relation
 
 _NARROW = 16
 _DEEP, _FEW = 64, 64
@@ -23,7 +23,7 @@ _MOST_PAIRS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Ways:
+class LeafAncestors:
     """All ancestors of some leaves, and the leaves themselves; ``leaf`` says whose, by the position in ``leaves``.
 
     Where ``sorted`` they are in their order, one leaf after the other; else ``distance`` has to make it.
@@ -36,7 +36,7 @@ class Ways:
     sorted: bool
 
 
-def ways(graph: Graph) -> Iterator[Ways]:
+def leaf_ancestors(graph: RecordGraph) -> Iterator[LeafAncestors]:
     """All leaves of all roots, in pieces. A leaf is a unit that nothing was made of."""
     known = graph.unit == np.arange(len(graph.unit))
     leaves = np.flatnonzero(known & (graph.children.counts == 0))
@@ -58,16 +58,16 @@ def ways(graph: Graph) -> Iterator[Ways]:
         yield _by_hand(graph, some)
 
 
-def distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+def ancestor_distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Of links without a cycle, given by the numbers of the nodes: leaf, ancestor or itself, and how far, in pieces."""
     nodes, numbered = np.unique(np.concatenate([child, parent]), return_inverse=True)
     count = len(nodes)
     parents, children, depth = relation(count, numbered[: len(child)], numbered[len(child) :])
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.int64)
     unmarked, every = np.zeros(count, dtype=bool), np.arange(count)
-    nothing, names = Linked.of(count, none, none), pa.array([], pa.string())
-    graph = Graph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
-    for some in ways(graph):
+    nothing, names = Adjacency.of(count, none, none), pa.array([], pa.string())
+    graph = RecordGraph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
+    for some in leaf_ancestors(graph):
         ends = np.cumsum(np.bincount(some.leaf, minlength=len(some.leaves)))
         distance = ends[some.leaf] - 1 - np.arange(len(some.leaf)) if some.sorted else some.distance
         yield nodes[some.leaves[some.leaf]], nodes[some.unit], distance
@@ -81,7 +81,7 @@ def _parted(leaves: Ints, weights: Ints) -> Iterator[Ints]:
     yield from np.split(leaves, np.flatnonzero(np.diff(piece)) + 1)
 
 
-def _deep_and_narrow(graph: Graph, leaves: Ints, size: Ints) -> Flags:
+def _deep_and_narrow(graph: RecordGraph, leaves: Ints, size: Ints) -> Flags:
     """By root: more than a few levels, and hardly anything on each of them."""
     deepest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(deepest, graph.root, graph.depth)
@@ -90,7 +90,7 @@ def _deep_and_narrow(graph: Graph, leaves: Ints, size: Ints) -> Flags:
     return narrow[graph.root[leaves]]
 
 
-def _paths(graph: Graph, leaves: Ints) -> Ways:
+def _paths(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
     lengths = graph.depth[leaves] + 1
     ends = np.cumsum(lengths)
     parent = np.full(len(graph.unit), -1)
@@ -103,16 +103,16 @@ def _paths(graph: Graph, leaves: Ints) -> Ways:
         node = parent[node]
         goes_on = node >= 0
         at, node = at[goes_on] - 1, node[goes_on]
-    filled, up = at_hand(units), at_hand(parent)
+    filled, up = as_memoryview(units), as_memoryview(parent)
     for place, one in zip(at.tolist(), node.tolist(), strict=True):
         while one >= 0:
             filled[place] = one
             place, one = place - 1, up[one]  # noqa: PLW2901 (a walk)
     leaf = np.repeat(np.arange(len(leaves)), lengths)
-    return Ways(leaves, leaf, units, np.empty(0, dtype=np.int64), sorted=True)
+    return LeafAncestors(leaves, leaf, units, np.empty(0, dtype=np.int64), sorted=True)
 
 
-def _levels(graph: Graph, leaves: Ints) -> Ways:
+def _levels(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
     """From the deepest level up. What is met on a level is final: whatever leads to it lies deeper."""
     count = len(graph.unit)
     waiting: dict[int, list[tuple[Ints, Ints]]] = {}
@@ -131,7 +131,9 @@ def _levels(graph: Graph, leaves: Ints) -> Ways:
         origin, parent = graph.parents.follow(pair % count)
         _put(waiting, graph.depth[parent], pair[origin] // count * count + parent, distance[origin] + 1)
     pairs = np.concatenate([part[0] for part in found])
-    return Ways(leaves, pairs // count, pairs % count, np.concatenate([part[1] for part in found]), sorted=False)
+    return LeafAncestors(
+        leaves, pairs // count, pairs % count, np.concatenate([part[1] for part in found]), sorted=False
+    )
 
 
 def _put(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pair: Ints, distance: Ints) -> None:
@@ -145,8 +147,8 @@ def _put(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pair: Ints, d
         waiting.setdefault(one, []).append((some, far))
 
 
-def _by_hand(graph: Graph, leaves: Ints) -> Ways:
-    depth, starts, up = at_hand(graph.depth), at_hand(graph.parents.start), at_hand(graph.parents.to)
+def _by_hand(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
+    depth, starts, up = as_memoryview(graph.depth), as_memoryview(graph.parents.start), as_memoryview(graph.parents.to)
     leaf: list[int] = []
     unit: list[int] = []
     distance: list[int] = []
@@ -165,4 +167,4 @@ def _by_hand(graph: Graph, leaves: Ints) -> Ways:
         leaf += [position] * len(far)
         unit += far.keys()
         distance += far.values()
-    return Ways(leaves, np.array(leaf), np.array(unit), np.array(distance), sorted=False)
+    return LeafAncestors(leaves, np.array(leaf), np.array(unit), np.array(distance), sorted=False)

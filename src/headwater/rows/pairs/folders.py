@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from headwater.engines.paths import local_path, resolved
+from headwater.engines.paths import local_path, resolve_path
 from headwater.errors import RowsError
 from headwater.rows.pairs.layout import FORMAT, MARK, digest_of
 from headwater.rows.pairs.reading import read_amounts, read_json
@@ -38,10 +38,10 @@ def kept_tables(location: str) -> list[KeptTables]:
 
 
 def _marked(root: Path) -> Iterator[KeptTables]:
-    top = resolved(root)
+    top = resolve_path(root)
     for mark in root.glob(f"*/*/{MARK}"):
         folder = mark.parent
-        if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
+        if not folder.name.isdigit() or resolve_path(folder) != top / folder.parent.name / folder.name:
             continue  # behind a symbolic link is somebody else's folder
         entry = read_json(mark)
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:

@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from headwater.engines.conditions import read_condition
-from headwater.engines.duckdb import DuckDB, Kept
-from headwater.engines.paths import literal_paths, parquet_files
-from headwater.engines.sql import HIGHEST, LOWEST, Sql, identifier, identifiers, integers, joined, sql
+from headwater.engines.duckdb import DuckDB, TempTable
+from headwater.engines.paths import escape_globs, parquet_files
+from headwater.engines.sql import INT64_MAX, INT64_MIN, Sql, identifier, identifiers, integers, join_sql, sql
 from headwater.errors import EngineError, EngineFailed, RowsError, SqlInvalid, shorten
 from headwater.rows.pairs.folders import broken_digests
 from headwater.rows.pairs.layout import (
@@ -68,7 +68,7 @@ class SourceRows:
         self.source = source
 
     @cached_property
-    def _table(self) -> Kept:
+    def _table(self) -> TempTable:
         return self._tables.keep(self._query)
 
     @property
@@ -214,10 +214,12 @@ class PairTables:
         )
 
     def _found(self, source: TableSource, parts: Sequence[Sql]) -> SourceRows:
-        every = joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
+        every = (
+            join_sql(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
+        )
         return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=every))
 
-    def keep(self, query: Sql) -> Kept:
+    def keep(self, query: Sql) -> TempTable:
         """The rows of the query as a table, for as long as these tables are open."""
         return _reading(lambda: self._engine.keep(query))
 
@@ -234,11 +236,11 @@ class PairTables:
                 met += [there] if there is not None else []
             if met and block.number == 0:
                 template = "SELECT DISTINCT * FROM ({known} WHERE {met}) ORDER BY ALL"
-                return self._outs(sql(template, known=self._known, met=joined(" OR ", met)))
+                return self._outs(sql(template, known=self._known, met=join_sql(" OR ", met)))
             if met:
                 template = "SELECT {owner} AS value FROM {table} WHERE {met}"
                 table = self._table(block.number)
-                arrived[block.number] = [sql(template, owner=identifier(OWNER), table=table, met=joined(" OR ", met))]
+                arrived[block.number] = [sql(template, owner=identifier(OWNER), table=table, met=join_sql(" OR ", met))]
         return []
 
     @property
@@ -328,7 +330,7 @@ class PairTables:
         if not parts:
             return None
         template = "SELECT DISTINCT value FROM ({parts})"
-        kept = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
+        kept = self.keep(sql(template, parts=join_sql(" UNION ALL ", parts)))
         if not kept.count:
             return None
         if kept.count > _FEW:
@@ -342,7 +344,7 @@ class PairTables:
     def _table(self, block: int) -> Sql:
         """The files are listed here: a pattern could match more than was checked."""
         if block not in self._blocks:
-            files = literal_paths(parquet_files(self._root / block_folder(block)))
+            files = escape_globs(parquet_files(self._root / block_folder(block)))
             if not files:
                 raise RowsError(f"there are no Parquet files in {block_folder(block)} of {self._root}")
             self._blocks[block] = sql("read_parquet({files})", files=files)
@@ -354,7 +356,7 @@ def _read(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterator[dic
         "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
         "FROM read_parquet({path}, file_row_number = true, hive_partitioning = true) "
         "WHERE {among} ORDER BY file_row_number",
-        path=literal_paths([str(path)])[0],
+        path=escape_globs([str(path)])[0],
         among=_among(engine, "file_row_number", rows),
     )
     records = _reading(lambda: list(engine.records(query)))
@@ -362,7 +364,7 @@ def _read(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterator[dic
 
 
 def _among(engine: DuckDB, column: str, values: set[int]) -> Sql:
-    values = {value for value in values if LOWEST <= value <= HIGHEST}  # no other is in a table
+    values = {value for value in values if INT64_MIN <= value <= INT64_MAX}  # no other is in a table
     name = identifier(column)
     if not values:
         return sql("false")
@@ -370,7 +372,7 @@ def _among(engine: DuckDB, column: str, values: set[int]) -> Sql:
         return sql("{name} = {value}", name=name, value=next(iter(values)))
     if len(values) <= _FEW:
         return sql("{name} IN ({values})", name=name, values=integers(sorted(values)))
-    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.keep_integers(values).name)
+    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.create_integer_table(values).name)
 
 
 def _limited(query: Sql, limit: int | None) -> Sql:

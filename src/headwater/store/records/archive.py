@@ -203,7 +203,7 @@ def compactions(conn: Connection, limit: int) -> Sequence[RowMapping]:
     return conn.execute(done.order_by(record_compaction.c.finished_at.desc()).limit(limit)).mappings().all()
 
 
-def known(conn: Connection, paths: Collection[str]) -> set[str]:
+def known_paths(conn: Connection, paths: Collection[str]) -> set[str]:
     """Those of these paths that the books name, whether or not they still count."""
     found: set[str] = set()
     for some in _chunks(sorted(paths)):
@@ -253,7 +253,7 @@ def _due(now: int, after: bytes) -> Any:
     return and_(record_hot.c.root_key > after, record_hot.c.ttl_expiry <= now, _archived())
 
 
-def overdue(conn: Connection, now: int, most: int, after: bytes) -> tuple[bytes | None, bool]:
+def next_expiry_range(conn: Connection, now: int, most: int, after: bytes) -> tuple[bytes | None, bool]:
     """Of hot rows that are past their time AND in the archive, of roots whose keys come ``after`` one: the key up to
     which there are about ``most``, of whole roots, and whether there may be more. None where there is none."""
     key = record_hot.c.root_key
@@ -266,7 +266,7 @@ def expire(conn: Connection, now: int, after: bytes, upto: bytes) -> int:
     return conn.execute(delete(record_hot).where(_due(now, after), record_hot.c.root_key <= upto)).rowcount
 
 
-def fresh_days(conn: Connection, upto: int) -> dict[int, int]:
+def unarchived_days(conn: Connection, upto: int) -> dict[int, int]:
     """The days that have hot rows which are in no archive, of loads up to ``upto``; how many each."""
     query = (
         select(record_hot.c.day, func.count())

@@ -39,7 +39,7 @@ def end(conn: Connection, name: str) -> None:
     conn.execute(delete(record_attempt).where(record_attempt.c.name == name))
 
 
-def any_over(conn: Connection, now: int) -> bool:
+def any_to_clean_up(conn: Connection, now: int) -> bool:
     """Whether there is one that was given up, or that can be."""
     over = (record_attempt.c.until < now) | ~_OPEN
     return conn.execute(select(record_attempt.c.name).where(over).limit(1)).first() is not None
@@ -50,13 +50,13 @@ def give_up(conn: Connection, now: int) -> None:
     conn.execute(update(record_attempt).where(_OPEN, record_attempt.c.until < now).values(given_up_at=now))
 
 
-def given_up(conn: Connection) -> dict[str, str]:
+def given_up_attempts(conn: Connection) -> dict[str, str]:
     """By name, the compaction that each was of."""
     over = select(record_attempt.c.name, record_attempt.c.compaction).where(~_OPEN)
     return {row.name: row.compaction for row in conn.execute(over)}
 
 
-def still_open(conn: Connection) -> dict[str, str]:
+def open_attempts(conn: Connection) -> dict[str, str]:
     """The same of those that are at work."""
     at_work = select(record_attempt.c.name, record_attempt.c.compaction).where(_OPEN)
     return {row.name: row.compaction for row in conn.execute(at_work)}

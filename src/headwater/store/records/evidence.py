@@ -26,7 +26,7 @@ from headwater.store.schema.record_tables import record_file, record_hot, record
 from headwater.store.schema.tables import audit
 
 LOADED, ARCHIVED = "records.loaded", "records.archived"
-LEAF = 32
+LEAF_BYTES = 32
 WORKER = Actor("headwater", "service")
 """Whoever started a worker or a compaction is not known here."""
 
@@ -73,7 +73,7 @@ def write_commit(
 ) -> None:
     """The caller holds the write lock and has changed the books. ``added`` have the SHA-256 of their bytes."""
     details: dict[str, Any] = {
-        "added": [file_told(file) for file in sorted(added, key=lambda file: str(file["path"]))],
+        "added": [file_entry(file) for file in sorted(added, key=lambda file: str(file["path"]))],
         "compaction": id,
         "kind": kind,
         "records": rows,
@@ -83,11 +83,11 @@ def write_commit(
         mine = {file["path"] for file in added}
         before = [file for file in live_files(conn) if file["path"] not in mine]
         # Of those that this commit has removed nothing has to be said any more.
-        details["before"] = [file_told(file) for file in before]
+        details["before"] = [file_entry(file) for file in before]
     write_down(conn, WORKER, Deed(ARCHIVED, "archived", "records", id, canonical(details)))
 
 
-def file_told(file: Mapping[str, Any]) -> dict[str, Any]:
+def file_entry(file: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: file[name] for name in ("path", "kind", "day", "rows", "bytes")}
     digest = file["digest"]
     return {**told, "digest": digest.hex() if isinstance(digest, bytes) else repr(digest), "sha256": file.get("sha256")}
@@ -99,7 +99,7 @@ def live_files(conn: Connection) -> list[dict[str, Any]]:
 
 
 @dataclass
-class Told:
+class LoggedRecords:
     """What the log says of records. It is verified by then."""
 
     loads: dict[int, tuple[int, int, str]] = field(default_factory=dict)
@@ -113,8 +113,8 @@ class Told:
         return min(self.loads, default=None)
 
 
-def told_by_log(conn: Connection) -> Told:
-    told = Told()
+def read_logged_records(conn: Connection) -> LoggedRecords:
+    told = LoggedRecords()
     query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(audit.c.event_type.in_((LOADED, ARCHIVED)))
     for seq, event_type, text in conn.execute(query.order_by(audit.c.seq)):
         details = json.loads(text)
@@ -129,7 +129,7 @@ def told_by_log(conn: Connection) -> Told:
     return told
 
 
-def leaves_of_loads(conn: Connection, told: Told) -> Iterator[tuple[int, set[bytes]]]:
+def leaves_of_loads(conn: Connection, told: LoggedRecords) -> Iterator[tuple[int, set[bytes]]]:
     """Of each load in the log its leaves, as they were when it was written down."""
     rows = conn.execution_options(yield_per=50).execute(select(record_load).order_by(record_load.c.load))
     left = dict(told.loads)
@@ -139,6 +139,6 @@ def leaves_of_loads(conn: Connection, told: Told) -> Iterator[tuple[int, set[byt
         seq, count, digest = left.pop(number)
         if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (count, digest):
             raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are not those that the log has")
-        yield number, {bytes(together[start : start + LEAF]) for start in range(0, len(together), LEAF)}
+        yield number, {bytes(together[start : start + LEAF_BYTES]) for start in range(0, len(together), LEAF_BYTES)}
     for number, (seq, *_) in left.items():
         raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are missing")

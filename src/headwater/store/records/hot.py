@@ -23,7 +23,7 @@ _COLUMNS = [column.name for column in record_hot.columns]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RecordFilter:
     """What records are looked for; ``location`` is how the location begins."""
 
     root_id: str | None = None
@@ -104,7 +104,7 @@ def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
     )
 
 
-def record_of(row: Mapping[Any, Any]) -> Record:
+def record_from_row(row: Mapping[Any, Any]) -> Record:
     return Record(
         row["root_id"],
         row["node_id"],
@@ -115,7 +115,7 @@ def record_of(row: Mapping[Any, Any]) -> Record:
     )
 
 
-def of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
+def columns_of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
     """By column; a root may have very many rows."""
     columns = [type_coerce(column, Text) if column.name == "parent_ids" else column for column in record_hot.columns]
     query = select(*columns).where(record_hot.c.root_key == key_of_id(root_id)).order_by(record_hot.c.node_key)
@@ -126,14 +126,14 @@ def of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
     return {**found, "parent_ids": json.loads(f"[{','.join(found['parent_ids'])}]")}
 
 
-def find(conn: Connection, wanted: Wanted, limit: int) -> Sequence[RowMapping]:
+def find(conn: Connection, wanted: RecordFilter, limit: int) -> Sequence[RowMapping]:
     """The newest first."""
     query = _where(select(record_hot), wanted)
     ordered = query.order_by(record_hot.c.recorded_at.desc(), record_hot.c.root_key, record_hot.c.node_key)
     return conn.execute(ordered.limit(limit)).mappings().all()
 
 
-def _where(query: Select[Any], wanted: Wanted) -> Select[Any]:
+def _where(query: Select[Any], wanted: RecordFilter) -> Select[Any]:
     hot = record_hot.c
     if wanted.root_id is not None:
         query = query.where(hot.root_key == key_of_id(wanted.root_id))
@@ -149,7 +149,7 @@ def _where(query: Select[Any], wanted: Wanted) -> Select[Any]:
     return query
 
 
-def contents_of(conn: Connection, records: Sequence[Record]) -> dict[tuple[str, str], set[bytes]]:
+def content_digests(conn: Connection, records: Sequence[Record]) -> dict[tuple[str, str], set[bytes]]:
     """By (root, node), the digests of all hot contents of the nodes of these records."""
     hot, found = record_hot.c, dict[tuple[str, str], set[bytes]]()
     named = {(one.root_id, one.node_id) for one in records}
@@ -161,7 +161,7 @@ def contents_of(conn: Connection, records: Sequence[Record]) -> dict[tuple[str, 
     return found
 
 
-def some_roots(conn: Connection, most: int) -> list[str]:
+def sample_roots(conn: Connection, most: int) -> list[str]:
     """Roots there are: from one to the next by the key, however many rows each has."""
     found: list[str] = []
     key: bytes = b""

@@ -20,7 +20,7 @@ LOAD, TRACE = "load", "trace"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class QueueMessage:
     id: int
     kind: str
     body: Any
@@ -29,7 +29,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueueDepth:
     """What can be taken now: how many, as far as was counted, and since when the oldest has been there."""
 
     count: int
@@ -42,13 +42,13 @@ def put(conn: Connection, kind: str, bodies: Iterable[Any], now: int) -> None:
         conn.execute(insert(record_queue), rows)
 
 
-def waiting(conn: Connection, kind: str, now: int, most: int) -> Waiting:
+def waiting(conn: Connection, kind: str, now: int, most: int) -> QueueDepth:
     """Counts no further than ``most``."""
     visible = record_queue.c.kind == kind, record_queue.c.visible_at <= now
     some = select(record_queue.c.enqueued_at).where(*visible).order_by(record_queue.c.visible_at, record_queue.c.id)
     counted = some.limit(most).subquery()
     row = conn.execute(select(func.count(), func.min(counted.c.enqueued_at)).select_from(counted)).one()
-    return Waiting(row[0], row[1])
+    return QueueDepth(row[0], row[1])
 
 
 def take(
@@ -61,7 +61,7 @@ def take(
     most: int,
     suspect: int,
     before: int | None = None,
-) -> list[Message]:
+) -> list[QueueMessage]:
     """Take up to ``most`` messages, in their order, and hide them ``until`` then.
 
     One that was taken ``suspect`` times and never finished may be what kills its workers: it is taken alone, so that
@@ -76,10 +76,10 @@ def take(
     plain = [row for row in rows if row["tries"] < suspect]
     rows = plain or rows[:1]
     _change(conn, [row["id"] for row in rows], token=token, visible_at=until, tries=queue.tries + 1)
-    return [Message(row["id"], row["kind"], row["body"], row["enqueued_at"], row["tries"] + 1) for row in rows]
+    return [QueueMessage(row["id"], row["kind"], row["body"], row["enqueued_at"], row["tries"] + 1) for row in rows]
 
 
-def still_held(conn: Connection, ids: Collection[int], token: str) -> set[int]:
+def held_ids(conn: Connection, ids: Collection[int], token: str) -> set[int]:
     """Those that nobody else has taken since."""
     mine = one_of(conn, record_queue.c.id, ids), record_queue.c.token == token
     return set(conn.scalars(select(record_queue.c.id).where(*mine).with_for_update()))
@@ -94,12 +94,12 @@ def extend(conn: Connection, ids: Collection[int], token: str, until: int) -> No
     _change(conn, ids, held_by=token, visible_at=until)
 
 
-def give_back(conn: Connection, id: int, visible_at: int) -> None:
+def release(conn: Connection, id: int, visible_at: int) -> None:
     """Have it shown again at that time."""
     _change(conn, [id], token=None, visible_at=visible_at)
 
 
-def give_up(conn: Connection, message: Message, now: int, reason: str) -> None:
+def move_to_dead_letters(conn: Connection, message: QueueMessage, now: int, reason: str) -> None:
     dead = {
         "kind": message.kind,
         "body": message.body,

@@ -43,7 +43,7 @@ _FRESH = (
 
 
 @dataclass(frozen=True)  # without slots, as Scan: both are sent by value
-class Range:
+class KeyRange:
     """Roots whose key is at least ``low`` and below ``high``; None is the end."""
 
     low: bytes
@@ -51,7 +51,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Scan:
+class HotScan:
     """Rows up to load ``upto``: of these days, unless none is named; and unless told those that are not archived.
 
     ``address``: the file of SQLite, or what libpq takes for PostgreSQL.
@@ -63,12 +63,12 @@ class Scan:
     days: tuple[int, ...] = ()
     archived_too: bool = False
 
-    def ranges(self, count: int) -> list[Range]:
+    def ranges(self, count: int) -> list[KeyRange]:
         """The table cut into so many parts."""
         ends = [(_KEYS * i // count).to_bytes(16, "big") for i in range(1, count)]
-        return [Range(low, high) for low, high in zip([b"", *ends], [*ends, None], strict=True)]
+        return [KeyRange(low, high) for low, high in zip([b"", *ends], [*ends, None], strict=True)]
 
-    def batches(self, part: Range) -> Iterator[Any]:
+    def batches(self, part: KeyRange) -> Iterator[Any]:
         """Arrow batches, ordered by root."""
         with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
             cursor.execute(*self._statement(part))
@@ -78,7 +78,7 @@ class Scan:
     def checksum(self) -> tuple[int, str]:
         """Of all its rows, without Spark: how many, and the SHA-256 over their digests in the order of their keys."""
         hashed, rows = sha256(), 0
-        text, values = self._statement(Range(b"", None), ("digest",), "h.root_key, h.node_key, h.digest")
+        text, values = self._statement(KeyRange(b"", None), ("digest",), "h.root_key, h.node_key, h.digest")
         with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
             cursor.execute(text, values)
             while some := cursor.fetchmany(BATCH_ROWS):
@@ -87,7 +87,7 @@ class Scan:
         return rows, hashed.hexdigest()
 
     def _statement(
-        self, part: Range, names: Sequence[str] = _COLUMNS, order: str = "h.root_key"
+        self, part: KeyRange, names: Sequence[str] = _COLUMNS, order: str = "h.root_key"
     ) -> tuple[str, Sequence[Any]]:
         mark = "?" if self.is_sqlite else "%s"
         values: list[Any] = [part.low, self.upto]

@@ -10,10 +10,10 @@ from rich.text import Text
 from headwater.cli.output import console, print_json
 from headwater.cli.render.parts import data, properties
 from headwater.cli.text import counted
-from headwater.records.compaction.result import Compacted
+from headwater.records.compaction.result import CompactionResult
 
 
-def compacted(answer: Compacted) -> RenderableType:
+def compaction_summary(answer: CompactionResult) -> RenderableType:
     if answer.id is None:
         expired = f" {counted(answer.expired, 'hot record')} expired." if answer.expired else ""
         return Text(f"There is nothing to archive.{expired}")
@@ -42,7 +42,7 @@ class StreamReport:
         self._as_json = as_json
         self._totals = dict.fromkeys(("batches", "read", "archived", "already_there", "refused", "traces"), 0)
 
-    def batch(self, done: Compacted) -> None:
+    def batch(self, done: CompactionResult) -> None:
         told = done.document()
         for name in self._totals:
             self._totals[name] += 1 if name == "batches" else int(told[name])

@@ -12,10 +12,10 @@ from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import at_limit, data, joined, note, properties
 from headwater.cli.text import counted, elided, moment
 from headwater.model.records import DeadLetter, FoundRecord
-from headwater.records.ledger import Status
+from headwater.records.ledger import LedgerStatus
 
 
-def found_records(found: Sequence[FoundRecord], limit: int) -> RenderableType:
+def record_table(found: Sequence[FoundRecord], limit: int) -> RenderableType:
     if not found:
         return Text("No record fits.")
     rows = Rows("Node", "Root", "Made of", "Done", "When (UTC)", "Where", "Kept", lead=0)
@@ -33,7 +33,7 @@ def found_records(found: Sequence[FoundRecord], limit: int) -> RenderableType:
     return Group(rows, *at_limit(found, limit))
 
 
-def letters_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
+def dead_letter_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
     if not letters:
         return Text("There are no dead letters.")
     rows = Rows("Number", "Kind", "Given up (UTC)", "Tries", "Reason", "Message", lead=0)
@@ -49,7 +49,7 @@ def letters_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
     return Group(rows, *at_limit(letters, limit))
 
 
-def status_table(status: Status) -> RenderableType:
+def status_table(status: LedgerStatus) -> RenderableType:
     waiting = f"{counted(status.load_waiting, 'record')} waiting, {status.load_taken:,} with workers"
     traces = f"{counted(status.trace_waiting, 'root')} waiting, {status.trace_taken:,} with workers"
     archived = f"{counted(status.archived, 'record')} in {counted(status.files, 'file')}"

@@ -11,23 +11,23 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows as Table
+from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import data, note
 from headwater.cli.text import counted
-from headwater.records.query.sql import Rows
+from headwater.records.query.sql import QueryRows
 
 
-def answer_table(answer: Rows, limit: int) -> RenderableType:
+def query_table(answer: QueryRows, limit: int) -> RenderableType:
     if not answer.rows:
         return Text("No rows.")
-    table = Table(*answer.columns, lead=0)
+    table = Rows(*answer.columns, lead=0)
     for row in answer.rows:
         table.add(*(data(_shown(value)) for value in row))
     more = [note(f"The first {limit:,}; there are more.")] if answer.more else []
     return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
 
 
-def plain_rows(answer: Rows) -> list[dict[str, Any]]:
+def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
 
 

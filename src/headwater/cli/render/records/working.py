@@ -13,7 +13,7 @@ from rich.text import Text
 
 from headwater.cli.output import console, print_json
 from headwater.cli.text import counted, printable
-from headwater.records.intake.worker import Tally
+from headwater.records.intake.worker import WorkerTotals
 
 
 class WorkingReport:
@@ -36,7 +36,7 @@ class WorkingReport:
     ) -> None:
         self._status.stop()
 
-    def progress(self, tally: Tally) -> None:
+    def progress(self, tally: WorkerTotals) -> None:
         if self._live:
             rate = tally.loaded / max(time.monotonic() - self._began, 0.001)
             self._status.update(f"{_words(tally)} ({rate:,.0f} records/s)")
@@ -44,14 +44,14 @@ class WorkingReport:
     def said(self, line: str) -> None:
         self._console.print(Text(printable(line)), soft_wrap=True)
 
-    def summary(self, tally: Tally) -> None:
+    def summary(self, tally: WorkerTotals) -> None:
         if self._as_json:
             print_json(asdict(tally))
         else:
             console().print(Text(f"{_words(tally)}."))
 
 
-def _words(tally: Tally) -> str:
+def _words(tally: WorkerTotals) -> str:
     words = [f"{counted(tally.loaded, 'record')} loaded", f"{counted(tally.traced, 'root')} archived"]
     words += [f"{tally.failed:,} failed"] if tally.failed else []
     words += [counted(tally.dead, "dead letter")] if tally.dead else []
