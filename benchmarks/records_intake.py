@@ -175,7 +175,7 @@ def archived(kind: str, url: str, roots: int) -> list[list[object]]:
                     (end - begun) * 1000 / len(asked)
                     for begun, end in ((start, time.perf_counter()), (used, time.process_time()))
                 ]
-                files = f"{len(records.archive.live('records')):,}"
+                files = f"{len(records.archive.live_files('records')):,}"
                 rows.append([kind, question, f"{len(names):,}", files, "known" if known else "not known", *spent])
     return rows
 

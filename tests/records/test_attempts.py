@@ -12,7 +12,7 @@ from headwater.records.archive.files import ArchiveStorage, column_digest, keys_
 from headwater.records.archive.leases import lease_renewal
 from headwater.records.ledger import Records
 from headwater.records.query.reading import records_of_root
-from headwater.store.records.attempts import still_open
+from headwater.store.records.attempts import open_attempts
 from tests.records.conftest import Clock, load_all
 from tests.records.oracle import NOON
 from tests.records.test_queue import request
@@ -25,7 +25,7 @@ def write(records: Records, compaction: Compaction, part: int = 0) -> ArchiveFil
     records.send({**request("n"), "recordedAt": NOON.timestamp()})
     load_all(records)
     rows = records_of_root(records.database, records.archive, "r").slice(0, 1)
-    files: ArchiveStorage = records.archive.files()
+    files: ArchiveStorage = records.archive.storage()
     files.write_lines(f"{compaction.folder}/scratch/{part}", ["…"])
     path = compaction.path("records", NOON.date(), part)
     size = files.write_table(path, rows)
@@ -62,7 +62,7 @@ def test_what_is_left_of_before_goes_with_the_next_that_is_removed(
     begun = archive.begin("stream", id="batch")
     held = write(records, begun)
     archive.commit(begun, added=[held], rows=1, digest=held.digest, leaves_work=True)  # and is killed
-    archive.files().write_lines("records/day=2026-11-16/batch-1f-0.parquet", ["torn"])
+    archive.storage().write_lines("records/day=2026-11-16/batch-1f-0.parquet", ["torn"])
     write(records, archive.begin("compaction"))
     clock.on(OVER)
     assert archive.remove_stray_files() == 2
@@ -80,13 +80,13 @@ def test_who_is_at_work_keeps_its_files(records: Records, clock: Clock, monkeypa
         other = records.archive.begin("root")
         records.archive.commit(other, added=[], rows=0, digest=b"")
         assert records.archive.remove_stray_files() == 0
-    since = records.archive.since(slow)
+    since = records.archive.later_commits(slow)
     assert since is not None
     assert (since.head, since.added, since.removed) == (other.id, (), frozenset())
     with pytest.raises(ArchiveMoved):
         records.archive.commit(slow, added=[file], rows=1, digest=file.digest)
-    records.archive.commit(records.archive.moved(slow, since), added=[file], rows=1, digest=file.digest)
-    assert [one.path for one in records.archive.live()] == [file.path]
+    records.archive.commit(records.archive.rebase(slow, since), added=[file], rows=1, digest=file.digest)
+    assert [one.path for one in records.archive.live_files()] == [file.path]
 
 
 def said(records: Records, compaction: Compaction) -> int:
@@ -106,13 +106,13 @@ def test_one_that_was_given_up_cannot_be_committed_any_more(records: Records, cl
     assert records.archive.remove_stray_files() == 1
     with pytest.raises(ArchiveMoved):
         records.archive.commit(slow, added=[file], rows=1, digest=file.digest)
-    assert records.archive.since(slow) is None
+    assert records.archive.later_commits(slow) is None
     # What it writes on is removed too.
     write(records, slow, part=1)
     assert records.archive.remove_stray_files() == 1
     clock.on(3 * 24 * 3600)
     records.archive.remove_stray_files()
     with records.database.read() as conn:
-        assert still_open(conn) == {}
+        assert open_attempts(conn) == {}
     assert records.archive.remove_stray_files() == 0
     assert on_disk(tmp_path / "archive") == set()

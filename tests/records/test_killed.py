@@ -138,9 +138,9 @@ def test_every_acknowledged_record_is_there_exactly_once(durable_url: str, tmp_p
 
 
 def judge(records: Records, sent: set[tuple[str, str]]) -> None:
-    files = records.archive.files()
+    files = records.archive.storage()
     archived: Counter[bytes] = Counter()
-    for file in records.archive.live("records"):
+    for file in records.archive.live_files("records"):
         rows = files.read_table(file.path)
         assert (rows.num_rows, column_digest(rows["digest"])) == (file.rows, file.digest)
         archived.update(rows["digest"].to_pylist())
@@ -167,10 +167,10 @@ def leaves(records: Records, root: str) -> list[tuple[str, list[str]]]:
 
 def check_traces(records: Records) -> None:
     """The trace files have every leaf of what is archived, and each once."""
-    files = records.archive.files()
+    files = records.archive.storage()
     roots: set[str] = set()
     found: Counter[tuple[str, str]] = Counter()
-    for file in records.archive.live("traces"):
+    for file in records.archive.live_files("traces"):
         rows = files.read_table(file.path)
         assert content_digest(trace_digests(rows)) == file.digest
         found.update(zip(rows["root_id"].to_pylist(), rows["record_id"].to_pylist(), strict=True))

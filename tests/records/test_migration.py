@@ -51,5 +51,5 @@ def test_an_archive_of_before_is_read_on_and_what_was_left_in_it_goes(durable_ur
         assert [step.node_id for step in records.trace("r").records] == ["n"]
         assert [one.archived for one in records.find(node="n")] == [False]
         assert archive(records, "other") == 1  # and removes what was left
-        on_disk = files.listed(["records", "traces", "_work"])
-        assert sorted(on_disk) == sorted(file.path for file in records.archive.live())
+        on_disk = files.list_files(["records", "traces", "_work"])
+        assert sorted(on_disk) == sorted(file.path for file in records.archive.live_files())

@@ -156,10 +156,10 @@ def test_an_archived_root_lies_in_files_by_day(records: Records, tmp_path: Path)
         "records/day=2026-11-17",
         "traces/day=2026-11-17",
     ]
-    assert {file.path for file in records.archive.live()} == {
+    assert {file.path for file in records.archive.live_files()} == {
         str(path.relative_to(folder)) for path in folder.rglob("*.parquet")
     }
-    (traces,) = records.archive.live("traces")
+    (traces,) = records.archive.live_files("traces")
     rows = pq.read_table(folder / traces.path, partitioning=None).to_pylist()
     assert [step["action_taken"] for step in rows[0]["lineage"]] == ["RAW", "CHECKED", "SPLIT", "DATA_COMPACTION"]
     days, roots = records.archive.marks()
@@ -174,16 +174,16 @@ def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Re
     load_all(records)
     archive(records, "r")
     archive(records, "other")
-    before = {file.path for file in records.archive.live()}
+    before = {file.path for file in records.archive.live_files()}
     records.send({**request("late", action="LATE"), "parent_id": "b", "recordedAt": NOON.timestamp()})
     load_all(records)
     assert archive(records, "r") == 1
     assert set(told(records.trace("r"))) == {"c", "late"}
     assert set(told(records.trace("other"))) == {"x"}
-    after = {file.path for file in records.archive.live()}
+    after = {file.path for file in records.archive.live_files()}
     assert len(before - after) == 1  # the file with the old trace of r
-    assert sum(file.rows for file in records.archive.live("records")) == 5
-    assert sum(file.rows for file in records.archive.live("traces")) == 3
+    assert sum(file.rows for file in records.archive.live_files("records")) == 5
+    assert sum(file.rows for file in records.archive.live_files("traces")) == 3
     assert records.archive.remove_stray_files() == 0  # somebody may be reading it
     clock.on(3601)
     assert records.archive.remove_stray_files() == 1
@@ -193,19 +193,19 @@ def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Re
 def test_lines_of_json_are_kept_up_to_date_once_they_are_there(records: Records) -> None:
     three(records)
     archive(records, "r")
-    (old,) = records.archive.live("traces")
+    (old,) = records.archive.live_files("traces")
     compaction = records.archive.begin("compaction")
     lines = ['{"record_id":"x","root_id":"other","lineage":[]}', '{"record_id":"c","root_id":"r","lineage":[]}']
     path = compaction.path("jsonl", old.day, 0)
-    size = records.archive.files().write_lines(path, lines)
+    size = records.archive.storage().write_lines(path, lines)
     digest = content_digest(line_digests(lines))
     there = ArchiveFile(path, "jsonl", old.day, 2, digest, size)
     records.archive.commit(compaction, added=[there], rows=0, digest=b"")
     records.send({**request("late", action="LATE\u2028\n"), "parent_id": "c", "recordedAt": NOON.timestamp() + 86_400})
     load_all(records)
     archive(records, "r")
-    files = records.archive.files()
-    told = [json.loads(line) for file in records.archive.live("jsonl") for line in files.read_lines(file.path)]
+    files = records.archive.storage()
+    told = [json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)]
     assert sorted(one["record_id"] for one in told) == ["late", "x"]
     steps = next(one["lineage"] for one in told if one["record_id"] == "late")
     assert [step["node_id"] for step in steps] == ["a", "b", "c", "late", "FINISHED"]
@@ -247,8 +247,8 @@ def test_two_commits_from_the_same_base_and_only_one_holds(records: Records) -> 
         records.archive.commit(other, added=[], rows=0, digest=b"")
     with pytest.raises(ArchiveMoved):  # nor the same one twice
         records.archive.commit(one, added=[], rows=0, digest=b"")
-    assert records.archive.committed(one.id)
-    assert not records.archive.committed(other.id)
+    assert records.archive.is_committed(one.id)
+    assert not records.archive.is_committed(other.id)
     assert records.archive.head() == one.id
 
 
@@ -269,7 +269,7 @@ def test_a_loser_begins_again_and_its_files_go(
     monkeypatch.setattr(records.archive, "commit", commit)
     assert archive(records, "r") == 3
     on_disk = {str(path.relative_to(tmp_path / "archive")) for path in (tmp_path / "archive").rglob("*.parquet")}
-    assert on_disk == {file.path for file in records.archive.live()}
+    assert on_disk == {file.path for file in records.archive.live_files()}
     assert set(told(records.trace("r"))) == {"c"}
 
 
@@ -287,8 +287,8 @@ def test_what_was_read_before_another_commit_is_read_again(records: Records, mon
     monkeypatch.setattr(records.archive, "begin", begin)
     assert archive(records, "r") == 0
     assert times == [3]
-    assert sum(file.rows for file in records.archive.live("records")) == 3
-    assert sum(file.rows for file in records.archive.live("traces")) == 1
+    assert sum(file.rows for file in records.archive.live_files("records")) == 3
+    assert sum(file.rows for file in records.archive.live_files("traces")) == 1
 
 
 def test_a_file_that_does_not_read_back_is_never_committed(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +301,7 @@ def test_a_file_that_does_not_read_back_is_never_committed(records: Records, mon
     monkeypatch.setattr(ArchiveStorage, "write_table", torn)
     with pytest.raises(ArchiveUnusable, match="does not read back"):
         archive(records, "r")
-    assert (records.archive.live(), records.archive.head()) == ([], None)
+    assert (records.archive.live_files(), records.archive.head()) == ([], None)
     assert records.archive.expire(now=NOON + timedelta(days=9)) == 0
 
 

@@ -13,12 +13,11 @@ from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, storable
 from headwater.model.audit import Actor
 from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
-from headwater.records.archive.archive import Archive
-from headwater.records.archive.arrow import need_arrow
+from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake import sending
 from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
 from headwater.store.engine.database import Database
-from headwater.store.records import archive as books
+from headwater.store.records import archive as catalog
 from headwater.store.records import hot, queue
 from headwater.store.records.hot import RecordFilter
 from headwater.store.schema.tables import from_micros, to_micros
@@ -82,7 +81,7 @@ class Records:
 
     def trace(self, root_id: str) -> RootTrace:
         """A trace for every leaf of a root, from the hot rows and the archive together."""
-        need_arrow()
+        require_pyarrow()
         from headwater.records.query.reading import records_of_root
         from headwater.records.tracing.kernel import FinalStep
         from headwater.records.tracing.root_traces import trace_root
@@ -113,13 +112,13 @@ class Records:
         _refuse_unaskable(root, node, action, location)
         wanted = RecordFilter(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
         with self.database.read() as conn:
-            rows, head = hot.find(conn, wanted, limit), books.clock(conn)[1]
+            rows, head = hot.find(conn, wanted, limit), catalog.clock(conn)[1]
             found = [hot.record_from_row(row) for row in rows]
             contents = hot.content_digests(conn, found) if head is None else {}
         if head is None:
             several = {node for node, digests in contents.items() if len(digests) > 1}
             return [FoundRecord(one, archived=False, conflict=(one.root_id, one.node_id) in several) for one in found]
-        need_arrow()
+        require_pyarrow()
         from headwater.records.query.reading import find_records
 
         return find_records(self.database, rows, self.archive, wanted, limit)
@@ -153,8 +152,8 @@ class Records:
     def status(self) -> LedgerStatus:
         with self.database.read() as conn:
             counted = queue.counts(conn, self._now())
-            rows, files = hot.count(conn), books.files(conn, None, None)
-            latest = next(iter(books.compactions(conn, 1)), None)
+            rows, files = hot.count(conn), catalog.files(conn, None, None)
+            latest = next(iter(catalog.compactions(conn, 1)), None)
         return LedgerStatus(
             **counted,
             hot=rows,

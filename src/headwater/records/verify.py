@@ -163,7 +163,7 @@ def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with files.system.open_input_file(files.full(path)) as source:
+    with files.system.open_input_file(files.full_path(path)) as source:
         for batch in pq.ParquetFile(source).iter_batches(batch_size=20_000, columns=_COLUMNS):
             columns = {name: batch.column(name) for name in _COLUMNS}
             columns["recorded_at"] = columns["recorded_at"].cast(pa.int64())

@@ -33,14 +33,14 @@ def load(store: Store, records: Iterable[Record], *, expires: datetime | None = 
 def archived(store: Store, kind: str = RECORDS) -> pa.Table:
     """All live files of a kind, each of which has to be as the books say."""
     archive = Archive(store._database)
-    files, tables = archive.files(), []
-    for file in archive.live(kind):
+    files, tables = archive.storage(), []
+    for file in archive.live_files(kind):
         table = files.read_table(file.path)
         digests = column_digest(table["digest"]) if kind == RECORDS else content_digest(trace_digests(table))
         assert (table.num_rows, digests) == (file.rows, file.digest), file.path
         assert files.size(file.path) == file.bytes
         for root in set(table["root_id"].to_pylist()):
-            assert file in archive.live(kind, root_key=key_of_id(root))
+            assert file in archive.live_files(kind, root_key=key_of_id(root))
         table = table.append_column("day", pa.array([file.day] * table.num_rows, pa.date32()))
         tables.append(table.cast(pa.schema(field.with_nullable(True) for field in table.schema)))
     return pa.concat_tables(tables) if tables else pa.table({})
@@ -91,5 +91,5 @@ def stray_files(store: Store) -> list[str]:
         store._database, now=lambda: time.time_ns() // 1000 + 2 * (LEASE_DURATION // timedelta(microseconds=1))
     )
     archive.remove_stray_files(grace=timedelta(0))
-    live = {file.path for file in archive.live()}
-    return sorted(set(archive.files().listed(["records", "traces", "jsonl", "_work"])) - live)
+    live = {file.path for file in archive.live_files()}
+    return sorted(set(archive.storage().list_files(["records", "traces", "jsonl", "_work"])) - live)

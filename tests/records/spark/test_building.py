@@ -13,7 +13,7 @@ from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.records.tracing import distributed, walking
 from headwater.records.tracing.kernel import FinalStep, trace_table
-from headwater.records.tracing.spark_traces import traces
+from headwater.records.tracing.spark_traces import trace_records
 from tests.records.oracle import LoadedRecord, expected, record, table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def made(spark: SparkSession, folder: Path, rows: pa.Table, big: int) -> Traced:
     spark = ledger_session(spark)
     scratch = ScratchFolder(HadoopFolder(spark, str(folder)), "scratch")
     frame = spark.read.parquet(str(folder / "rows.parquet"))
-    traces(frame, rows.num_rows, FINISH, big, scratch).write.parquet(str(folder / "traces"))
+    trace_records(frame, rows.num_rows, FINISH, big, scratch).write.parquet(str(folder / "traces"))
     return by_leaf(pq.read_table(folder / "traces"))
 
 
@@ -132,13 +132,13 @@ def test_ways_that_part_and_meet(
     for root in ("ladder", "other"):
         loaded += [record("x", "y", "3", root=root), record("y", "x", root=root), record("alone", root=root)]
     walks = tmp_path / "walked"
-    real = walking.walk
+    real = walking.walk_ancestors
 
     def walk(*told: Any) -> Any:
         walks.mkdir()
         return real(*told)
 
-    monkeypatch.setattr(distributed, "walk", walk)
+    monkeypatch.setattr(distributed, "walk_ancestors", walk)
     check(made(spark, tmp_path, table(loaded), big=4), loaded)
     assert walks.exists()
 

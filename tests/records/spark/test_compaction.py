@@ -84,7 +84,7 @@ def test_late_and_repeated_records_leave_one_right_archive(
         archive = Archive(store._database)
         load(store, first)
         compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
-        untouched = {file.path for file in archive.live()}
+        untouched = {file.path for file in archive.live_files()}
         # The hot rows expire; then the whole batch comes again, with a record for one root, and another root.
         assert expire(store, now=IN_48_HOURS) == len(first)
         late = Record("root-7", "late", ("root-7-1",), "LATE", "s3://late", NOON + timedelta(hours=1))
@@ -94,14 +94,16 @@ def test_late_and_repeated_records_leave_one_right_archive(
         assert (answer.read, answer.archived, answer.already_there) == (len(first) + 3, 3, len(first))
         assert (answer.rebuilt, answer.traces) == (1, 3)
         judge(store, [*first, late, *other])
-        assert {path for path in untouched if path.startswith("records/")} <= {file.path for file in archive.live()}
+        assert {path for path in untouched if path.startswith("records/")} <= {
+            file.path for file in archive.live_files()
+        }
         # The same again: nothing is written.
-        before = {file.path for file in archive.live()}
+        before = {file.path for file in archive.live_files()}
         expire(store, now=IN_48_HOURS)
         load(store, [*first, late])
         answer = compact(store, spark, now=TOMORROW)
         assert (answer.archived, answer.already_there, answer.traces) == (0, len(first) + 1, 0)
-        assert {file.path for file in archive.live()} == before
+        assert {file.path for file in archive.live_files()} == before
         judge(store, [*first, late, *other])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.model.records import Record
-from headwater.records.archive import syncing
+from headwater.records.archive import files
 from headwater.records.archive.archive import Archive, ArchiveFile
 from headwater.records.archive.attempts import CLEARING, COMMITTING
 from headwater.records.compaction.archive_attempt import CompactionOptions
@@ -98,8 +98,8 @@ def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: Spark
         records = lineage.records.at(str(tmp_path / "archive"))
         load(lineage, sent)
         compact(lineage, spark, archive=records.archive.location, now=TOMORROW)
-        largest = max(records.archive.live("traces"), key=lambda file: file.rows)
-        one, other, *_ = records.archive.files().read_table(largest.path)["root_id"].to_pylist()
+        largest = max(records.archive.live_files("traces"), key=lambda file: file.rows)
+        one, other, *_ = records.archive.storage().read_table(largest.path)["root_id"].to_pylist()
         of_one = Record(one, "late-1", (f"{one}-0",), "LATE", "s3://late", NOON)
         of_other = Record(other, "late-2", (f"{other}-0",), "LATE", "s3://late", TOMORROW)
         load(lineage, [of_one])
@@ -115,7 +115,7 @@ def test_files_are_on_disk_before_they_count(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[str] = set()
-    real_sync, real_commit = syncing.sync, Archive.commit
+    real_sync, real_commit = files.fsync_path, Archive.commit
     committed: list[ArchiveFile] = []
 
     def sync(path: str) -> None:
@@ -129,7 +129,7 @@ def test_files_are_on_disk_before_they_count(
             assert {str(each) for each in (path, *list(path.parents)[:3])} <= synced
         real_commit(self, *told, added=added, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syncing, "sync", sync)
+    monkeypatch.setattr(files, "fsync_path", sync)
     monkeypatch.setattr(Archive, "commit", commit)
     with Lineage(sqlite_url) as lineage:
         load(lineage, chain("root", 3))

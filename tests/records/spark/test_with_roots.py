@@ -57,8 +57,10 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
         assert {one.record.digest for one in records.find(limit=10_000)} == {record.digest for record in sent}
         traced = records.trace(second.root_id)
         assert "late-2" in {one.record_id for one in traced.traces}
-        files = records.archive.files()
-        told = [json.loads(line) for file in records.archive.live("jsonl") for line in files.read_lines(file.path)]
+        files = records.archive.storage()
+        told = [
+            json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)
+        ]
         # Spark and we write them alike: the same words, in the same order.
         assert len({(*one, *one["lineage"][0]) for one in told}) == 1
         assert "parent_ids" in told[0]["lineage"][0]

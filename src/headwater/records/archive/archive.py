@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from headwater.errors import ArchiveMoved, ArchiveUnusable, shorten
+from headwater.errors import ArchiveMoved, ArchiveUnusable, RecordsError, shorten
 from headwater.model.records import EPOCH, micros_of
 from headwater.store.engine.database import Database, Transaction
-from headwater.store.records import archive as books
+from headwater.store.records import archive as catalog
 from headwater.store.records import attempts, evidence
 from headwater.store.schema.tables import from_micros
 
@@ -42,10 +42,20 @@ LEASE_DURATION = timedelta(minutes=2)
 """Who has not said for so long that it is at work is given up."""
 
 
+def require_pyarrow() -> None:
+    """Records are accepted and loaded without pyarrow; traces and the archive need it."""
+    try:
+        import pyarrow.compute  # noqa: F401
+    except ImportError as missing:
+        raise RecordsError(
+            f"Traces and the archive need pyarrow and numpy ({missing}). pip install pyarrow numpy."
+        ) from None
+
+
 class FileLister(Protocol):
     """What lists and removes files; paths are relative to the archive."""
 
-    def listed(self, kinds: Sequence[str]) -> list[str]: ...
+    def list_files(self, kinds: Sequence[str]) -> list[str]: ...
 
     def remove(self, paths: Iterable[str]) -> int: ...
 
@@ -156,7 +166,7 @@ class Archive:
     def known_location(self) -> str | None:
         """The same; None where nobody ever said it."""
         with self._database.read() as conn:
-            _, head, remembered = books.clock(conn)
+            _, head, remembered = catalog.clock(conn)
         given = _absolute(self._given) if self._given else None
         if given and head is not None and remembered not in (None, given):
             raise ArchiveUnusable(
@@ -171,7 +181,7 @@ class Archive:
         """Whether anything was ever committed."""
         return self.head() is not None
 
-    def files(self) -> ArchiveStorage:
+    def storage(self) -> ArchiveStorage:
         """Reading and writing at the location."""
         from headwater.records.archive.files import ArchiveStorage
 
@@ -180,46 +190,47 @@ class Archive:
     def head(self) -> str | None:
         """The id of the last commit."""
         with self._database.read() as conn:
-            return books.clock(conn)[1]
+            return catalog.clock(conn)[1]
 
     def watermark(self) -> int:
         """The number of the last load: all records up to it can be seen, and none will be added to them."""
         with self._database.read() as conn:
-            return books.clock(conn)[0]
+            return catalog.clock(conn)[0]
 
-    def live(
+    def live_files(
         self, kind: str | None = None, days: Collection[date] | None = None, *, root_key: bytes | None = None
     ) -> list[ArchiveFile]:
         """The files that the archive is made of now, by day and path; of a root, those that may hold it."""
         numbers = None if days is None else [day_number(day) for day in days]
         with self._database.read() as conn:
-            found = [_file(row) for row in books.files(conn, kind, numbers, root_key)]
-        return found if root_key is None else self.holding(found, [root_key])
+            found = [_file(row) for row in catalog.files(conn, kind, numbers, root_key)]
+        return found if root_key is None else self.files_that_may_hold(found, [root_key])
 
-    def holding(
-        self, files: Sequence[ArchiveFile], keys: Collection[bytes], *, sieve: str = "roots"
+    def files_that_may_hold(
+        self, files: Sequence[ArchiveFile], keys: Collection[bytes], *, kind: str = "roots"
     ) -> list[ArchiveFile]:
-        """Those of the files that may hold one of these keys; ``sieve``: whether they are keys of roots or nodes."""
-        from headwater.records.executor.bloom_filter import falls_through
+        """The files that may hold one of these keys, which are of ``kind`` roots or nodes."""
+        from headwater.records.executor.bloom_filter import BloomFilter
 
         with self._database.read() as conn:
-            told = books.file_keys(conn, [file.path for file in files], sieve)
+            rows = catalog.file_keys(conn, [file.path for file in files], kind)
 
         def may_hold(row: Mapping[Any, Any]) -> bool:
             low, high = bytes(row["low"]), bytes(row["high"])
-            near = [key for key in keys if low <= key <= high] if sieve == "roots" else list(keys)
-            return bool(near) and (row["sieve"] is None or falls_through(bytes(row["sieve"]), near))
+            in_range = [key for key in keys if low <= key <= high] if kind == "roots" else list(keys)
+            bits = row["bloom_filter"]
+            return bool(in_range) and (bits is None or BloomFilter(bytes(bits)).might_contain(in_range))
 
-        return [file for file in files if file.path not in told or may_hold(told[file.path])]
+        return [file for file in files if file.path not in rows or may_hold(rows[file.path])]
 
     def begin(self, kind: str, *, run_id: str | None = None, id: str | None = None) -> Compaction:
         """``kind``: compaction, root or stream. What is written from here on counts with :meth:`commit` alone."""
         now, location = self._now(), self.location
         begun = Compaction(id or uuid4().hex, None, location, uuid4().hex[:8])
         with self._database.write() as conn:
-            if books.clock(conn)[2] != location:
-                books.remember_archive(conn, location)
-            base = books.begin(conn, id=begun.id, kind=kind, started_at=now, location=location, run_id=run_id)
+            if catalog.clock(conn)[2] != location:
+                catalog.remember_archive(conn, location)
+            base = catalog.begin(conn, id=begun.id, kind=kind, started_at=now, location=location, run_id=run_id)
             attempts.begin(conn, begun.name, begun.id, now, now + _in_micros(LEASE_DURATION))
         return replace(begun, base=base)
 
@@ -232,21 +243,21 @@ class Archive:
         """It is over, and has removed whatever of it does not count."""
         with self._database.write() as conn:
             attempts.end(conn, compaction.name)
-            books.drop(conn, compaction.id)
+            catalog.drop(conn, compaction.id)
 
-    def since(self, compaction: Compaction) -> LaterCommits | None:
+    def later_commits(self, compaction: Compaction) -> LaterCommits | None:
         """None where it can no longer be committed at all."""
         with self._database.read() as conn:
-            found = books.since(conn, compaction.id)
+            found = catalog.commits_since(conn, compaction.id)
             if found is None or not attempts.is_open(conn, compaction.name):
                 return None
-            added, removed = books.changes(conn, found[1])
+            added, removed = catalog.changes(conn, found[1])
         return LaterCommits(found[0], tuple(map(_file, added)), frozenset(removed))
 
-    def moved(self, compaction: Compaction, since: LaterCommits) -> Compaction:
+    def rebase(self, compaction: Compaction, since: LaterCommits) -> Compaction:
         """The same as if it had begun after those. Only for who knows that they have nothing to do with it."""
         with self._database.write() as conn:
-            books.move(conn, compaction.id, since.head)
+            catalog.rebase(conn, compaction.id, since.head)
         return replace(compaction, base=since.head)
 
     def commit(
@@ -270,7 +281,7 @@ class Archive:
         """
         sealed, unusable = self._sealed(added)
         with self._database.write() as conn:
-            holds = books.commit(
+            holds = catalog.commit(
                 conn,
                 id=compaction.id,
                 attempt=compaction.name,
@@ -287,7 +298,7 @@ class Archive:
                 raise ArchiveMoved(compaction.id)
             if unusable is not None:
                 raise unusable
-            evidence.write_commit(conn, compaction.id, books.kind_of(conn, compaction.id), rows, sealed, removed)
+            evidence.write_commit(conn, compaction.id, catalog.kind_of(conn, compaction.id), rows, sealed, removed)
             if within is not None:
                 within(conn)
 
@@ -298,7 +309,7 @@ class Archive:
         only for who may still commit: one that was given up may have lost its files.
         """
         try:
-            files = self.files() if added else None
+            files = self.storage() if added else None
         except ArchiveUnusable:
             return [{**_row(file), "sha256": None} for file in added], None
         try:
@@ -309,26 +320,26 @@ class Archive:
             return [], unusable
         return [{**_row(file), "sha256": self._seals[file.path]} for file in added], None
 
-    def committed(self, id: str) -> bool:
+    def is_committed(self, id: str) -> bool:
         """Whether a compaction of that id holds already: one that is repeated has nothing to do."""
         with self._database.read() as conn:
-            return books.is_committed(conn, id)
+            return catalog.is_committed(conn, id)
 
     def marks(self) -> tuple[dict[date, int], dict[bytes, int]]:
         """Up to which load each day is archived, and each root (by its key) that was archived by itself."""
         with self._database.read() as conn:
-            days, roots = books.marks(conn)
+            days, roots = catalog.marks(conn)
         return {day_from_number(day): upto for day, upto in days.items()}, roots
 
     def unarchived_days(self, upto: int) -> dict[date, int]:
         """The days with hot rows, of loads up to ``upto``, that are in no archive; how many each."""
         with self._database.read() as conn:
-            return {day_from_number(day): count for day, count in books.unarchived_days(conn, upto).items()}
+            return {day_from_number(day): count for day, count in catalog.unarchived_days(conn, upto).items()}
 
     def history(self, limit: int = 100) -> list[CommittedCompaction]:
         """What was committed, the newest first."""
         with self._database.read() as conn:
-            return [_committed(row) for row in books.compactions(conn, limit)]
+            return [_committed(row) for row in catalog.compactions(conn, limit)]
 
     def expire(self, *, now: datetime | None = None, chunk: int = 5_000) -> int:
         """Delete the hot rows that are in the archive and past their time; how many. Others stay, however old."""
@@ -337,11 +348,11 @@ class Archive:
         while more:
             # Looked for without the writers' lock: it may take a look at every hot row to find that none is due.
             with self._database.read() as conn:
-                last, more = books.next_expiry_range(conn, moment, chunk, after)
+                last, more = catalog.next_expiry_range(conn, moment, chunk, after)
             if last is None:
                 break
             with self._database.write() as conn:
-                total += books.expire(conn, moment, after, last)
+                total += catalog.expire(conn, moment, after, last)
             after = last
         return total
 
@@ -350,15 +361,15 @@ class Archive:
         now = self._now()
         with self._database.read() as conn:
             over = attempts.any_to_clean_up(conn, now)
-            retired = books.retired(conn, now - _in_micros(grace))
+            retired = catalog.retired(conn, now - _in_micros(grace))
         if not over and not retired:
             return 0
-        files = files or self.files()
+        files = files or self.storage()
         strays, work = self._strays(files, now) if over else ([], [])
         gone = files.remove([*strays, *retired])
         files.remove(work)
         with self._database.write() as conn:
-            books.forget_files(conn, retired)
+            catalog.forget_files(conn, retired)
             attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_LONGEST))
         return gone
 
@@ -367,11 +378,11 @@ class Archive:
         with self._database.write() as conn:  # first in the books: what can still be committed keeps its files
             attempts.give_up(conn, now)
         # The books are read after the files are listed: what was committed in between is in them.
-        listed = files.listed(KINDS)
+        listed = files.list_files(KINDS)
         with self._database.read() as conn:
-            unknown = set(listed) - books.known_paths(conn, listed)
+            unknown = set(listed) - catalog.known_paths(conn, listed)
             over, at_work = attempts.given_up_attempts(conn), attempts.open_attempts(conn)
-            committed = books.committed(conn, {*map(_id_in, unknown), *over.values()})
+            committed = catalog.committed_ids(conn, {*map(_id_in, unknown), *over.values()})
         strays = [
             path
             for path in sorted(unknown)

@@ -90,14 +90,14 @@ def _commit_after_others(
         try:
             return commit(compaction, put)
         except ArchiveMoved:
-            since = archive.since(compaction)
+            since = archive.later_commits(compaction)
             if since is None or attempt.concerns(since, put):
                 raise
-            compaction = archive.moved(compaction, since)
+            compaction = archive.rebase(compaction, since)
 
 
 def _discard(archive: Archive, compaction: Compaction, attempt: ArchiveAttempt) -> None:
-    if not archive.committed(compaction.id):
+    if not archive.is_committed(compaction.id):
         attempt.discard()
         archive.abandon(compaction)
 

@@ -90,11 +90,11 @@ def _archive(
         writing.write(layout.RECORDS, day, rows)
     traces = trace_table(everything, finished=FinalStep(from_micros(now()), compaction.location))
     old_days = {day for day, _ in _by_day(everything)}
-    old = archive.live(layout.TRACES, old_days, root_key=key)
+    old = archive.live_files(layout.TRACES, old_days, root_key=key)
     removed = [file.path for file in old if writing.copied(file, root_id)]
-    lines = bool(archive.live(layout.JSONL))  # somebody asked for them once
+    lines = bool(archive.live_files(layout.JSONL))  # somebody asked for them once
     if lines:
-        old = archive.live(layout.JSONL, old_days, root_key=key)
+        old = archive.live_files(layout.JSONL, old_days, root_key=key)
         removed += [file.path for file in old if writing.copied_lines(file, root_id)]
     for day in sorted(set(traces["day"].to_pylist())):
         rows = traces.filter(pc.field("day") == pa.scalar(day, pa.date32())).drop_columns("day")
@@ -119,12 +119,12 @@ class _Writing:
         self.written: list[ArchiveFile] = []
         self.compaction = compaction
         self._archive = archive
-        self._files: ArchiveStorage = archive.files()
+        self._files: ArchiveStorage = archive.storage()
         self._begun: list[str] = []
 
     def discard(self) -> None:
         """Nothing of it stays, unless it was committed after all."""
-        if not self._archive.committed(self.compaction.id):
+        if not self._archive.is_committed(self.compaction.id):
             self._files.remove(self._begun)
             self._archive.abandon(self.compaction)
 
@@ -138,7 +138,7 @@ class _Writing:
         back = self._files.read_table(path)
         digest = _digest(kind, rows)
         if _digest(kind, back) != digest or not back.equals(rows):
-            raise _torn(self._files.full(path))
+            raise _torn(self._files.full_path(path))
         nodes = rows["node_id"].to_pylist() if kind == layout.RECORDS else None
         keys = keys_of_file(rows["root_id"].unique().to_pylist(), nodes)
         self.written.append(ArchiveFile(path, kind, day, rows.num_rows, digest, size, keys))
@@ -147,7 +147,7 @@ class _Writing:
         path = self._path(layout.JSONL, day)
         size = self._files.write_lines(path, lines)
         if self._files.read_lines(path) != lines:
-            raise _torn(self._files.full(path))
+            raise _torn(self._files.full_path(path))
         digest = content_digest(line_digests(lines))
         keys = keys_of_file(json.loads(line)["root_id"] for line in lines)
         self.written.append(ArchiveFile(path, layout.JSONL, day, len(lines), digest, size, keys))

@@ -67,7 +67,7 @@ class ArchiveAttempt:
     def put_away(self, fresh: DataFrame, expected: int, now: datetime) -> AttemptResult:
         """``fresh``: the columns of the archive and the day; ``expected``: how many rows it has to have."""
         self._manner.say("Reading the records")
-        if self._merge.live(RECORDS):
+        if self._merge.live_files(RECORDS):
             fresh = self.scratch.kept(fresh)
         split = self._merge.split_new(fresh)
         records = self._writer.write(RECORDS, split.new)
@@ -105,7 +105,7 @@ class ArchiveAttempt:
 
     def _write_traces(self, traced: DataFrame, roots: DataFrame, rebuilt: bool) -> tuple[int, list[str]]:
         """How many there are of these roots, and the files that they take the place of."""
-        lines = self._manner.jsonl or bool(self._merge.live(JSONL))
+        lines = self._manner.jsonl or bool(self._merge.live_files(JSONL))
         if lines:
             traced = self.scratch.kept(traced)
         removed: list[str] = []

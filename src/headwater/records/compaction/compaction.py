@@ -17,8 +17,7 @@ from headwater.records.archive.archive import Archive, Compaction, day_number
 from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
 from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
 from headwater.records.compaction.events import CompactionRun, hot_table_dataset
-from headwater.records.compaction.hot_source import hot_records
-from headwater.records.compaction.reaching import address_of
+from headwater.records.compaction.hot_source import hot_records, hot_scan
 from headwater.records.compaction.result import CompactionResult, compaction_result
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.store.records.scan import HotScan
@@ -107,7 +106,7 @@ class _Compaction:
             raise too_many_commits()
         except BaseException as error:
             # What fails after the commit, like removing old files, takes nothing back.
-            if telling is not None and not (compaction and self._archive.committed(compaction.id)):
+            if telling is not None and not (compaction and self._archive.is_committed(compaction.id)):
                 telling.failed(error)
             raise
 
@@ -116,7 +115,7 @@ class _Compaction:
     ) -> AttemptResult | None:
         expected = sum(days.values())
 
-        scan = HotScan(*address_of(self._database), upto=upto, days=tuple(sorted(map(day_number, days))))
+        scan = hot_scan(self._database, upto, days=tuple(sorted(map(day_number, days))))
 
         def put_away(attempt: ArchiveAttempt) -> AttemptResult:
             # Beside Spark, by another way to the same rows: what they were is not said by who has to archive them.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.records.archive.syncing import sync_files
+from headwater.records.archive.files import fsync_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ class HadoopFolder:
         # Hadoop puts a hidden file with checksums beside each local one, which nobody else would look after.
         self._system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
 
-    def full(self, path: str) -> str:
+    def full_path(self, path: str) -> str:
         return str(self._at(path).toString())
 
     def files(self, folder: str) -> list[HadoopFile]:
@@ -67,7 +67,7 @@ class HadoopFolder:
             else:
                 yield HadoopFile(f"{prefix}{name}", int(entry.getLen()))
 
-    def listed(self, kinds: Sequence[str]) -> list[str]:
+    def list_files(self, kinds: Sequence[str]) -> list[str]:
         """All files below the folders of these kinds, whether or not they count."""
         return [f"{kind}/{file.path}" for kind in kinds for file in self.files(kind)]
 
@@ -75,12 +75,12 @@ class HadoopFolder:
         target = self._at(to)
         self._system.mkdirs(target.getParent())
         if not self._system.rename(self._at(path), target):
-            raise OSError(f"{self.full(path)} cannot be renamed to {to}")
+            raise OSError(f"{self.full_path(path)} cannot be renamed to {to}")
 
     def sync(self, paths: Iterable[str]) -> None:
         """Have files on disk, where that is one of this machine; others have them safe when they have them."""
         if str(self._root.toUri().getScheme()) == "file":
-            sync_files(str(self._root.toUri().getPath()), paths)
+            fsync_files(str(self._root.toUri().getPath()), paths)
 
     def remove(self, paths: Iterable[str]) -> int:
         """Files, and folders with all there is in them; how many there were."""
@@ -105,6 +105,6 @@ class ScratchFolder:
     def kept(self, frame: DataFrame) -> DataFrame:
         """The same rows, read from where they have just been written to."""
         self._count += 1
-        there = self._place.full(f"{self._folder}/{self._count}")
+        there = self._place.full_path(f"{self._folder}/{self._count}")
         frame.write.mode("overwrite").parquet(there)
         return self._place.spark.read.schema(frame.schema).parquet(there)

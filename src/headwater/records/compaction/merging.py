@@ -53,14 +53,14 @@ class ArchiveMerge:
     archive: Archive
     _live: dict[str, list[ArchiveFile]] = field(default_factory=dict)
 
-    def live(self, kind: str) -> list[ArchiveFile]:
+    def live_files(self, kind: str) -> list[ArchiveFile]:
         if kind not in self._live:
-            self._live[kind] = self.archive.live(kind)
+            self._live[kind] = self.archive.live_files(kind)
         return self._live[kind]
 
     def split_new(self, fresh: DataFrame) -> RecordSplit:
         """``fresh`` is evaluated more than once. It may hold a record twice, or one that is archived."""
-        holding = self._holding(RECORDS, fresh.select("root_id").distinct()) if self.live(RECORDS) else []
+        holding = self._holding(RECORDS, fresh.select("root_id").distinct()) if self.live_files(RECORDS) else []
         if not holding:
             return RecordSplit(fresh, 0, None)
         roots = fresh.select("root_id").distinct()
@@ -72,7 +72,7 @@ class ArchiveMerge:
 
     def replaced(self, kind: str, roots: DataFrame) -> ReplacedFiles:
         """What has to be written anew when these roots are."""
-        holding = self._holding(kind, roots) if self.live(kind) else []
+        holding = self._holding(kind, roots) if self.live_files(kind) else []
         if not holding:
             return ReplacedFiles()
         from pyspark.sql import functions as F
@@ -87,10 +87,10 @@ class ArchiveMerge:
         """The live files that hold one of these roots."""
         from pyspark.sql import functions as F
 
-        files = self.live(kind)
+        files = self.live_files(kind)
         few = [row[0] for row in roots.limit(_FEW + 1).collect()]
         if len(few) <= _FEW:
-            files = self.archive.holding(files, [key_of_id(root) for root in few])
+            files = self.archive.files_that_may_hold(files, [key_of_id(root) for root in few])
         if not files:
             return []
         rows = read(self.place, kind, [file.path for file in files])

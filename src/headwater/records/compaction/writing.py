@@ -83,7 +83,7 @@ class ArchiveWriter:
         staged = f"{self._compaction.folder}/{kind}"
         rows = frame.select("day", *COLUMNS[kind]).observe(seen, *sum_aggregates(kind))
         writer = rows.write.partitionBy("day")
-        writer.text(self._place.full(staged)) if kind == JSONL else writer.parquet(self._place.full(staged))
+        writer.text(self._place.full_path(staged)) if kind == JSONL else writer.parquet(self._place.full_path(staged))
         handed = RowSums(**{"rows": 0, "high": 0, "low": 0, **seen.get})
         sizes = self._named(kind, staged)
         files = self._read_back(kind, handed, sizes)
@@ -132,8 +132,8 @@ class ArchiveWriter:
 
 def read(place: HadoopFolder, kind: str, paths: Sequence[str]) -> DataFrame:
     """Files of the archive, with their day."""
-    reader = place.spark.read.option("basePath", place.full(kind)).schema(SCHEMAS[kind])
-    full = [place.full(path) for path in paths]
+    reader = place.spark.read.option("basePath", place.full_path(kind)).schema(SCHEMAS[kind])
+    full = [place.full_path(path) for path in paths]
     return reader.text(full) if kind == JSONL else reader.parquet(*full)
 
 

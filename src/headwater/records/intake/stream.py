@@ -26,7 +26,7 @@ from headwater.records.executor.lines import LINE_SCHEMA, line_reader
 from headwater.records.intake.refused_lines import RefusedLines
 from headwater.records.intake.requests import read_request
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS
-from headwater.store.records import archive as books
+from headwater.store.records import archive as catalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +96,7 @@ class _Intake:
     def batch(self, lines: DataFrame, number: int) -> None:
         spark = lines.sparkSession
         id = batch_id(str(spark.sparkContext.getLocalProperty(_QUERY)), number)
-        if self.archive.committed(id):
+        if self.archive.is_committed(id):
             return
         configure_session(spark)
         settings = {"big": self._manner.big, "jsonl": self._manner.jsonl}
@@ -113,7 +113,7 @@ class _Intake:
                         return
             raise too_many_commits()
         except BaseException as error:
-            if not self.archive.committed(id):
+            if not self.archive.is_committed(id):
                 telling.failed(error)
             raise
 
@@ -154,7 +154,7 @@ class _Intake:
     def _load(self) -> int:
         """A number of its own: of two contents of one node the one that came first holds, hot or not."""
         with self._store._database.write() as conn:
-            return books.next_load(conn)
+            return catalog.next_load(conn)
 
 
 def batch_id(query: str, number: int) -> str:

@@ -15,8 +15,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from headwater.errors import HeadwaterError, StoreError, UnknownRoot
-from headwater.records.archive.archive import Archive
-from headwater.records.archive.arrow import need_arrow
+from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake.loading import DeliveryOptions, QueueLoader, fail_messages, take_messages
 from headwater.store.engine.database import Database, Transaction
 from headwater.store.records import queue
@@ -157,7 +156,7 @@ class Worker:
 
         try:
             root_id = _root_of(message)
-            need_arrow()
+            require_pyarrow()
             from headwater.records.archive.single_root import archive_root
 
             archive_root(self._database, self._archive, root_id, now=self._now, within=finish)

@@ -32,7 +32,7 @@ def hot_records_of_root(database: Database, root_id: str) -> pa.Table:
 
 
 def archived_records_of_root(archive: Archive, root_id: str) -> pa.Table:
-    return _scan(archive, archive.live(RECORD_FILES, root_key=key_of_id(root_id)), pc.field("root_id") == root_id)
+    return _scan(archive, archive.live_files(RECORD_FILES, root_key=key_of_id(root_id)), pc.field("root_id") == root_id)
 
 
 def records_of_root(database: Database, archive: Archive, root_id: str) -> pa.Table:
@@ -57,9 +57,9 @@ def find_records(
 ) -> list[FoundRecord]:
     """Hot rows that were found, and what the archive has besides; the newest first."""
     found = {bytes(row["digest"]): FoundRecord(hot.record_from_row(row), archived=False) for row in rows}
-    files = archive.live(RECORD_FILES, root_key=None if wanted.root_id is None else key_of_id(wanted.root_id))
+    files = archive.live_files(RECORD_FILES, root_key=None if wanted.root_id is None else key_of_id(wanted.root_id))
     if wanted.node_id is not None:
-        files = archive.holding(files, [key_of_id(wanted.node_id)], sieve="nodes")
+        files = archive.files_that_may_hold(files, [key_of_id(wanted.node_id)], kind="nodes")
     if wanted.since is not None:
         files = [file for file in files if file.day >= from_micros(wanted.since).date()]
     newest = _scan(archive, files, _condition(wanted))
@@ -83,8 +83,8 @@ def find_records(
 def _archived_contents(archive: Archive, records: Sequence[Record]) -> Iterator[tuple[str, str, bytes]]:
     """(root, node, digest) of every content that the archive has of the nodes of these."""
     roots, nodes = sorted({one.root_id for one in records}), sorted({one.node_id for one in records})
-    files = archive.holding(archive.live(RECORD_FILES), [key_of_id(root) for root in roots])
-    files = archive.holding(files, [key_of_id(node) for node in nodes], sieve="nodes")
+    files = archive.files_that_may_hold(archive.live_files(RECORD_FILES), [key_of_id(root) for root in roots])
+    files = archive.files_that_may_hold(files, [key_of_id(node) for node in nodes], kind="nodes")
     asked = pc.field("root_id").isin(roots) & pc.field("node_id").isin(nodes)
     found = _scan(archive, files, asked, ["root_id", "node_id", "digest"])
     yield from zip(*(found[name].to_pylist() for name in ("root_id", "node_id", "digest")), strict=True)
@@ -92,8 +92,8 @@ def _archived_contents(archive: Archive, records: Sequence[Record]) -> Iterator[
 
 def sample_archived_roots(archive: Archive, most: int) -> list[str]:
     """Roots that the archive has, of the newest days first."""
-    files, found = archive.files() if archive.exists() else None, dict[str, None]()
-    for file in reversed(archive.live(TRACE_FILES)):
+    files, found = archive.storage() if archive.exists() else None, dict[str, None]()
+    for file in reversed(archive.live_files(TRACE_FILES)):
         if files is None or len(found) >= most:
             break
         roots = files.read_table(file.path, columns=["root_id"])["root_id"]
@@ -128,10 +128,10 @@ def _scan(
         return RECORDS.empty_table()
     import pyarrow.dataset as ds  # it imports pandas where that is installed: a second that few commands need
 
-    there = archive.files()
+    there = archive.storage()
     try:
         found = ds.dataset(
-            [there.full(file.path) for file in files], schema=RECORDS, format="parquet", filesystem=there.system
+            [there.full_path(file.path) for file in files], schema=RECORDS, format="parquet", filesystem=there.system
         )
         return found.to_table(columns=columns, filter=condition)
     except OSError as error:

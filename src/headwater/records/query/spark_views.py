@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
 from headwater.records.compaction.compaction import to_archive_columns
 from headwater.records.compaction.hadoop_fs import HadoopFolder
-from headwater.records.compaction.hot_source import hot_records
-from headwater.records.compaction.reaching import address_of
+from headwater.records.compaction.hot_source import hot_records, hot_scan
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.records.compaction.writing import SCHEMAS, read
-from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,19 +31,19 @@ _SHOWN = (
 )
 
 
-def create_views(store: Store, spark: SparkSession, books: Archive, statement: LedgerStatement) -> SparkSession:
+def create_views(store: Store, spark: SparkSession, archive: Archive, statement: LedgerStatement) -> SparkSession:
     """A session that has them, and settings of its own."""
     session, tables = ledger_session(spark), statement.tables
 
     def hot(*, archived_too: bool) -> DataFrame:
-        scan = HotScan(*address_of(store._database), upto=books.watermark(), archived_too=archived_too)
+        scan = hot_scan(store._database, archive.watermark(), archived_too=archived_too)
         return to_archive_columns(hot_records(session, scan, session.sparkContext.defaultParallelism))
 
     def archived(kind: str) -> DataFrame:
-        live = [file.path for file in books.live(kind)]
+        live = [file.path for file in archive.live_files(kind)]
         if not live:
             return session.createDataFrame([], SCHEMAS[kind])
-        return read(HadoopFolder(session, books.location), kind, live)
+        return read(HadoopFolder(session, archive.location), kind, live)
 
     def every() -> DataFrame:
         """Each content once."""

@@ -9,9 +9,8 @@ from headwater.engines.paths import escape_globs
 from headwater.engines.sql import Sql, checked_text, identifier, sql
 from headwater.errors import ArchiveUnusable, EngineError, QueryError
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
-from headwater.records.compaction.reaching import address_of
+from headwater.records.compaction.hot_source import hot_scan
 from headwater.records.query.statements import LedgerStatement, parse_statement
-from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,24 +60,24 @@ def query(
 ) -> QueryRows:
     """By DuckDB."""
     statement = parse_statement(text, "duckdb", dialect)
-    books = Archive(store._database, archive)
-    return _of_one_moment(books, lambda: _by_duckdb(store, books, statement, limit))
+    archive = Archive(store._database, archive)
+    return _of_one_moment(archive, lambda: _by_duckdb(store, archive, statement, limit))
 
 
-def _of_one_moment(books: Archive, ask: Callable[[], QueryRows]) -> QueryRows:
+def _of_one_moment(archive: Archive, ask: Callable[[], QueryRows]) -> QueryRows:
     """Hot rows become archived ones in a commit: an answer that a commit went through is asked for again."""
     for _ in range(_TRIES):
-        head = books.head()
+        head = archive.head()
         answer = ask()
-        if books.head() == head:
+        if archive.head() == head:
             return answer
     raise QueryError(f"The archive has changed {_TRIES} times while it was read. Ask again.")
 
 
-def _by_duckdb(store: Store, books: Archive, statement: LedgerStatement, limit: int) -> QueryRows:
+def _by_duckdb(store: Store, archive: Archive, statement: LedgerStatement, limit: int) -> QueryRows:
     from headwater.engines.duckdb import DuckDB
 
-    tables = _Tables(books, store, statement)
+    tables = _Tables(archive, store, statement)
     with DuckDB(files=tables.files) as engine:
         tables.define(engine)
         try:
@@ -91,8 +90,8 @@ def _by_duckdb(store: Store, books: Archive, statement: LedgerStatement, limit: 
 class _Tables:
     """Our tables, of those files of the archive that the statement needs."""
 
-    def __init__(self, books: Archive, store: Store, statement: LedgerStatement) -> None:
-        self._books = books
+    def __init__(self, archive: Archive, store: Store, statement: LedgerStatement) -> None:
+        self._archive = archive
         self._store = store
         self._statement = statement
         self._conflicts = statement.conflicts and bool(statement.tables & {"hot", "records"})
@@ -125,11 +124,11 @@ class _Tables:
                 engine.define(sql(view, table=identifier(table), shown=_SHOWN, more=more, source=identifier(source)))
 
     def _paths(self, kind: str) -> list[str]:
-        files = self._books.files()
-        live = self._books.live(kind)
+        files = self._archive.storage()
+        live = self._archive.live_files(kind)
         if live and files.system.type_name != "local":
             raise ArchiveUnusable("DuckDB reads archives on this machine. For this one use --engine spark.")
-        return [files.full(file.path) for file in live]
+        return [files.full_path(file.path) for file in live]
 
     @staticmethod
     def _view(engine: DuckDB, name: str, columns: Sql, paths: list[str], select: Sql) -> None:
@@ -157,7 +156,7 @@ class _Tables:
             engine.insert(insert, batch)
 
     def _hot(self, *, archived_too: bool) -> Iterator[Any]:
-        scan = HotScan(*address_of(self._store._database), upto=self._books.watermark(), archived_too=archived_too)
+        scan = hot_scan(self._store._database, self._archive.watermark(), archived_too=archived_too)
         return scan.batches(scan.ranges(1)[0])
 
 
@@ -175,10 +174,10 @@ def query_by_spark(
     from headwater.records.query.spark_views import create_views
 
     statement = parse_statement(text, "spark", dialect)
-    books = Archive(store._database, archive)
+    archive = Archive(store._database, archive)
 
     def ask() -> QueryRows:
-        session = create_views(store, spark, books, statement)
+        session = create_views(store, spark, archive, statement)
         try:
             frame = session.sql(statement.text)
             rows = frame.limit(limit + 1).collect()
@@ -186,7 +185,7 @@ def query_by_spark(
             raise QueryError(f"The query cannot be answered: {_first_line(error)}") from None
         return QueryRows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
 
-    return _of_one_moment(books, ask)
+    return _of_one_moment(archive, ask)
 
 
 def _first_line(error: Exception) -> str:

@@ -147,16 +147,16 @@ def files(
     return conn.execute(query.order_by(record_file.c.day, record_file.c.path)).mappings().all()
 
 
-def file_keys(conn: Connection, paths: Collection[str], sieve: str) -> dict[str, RowMapping]:
-    """What is known of these files: low, high, and the sieve of that name as ``sieve``."""
+def file_keys(conn: Connection, paths: Collection[str], kind: str) -> dict[str, RowMapping]:
+    """The least and greatest root key of these files, and their Bloom filter of ``kind`` roots or nodes."""
     keys, found = record_file_keys.c, dict[str, RowMapping]()
     for some in _chunks(sorted(paths)):
-        query = select(keys.path, keys.low, keys.high, keys[sieve].label("sieve")).where(keys.path.in_(some))
+        query = select(keys.path, keys.low, keys.high, keys[kind].label("bloom_filter")).where(keys.path.in_(some))
         found |= {row["path"]: row for row in conn.execute(query).mappings()}
     return found
 
 
-def since(conn: Connection, id: str) -> tuple[str | None, list[str]] | None:
+def commits_since(conn: Connection, id: str) -> tuple[str | None, list[str]] | None:
     """The last commit, and the ids of all that came since the one that this compaction began from, the newest first.
 
     None where it was committed or given up, and where the one it began from is not found.
@@ -182,7 +182,7 @@ def changes(conn: Connection, ids: Collection[str]) -> tuple[Sequence[RowMapping
     return added.mappings().all(), list(conn.scalars(removed))
 
 
-def move(conn: Connection, id: str, base: str | None) -> None:
+def rebase(conn: Connection, id: str, base: str | None) -> None:
     """As if it had begun from that commit."""
     unfinished = record_compaction.c.id == id, record_compaction.c.finished_at.is_(None)
     conn.execute(update(record_compaction).where(*unfinished).values(base=base))
@@ -211,7 +211,7 @@ def known_paths(conn: Connection, paths: Collection[str]) -> set[str]:
     return found
 
 
-def committed(conn: Connection, ids: Collection[str]) -> set[str]:
+def committed_ids(conn: Connection, ids: Collection[str]) -> set[str]:
     """Those of these compactions that hold."""
     found: set[str] = set()
     for some in _chunks(sorted(ids)):
