@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.records.tracing import walks
-from headwater.records.tracing.kernel import TRACED, FinalStep, trace_batches, trace_table
+from headwater.records.tracing.kernel import TRACE_SCHEMA, FinalStep, trace_batches, trace_table
 from tests.records.oracle import LoadedRecord, expected, record, table
 
 FINISH = FinalStep(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
@@ -22,7 +22,7 @@ FINISH = FinalStep(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
 
 def traced(loaded: Iterable[LoadedRecord]) -> dict[tuple[str, str], dict[str, Any]]:
     answer = trace_table(table(loaded), finished=FINISH)
-    assert answer.schema == TRACED
+    assert answer.schema == TRACE_SCHEMA
     rows = answer.to_pylist()
     found = {(row["root_id"], row["record_id"]): row for row in rows}
     assert len(found) == len(rows)

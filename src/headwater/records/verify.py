@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import EvidenceBroken, shorten
+from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
 from headwater.model.records import key_of_id, record_digest
 from headwater.store.engine.database import Transaction
 from headwater.store.records.evidence import (
@@ -22,10 +23,10 @@ from headwater.store.records.evidence import (
     count_hot,
     file_entry,
     hot_rows,
-    leaf,
     leaves_of_loads,
     live_files,
     read_logged_records,
+    record_leaf,
 )
 from headwater.store.schema.tables import from_micros
 
@@ -37,7 +38,7 @@ _A_PIECE = 250_000
 """Records that are compared at once."""
 _TOLD_EVERY = 20_000
 _DAY = 86_400_000_000
-_COLUMNS = ["root_id", "node_id", "parent_ids", "action_taken", "storage_location", "recorded_at", "digest", "load"]
+_COLUMNS = [*CONTENT_NAMES, "recorded_at", "digest", "load"]
 
 NOT_COVERED = (
     "when a hot record may expire (ttl_expiry), what waits in the queue of records, and its dead letters",
@@ -141,22 +142,23 @@ def _rows(conn: Transaction, files: ArchiveStorage | None, told: LoggedRecords) 
 
 
 def _hot_row(row: tuple[Any, ...]) -> _Row:
-    root_key, node_key, digest, root, node, action, location, recorded_at, day, load, parents = row
-    what = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
+    root_key, node_key, digest, recorded_at, day, load, *content = row
+    root, node = content[:2]
+    name = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
     try:
-        listed = json.loads(parents)
-        holds = (
-            record_digest(root, node, listed, action, location) == digest
+        parents = json.loads(content[PARENTS])
+        is_intact = (
+            record_digest(*with_parents(content, parents)) == digest
             and key_of_id(root) == root_key
             and key_of_id(node) == node_key
             and recorded_at // _DAY == day
         )
-        found = _Row(int(load), leaf(digest, recorded_at, listed), what) if holds else None
+        verified = _Row(int(load), record_leaf(digest, recorded_at, parents), name) if is_intact else None
     except (ValueError, TypeError, AttributeError, OverflowError):
-        found = None
-    if found is None:
-        raise EvidenceBroken(what, "its digest, keys or day are not those of what it says")
-    return found
+        verified = None
+    if verified is None:
+        raise EvidenceBroken(name, "its digest, keys or day do not match its content")
+    return verified
 
 
 def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_Row]:
@@ -167,18 +169,20 @@ def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_Row]:
         for batch in pq.ParquetFile(source).iter_batches(batch_size=20_000, columns=_COLUMNS):
             columns = {name: batch.column(name) for name in _COLUMNS}
             columns["recorded_at"] = columns["recorded_at"].cast(pa.int64())
-            for root, node, parents, action, location, recorded_at, digest, load in zip(
+            for *content, recorded_at, digest, load in zip(
                 *(columns[name].to_pylist() for name in _COLUMNS), strict=True
             ):
-                what = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
+                root, node = content[:2]
+                name = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
                 try:
-                    holds = record_digest(root, node, parents, action, location) == digest
-                    found = _Row(load, leaf(digest, recorded_at, parents), what) if holds else None
+                    is_intact = record_digest(*content) == digest
+                    leaf = record_leaf(digest, recorded_at, content[PARENTS])
+                    verified = _Row(load, leaf, name) if is_intact else None
                 except (TypeError, AttributeError, OverflowError):
-                    found = None
-                if found is None:
-                    raise EvidenceBroken(what, "its digest is not that of what it says")
-                yield found
+                    verified = None
+                if verified is None:
+                    raise EvidenceBroken(name, "its digest does not match its content")
+                yield verified
 
 
 class _Pieces:

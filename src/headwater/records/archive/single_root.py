@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headwater.errors import ArchiveMoved, ArchiveUnusable, UnknownRoot
+from headwater.model.record_schema import LINE_STEP, TRACE_FLAGS
 from headwater.model.records import key_of_id
 from headwater.records.archive import archive as layout
 from headwater.records.archive.archive import Archive, ArchiveFile, Compaction
@@ -178,11 +179,10 @@ def _torn(path: str) -> ArchiveUnusable:
 
 
 def trace_json_line(trace: Mapping[str, Any]) -> str:
-    """A trace in the words of the records themselves."""
-    names = ("parent_id", "parent_ids", "action_taken", "recordedAt", "storage_location", "node_id")
+    """A trace as a line of JSON, with the field names of the records."""
     root_id = trace["root_id"]
-    steps = [{"root_id": root_id} | {name: step[name] for name in names} for step in trace["lineage"]]
-    flags = {name: trace[name] for name in ("orphans", "cycle", "conflicts", "complete")}
+    steps = [{name: root_id if name == "root_id" else step[name] for name in LINE_STEP} for step in trace["lineage"]]
+    flags = {name: trace[name] for name in TRACE_FLAGS}
     line = {"record_id": trace["record_id"], "root_id": root_id, "lineage": steps, **flags}
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 

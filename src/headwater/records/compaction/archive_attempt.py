@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveUnusable
+from headwater.model.record_schema import LINE_STEP, TRACE_FLAGS
 from headwater.records.archive.archive import JSONL, RECORDS, TRACES, Archive, ArchiveFile, Compaction, LaterCommits
 from headwater.records.archive.files import content_digest
 from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     Say = Callable[[str], object]
-
-_LINE_STEP = ("root_id", "parent_id", "parent_ids", "action_taken", "recordedAt", "storage_location", "node_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +154,8 @@ def _as_lines(traced: DataFrame) -> DataFrame:
     steps = F.transform(
         "lineage",
         lambda step: F.struct(
-            *(F.col("root_id") if name == "root_id" else step[name].alias(name) for name in _LINE_STEP)
+            *(F.col("root_id") if name == "root_id" else step[name].alias(name) for name in LINE_STEP)
         ),
     )
-    flags = ("orphans", "cycle", "conflicts", "complete")
-    line = F.to_json(F.struct("record_id", "root_id", steps.alias("lineage"), *flags))
+    line = F.to_json(F.struct("record_id", "root_id", steps.alias("lineage"), *TRACE_FLAGS))
     return traced.select(line.alias("value"), "day")

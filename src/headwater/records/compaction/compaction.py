@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from headwater.errors import ArchiveUnusable
+from headwater.model.record_schema import ARCHIVED, DAY, names_of
 from headwater.records.archive.archive import Archive, Compaction, day_number
 from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
 from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
@@ -157,18 +158,9 @@ class _Compaction:
 
 
 def to_archive_columns(hot: DataFrame) -> DataFrame:
-    """Rows as the hot table has them, with the columns of the archive."""
+    """Rows of a scan of the hot table, with the columns of the archive."""
     from pyspark.sql import functions as F
 
-    return hot.select(
-        "root_id",
-        "node_id",
-        "parent_ids",
-        "action_taken",
-        "storage_location",
-        F.unix_seconds("recorded_at").alias("recordedAt"),
-        "recorded_at",
-        "digest",
-        "load",
-        F.date_from_unix_date("day").alias("day"),
-    )
+    computed = {"recordedAt": F.unix_seconds("recorded_at"), "day": F.date_from_unix_date("day")}
+    columns = names_of((*ARCHIVED, DAY))
+    return hot.select(*(computed[name].alias(name) if name in computed else F.col(name) for name in columns))

@@ -17,7 +17,7 @@ from headwater.model.ledger import Ledger, SourceLedger
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical, digest_of
 from headwater.records.archive.archive import RECORDS, TRACES, ArchiveFile
-from headwater.records.tracing.spark_traces import RECORDED, TRACED
+from headwater.records.tracing.spark_traces import RECORD_SCHEMA, TRACE_SCHEMA
 from headwater.store.fold.ingest import ingest_events
 from headwater.store.fold.memory import Memory
 
@@ -107,7 +107,7 @@ class CompactionRun:
     def _known(self) -> dict[str, Any]:
         """What a run can be told by, whatever becomes of it: its settings, the code, and what it makes of what."""
         config, code = dict(self.settings), ledger_code()
-        design = {"job": self.job, "reads": str(self.source), "records": RECORDED, "traces": TRACED}
+        design = {"job": self.job, "reads": str(self.source), "records": RECORD_SCHEMA, "traces": TRACE_SCHEMA}
         return {
             "configHash": digest_of(config),
             "config": config,

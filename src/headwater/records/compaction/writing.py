@@ -14,7 +14,7 @@ from headwater.errors import ArchiveUnusable
 from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK_FOLDER, ArchiveFile, Compaction, FileKeys
 from headwater.records.compaction.shipping import register_shipped_modules
 from headwater.records.executor.file_totals import TOTALS_SCHEMA, merge_totals, total_files
-from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORDED, TRACE_COLUMNS, TRACED
+from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORD_SCHEMA, TRACE_COLUMNS, TRACE_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from headwater.records.compaction.hadoop_fs import HadoopFolder
 
 COLUMNS: dict[str, Sequence[str]] = {RECORDS: RECORD_COLUMNS, TRACES: TRACE_COLUMNS, JSONL: ("value",)}
-SCHEMAS = {RECORDS: RECORDED, TRACES: TRACED, JSONL: "value string, day date"}
+SCHEMAS = {RECORDS: RECORD_SCHEMA, TRACES: TRACE_SCHEMA, JSONL: "value string, day date"}
 ROOT_EXPRESSIONS = {RECORDS: "root_id", TRACES: "root_id", JSONL: "get_json_object(value, '$.root_id')"}
 """Whose root a row is of."""
 _LOW = 0xFFFFFFFF
