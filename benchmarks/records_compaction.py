@@ -222,13 +222,13 @@ def main() -> None:
             fill(f"sqlite:///{file}", asked.records)
         console.print(f"{asked.records:,} records, {small:,} of them in small roots; {file.stat().st_size >> 20:,} MiB")
         said: list[tuple[str, float]] = []
-        manner = CompactionOptions(say=lambda step: said.append((step, time.perf_counter())))
+        options = CompactionOptions(on_progress=lambda step: said.append((step, time.perf_counter())))
         with session("records", {"spark.driver.memory": asked.memory}) as spark:
             spark.range(10).count()
             # The day is asked for by name, and its time is not over: the hot rows stay, for the script.
             with Store(f"sqlite:///{file}") as store, watched() as use:
                 start = time.perf_counter()
-                done = compact(store, spark, now=NOON - timedelta(hours=1), day=NOON.date(), manner=manner)
+                done = compact(store, spark, now=NOON - timedelta(hours=1), day=NOON.date(), options=options)
                 ours = time.perf_counter() - start
                 size = sum(each.bytes for each in Archive(store._database).live())
         for (step, at), (_, end) in pairwise([*said, ("", start + ours)]):

@@ -39,8 +39,8 @@ def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, 
         load(store, records)
         conflict = Record(records[0].root_id, records[0].node_id, ("elsewhere",), "OTHER", "s3://x", NOON)
         load(store, [conflict])
-        manner = CompactionOptions(jsonl=True)
-        answer = compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner)
+        options = CompactionOptions(jsonl=True)
+        answer = compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=options)
         over = [record for record in [*records, conflict] if record.day == NOON.date()]
         assert answer.days == (NOON.date(),)
         assert (answer.read, answer.archived, answer.already_there) == (len(over), len(over), 0)
@@ -138,8 +138,10 @@ def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path
                 with Store(durable_url) as own:
                     # Both have begun from the same archive before either of them writes.
                     meet = iter([started.wait])
-                    manner = CompactionOptions(say=lambda _: next(meet, int)())
-                    answers.append(compact(own, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner))
+                    options = CompactionOptions(on_progress=lambda _: next(meet, int)())
+                    answers.append(
+                        compact(own, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=options)
+                    )
             except BaseException as fault:
                 faults.append(fault)
 

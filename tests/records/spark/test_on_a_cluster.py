@@ -39,7 +39,7 @@ assert all(spark.sparkContext.parallelize(range(4), 4).mapPartitions(has_no_head
 done = []
 with hw.connect(url) as lineage:
     now = datetime(2026, 11, 20, tzinfo=UTC)
-    compacted = compact(lineage, spark, archive=f"{folder}/archive", manner=CompactionOptions(big=30), now=now)
+    compacted = compact(lineage, spark, archive=f"{folder}/archive", options=CompactionOptions(big=30), now=now)
     stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", done=done.append).awaitTermination()
     (answer,) = query_by_spark(lineage, spark, "SELECT count(*) FROM records").rows
 print(json.dumps({"compacted": compacted.archived, "streamed": [each.archived for each in done], "asked": answer[0]}))

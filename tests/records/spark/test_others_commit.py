@@ -61,7 +61,7 @@ def test_commits_of_other_roots_do_not_make_it_begin_again(
             writing=lambda: alone(records, "today-2"),
             committing=lambda: alone(records, "today-3"),
         )
-        done = compact(lineage, spark, now=TOMORROW, manner=CompactionOptions(say=phases))
+        done = compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 1
         assert phases.said[-2:] == [COMMITTING, CLEARING]
         assert (done.archived, done.rebuilt) == (len(ours) + 1, 1)
@@ -83,7 +83,11 @@ def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
         load(lineage, ours)
         phases = Phases(**{when: lambda: alone(records, "ours-1")})
         done = compact(
-            lineage, spark, archive=records.archive.location, now=TOMORROW, manner=CompactionOptions(say=phases)
+            lineage,
+            spark,
+            archive=records.archive.location,
+            now=TOMORROW,
+            options=CompactionOptions(on_progress=phases),
         )
         assert phases.said.count(READING) == 2
         assert (done.read, done.archived) == (8, 8)
@@ -105,7 +109,7 @@ def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: Spark
         load(lineage, [of_one])
         load(lineage, [of_other])
         phases = Phases(committing=lambda: alone(records, other))
-        compact(lineage, spark, now=TOMORROW, manner=CompactionOptions(say=phases))
+        compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 2
         judge(lineage, [*sent, of_one, of_other])
         assert stray_files(lineage) == []
@@ -133,5 +137,5 @@ def test_files_are_on_disk_before_they_count(
     monkeypatch.setattr(Archive, "commit", commit)
     with Lineage(sqlite_url) as lineage:
         load(lineage, chain("root", 3))
-        compact(lineage, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=CompactionOptions(jsonl=True))
+        compact(lineage, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=CompactionOptions(jsonl=True))
     assert {file.kind for file in committed} == {"records", "traces", "jsonl"}

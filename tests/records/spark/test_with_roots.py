@@ -44,7 +44,7 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
             archive=str(tmp_path / "archive"),
             everything=True,
             now=TOMORROW,
-            manner=CompactionOptions(jsonl=True),
+            options=CompactionOptions(jsonl=True),
         )
         assert answer.archived == len([record for record in sent if record.root_id != first.root_id])
         judge(lineage, sent)

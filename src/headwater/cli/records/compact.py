@@ -42,9 +42,9 @@ def compact(
     if day is not None and everything:
         raise Mistake("Choose one of --day and --all.")
     phase = Phase()
-    manner = CompactionOptions(big=big, jsonl=jsonl, say=phase.say)
+    options = CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say)
     with open_store(store) as lineage, spark_session(master, phase) as spark:
-        answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, manner=manner)
+        answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, options=options)
     if as_json:
         print_json(answer.document())
     else:

@@ -49,7 +49,7 @@ def stream(
             archive=archive,
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
-            manner=CompactionOptions(big=big, jsonl=jsonl, say=phase.say),
+            options=CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say),
             done=report.batch,
         )
         try:

@@ -1,4 +1,4 @@
-"""From an attempt to a commit, or to nothing at all."""
+"""Takes an attempt at a compaction to its commit, or discards it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headwater.store.engine.database import Transaction
 
 MAX_COMMIT_TRIES = 20
-"""Commits of others, of the same roots, that one lets pass before it gives up."""
+"""How many conflicting commits of other processes a compaction starts over for before it gives up."""
 COMMITTING, CLEARING = "Committing", "Removing what is no longer needed"
 
 
@@ -26,55 +26,57 @@ def try_commit(
     spark: SparkSession,
     archive: Archive,
     compaction: Compaction,
-    manner: CompactionOptions,
-    put_away: Callable[[ArchiveAttempt], AttemptResult],
+    options: CompactionOptions,
+    archive_records: Callable[[ArchiveAttempt], AttemptResult],
     *,
     days: Mapping[date, int] | None = None,
     within: Callable[[Transaction, AttemptResult], None],
 ) -> AttemptResult | None:
-    """None where what somebody else has committed concerns it: then one begins again, from what the archive has become.
+    """Write and commit. None if a commit of another process conflicts: the caller then starts over from the new head.
 
-    ``within`` is done in the transaction of the commit.
+    ``within`` is called in the transaction of the commit.
     """
-    attempt = ArchiveAttempt(spark, archive, compaction, manner)
+    attempt = ArchiveAttempt(spark, archive, compaction, options)
 
-    def commit(compaction: Compaction, put: AttemptResult) -> None:
+    def commit(compaction: Compaction, result: AttemptResult) -> None:
         archive.commit(
             compaction,
-            added=put.added,
-            removed=put.removed,
+            added=result.added,
+            removed=result.removed,
             days=days,
-            rows=put.archived,
-            digest=put.digest,
+            rows=result.archived,
+            digest=result.digest,
             leaves_work=True,
-            within=lambda conn: within(conn, put),
+            within=lambda conn: within(conn, result),
         )
 
     try:
         with lease_renewal(archive, compaction):
-            put = _made(archive, compaction, lambda: put_away(attempt))
-            manner.say(COMMITTING)
-            _commit_after_others(archive, compaction, attempt, put, commit)
+            result = _archive_records(archive, compaction, lambda: archive_records(attempt))
+            options.on_progress(COMMITTING)
+            _commit_after_others(archive, compaction, attempt, result, commit)
     except ArchiveMoved:
         _discard(archive, compaction, attempt)
         return None
     except BaseException:
         _discard(archive, compaction, attempt)
         raise
-    manner.say(CLEARING)
+    options.on_progress(CLEARING)
     attempt.clear()
     archive.abandon(compaction)
     archive.remove_stray_files(files=attempt.place)
-    return put
+    return result
 
 
-def _made(archive: Archive, compaction: Compaction, put_away: Callable[[], AttemptResult]) -> AttemptResult:
+def _archive_records(
+    archive: Archive, compaction: Compaction, archive_records: Callable[[], AttemptResult]
+) -> AttemptResult:
     try:
-        return put_away()
+        return archive_records()
     except Exception as error:
         if archive.head() == compaction.base:
             raise
-        # What one reads goes away under one's hands when somebody else has committed.
+        # Another process has committed: files that this one was reading may be gone.
         raise ArchiveMoved(compaction.id) from error
 
 
@@ -82,16 +84,16 @@ def _commit_after_others(
     archive: Archive,
     compaction: Compaction,
     attempt: ArchiveAttempt,
-    put: AttemptResult,
+    result: AttemptResult,
     commit: Callable[[Compaction, AttemptResult], None],
 ) -> None:
-    """Hours of work are not thrown away for commits that have nothing to do with it: it is committed after those."""
+    """Commits that do not conflict cost no work: the compaction is committed after them."""
     while True:
         try:
-            return commit(compaction, put)
+            return commit(compaction, result)
         except ArchiveMoved:
             since = archive.later_commits(compaction)
-            if since is None or attempt.concerns(since, put):
+            if since is None or attempt.conflicts_with(since, result):
                 raise
             compaction = archive.rebase(compaction, since)
 
@@ -103,6 +105,4 @@ def _discard(archive: Archive, compaction: Compaction, attempt: ArchiveAttempt) 
 
 
 def too_many_commits() -> ArchiveUnusable:
-    return ArchiveUnusable(
-        f"Others committed to the archive {MAX_COMMIT_TRIES} times while this was at work. Try again."
-    )
+    return ArchiveUnusable(f"{MAX_COMMIT_TRIES} conflicting commits came first. Try again.")

@@ -1,4 +1,4 @@
-"""Folders on whatever file system Spark writes to, by Hadoop's hands: files listed, renamed, kept and removed."""
+"""A folder on any file system that Spark writes to, through Hadoop's API: lists, renames, syncs and removes files."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def absolute_location(location: str) -> str:
-    """A path of this machine is made whole; a URI stays."""
+    """A local path made absolute; a URI as it is."""
     return location if "://" in location else str(Path(location.removeprefix("file:")).absolute())
 
 
 @dataclass(frozen=True, slots=True)
 class HadoopFile:
-    """A file: its path below the folder that was asked for, and its size."""
+    """A file: its path below the listed folder, and its size."""
 
     path: str
     bytes: int
@@ -36,17 +36,17 @@ class HadoopFolder:
         jvm: Any = spark._jvm
         self._path = jvm.org.apache.hadoop.fs.Path
         session: Any = spark._jsparkSession
-        # A plain path is one of this machine, whatever Spark's own default file system is.
+        # A plain path is local, whatever Spark's default file system is.
         self._root = self._path(self.location if "://" in self.location else f"file://{self.location}")
         system = self._root.getFileSystem(session.sessionState().newHadoopConf())
-        # Hadoop puts a hidden file with checksums beside each local one, which nobody else would look after.
+        # Hadoop's local file system adds a hidden checksum file to each file, which nothing else would remove.
         self._system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
 
     def full_path(self, path: str) -> str:
         return str(self._at(path).toString())
 
     def files(self, folder: str) -> list[HadoopFile]:
-        """All below the folder that are not hidden, by path. One that somebody removes meanwhile may be missing."""
+        """All files below the folder that are not hidden, by path. One that is removed meanwhile may be missing."""
         return sorted(self._below(self._at(folder), ""), key=lambda file: file.path)
 
     def _below(self, folder: Any, prefix: str) -> Iterator[HadoopFile]:
@@ -68,7 +68,7 @@ class HadoopFolder:
                 yield HadoopFile(f"{prefix}{name}", int(entry.getLen()))
 
     def list_files(self, kinds: Sequence[str]) -> list[str]:
-        """All files below the folders of these kinds, whether or not they count."""
+        """All files below the folders of these kinds, whether or not a commit names them."""
         return [f"{kind}/{file.path}" for kind in kinds for file in self.files(kind)]
 
     def rename(self, path: str, to: str) -> None:
@@ -78,12 +78,12 @@ class HadoopFolder:
             raise OSError(f"{self.full_path(path)} cannot be renamed to {to}")
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Have files on disk, where that is one of this machine; others have them safe when they have them."""
+        """Sync local files to disk; other file systems return from a write when the file is durable."""
         if str(self._root.toUri().getScheme()) == "file":
             fsync_files(str(self._root.toUri().getPath()), paths)
 
     def remove(self, paths: Iterable[str]) -> int:
-        """Files, and folders with all there is in them; how many there were."""
+        """Remove files, and folders with their contents; returns how many of the paths existed."""
         return sum(bool(self._system.delete(self._at(path), True)) for path in paths)
 
     def _at(self, path: str) -> Any:
@@ -91,10 +91,10 @@ class HadoopFolder:
 
 
 class ScratchFolder:
-    """Frames that were computed once: as Parquet, so that no executor has to remember them.
+    """Intermediate DataFrames, stored as Parquet.
 
-    Steps that build on each other would otherwise be computed again and again, and what executors keep is gone with
-    them.
+    Without it, steps that build on each other would be computed again and again; Spark's cache would be lost with its
+    executors.
     """
 
     def __init__(self, place: HadoopFolder, folder: str) -> None:
@@ -102,9 +102,9 @@ class ScratchFolder:
         self._folder = folder
         self._count = 0
 
-    def kept(self, frame: DataFrame) -> DataFrame:
-        """The same rows, read from where they have just been written to."""
+    def materialize(self, frame: DataFrame) -> DataFrame:
+        """Write the frame, and return one that reads the written rows."""
         self._count += 1
-        there = self._place.full_path(f"{self._folder}/{self._count}")
-        frame.write.mode("overwrite").parquet(there)
-        return self._place.spark.read.schema(frame.schema).parquet(there)
+        path = self._place.full_path(f"{self._folder}/{self._count}")
+        frame.write.mode("overwrite").parquet(path)
+        return self._place.spark.read.schema(frame.schema).parquet(path)

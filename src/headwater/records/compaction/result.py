@@ -1,4 +1,4 @@
-"""What a compaction answers."""
+"""The result of a compaction."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompactionResult:
-    """``read`` = ``archived`` + ``already_there`` + ``refused``, or nothing would have been committed."""
+    """A commit requires ``read`` = ``archived`` + ``already_there`` + ``refused``."""
 
     id: str | None
-    """None where there was nothing to do."""
+    """None if there was nothing to archive."""
     run_id: str | None
     location: str
     days: tuple[date, ...]
@@ -26,7 +26,7 @@ class CompactionResult:
     refused: int
     traces: int
     rebuilt: int
-    """Roots that were archived before, and are whole again with what came late."""
+    """The number of roots that were archived before and were rebuilt with their late records."""
     digest: str
     expired: int = 0
 
@@ -35,18 +35,18 @@ class CompactionResult:
 
 
 def compaction_result(
-    compaction: Compaction, run_id: str | None, days: tuple[date, ...], put: AttemptResult
+    compaction: Compaction, run_id: str | None, days: tuple[date, ...], result: AttemptResult
 ) -> CompactionResult:
     return CompactionResult(
         id=compaction.id or None,
         run_id=run_id,
         location=compaction.location,
         days=days,
-        read=put.read,
-        archived=put.archived,
-        already_there=put.already_there,
-        refused=put.refused,
-        traces=put.traces,
-        rebuilt=put.rebuilt,
-        digest=put.digest.hex(),
+        read=result.read,
+        archived=result.archived,
+        already_there=result.already_there,
+        refused=result.refused,
+        traces=result.traces,
+        rebuilt=result.rebuilt,
+        digest=result.digest.hex(),
     )

@@ -75,5 +75,6 @@ def read_line(
     # The time of the file, for records without a time of their own.
     now = _EPOCH + timedelta(microseconds=landed)
     accepted, refused = read_request(request, 0, now, new_id)
-    reasons = [f"{'' if refusal.record is None else f'record {refusal.record}: '}{refusal.reason}" for refusal in refused]
+    places = ["" if refusal.record is None else f"record {refusal.record}: " for refusal in refused]
+    reasons = [f"{place}{refusal.reason}" for place, refusal in zip(places, refused, strict=True)]
     return [record for _, record in accepted], reasons

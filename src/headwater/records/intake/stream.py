@@ -51,7 +51,7 @@ def stream(
     archive: str | None = None,
     checkpoint: str | None = None,
     every: str | None = None,
-    manner: CompactionOptions | None = None,
+    options: CompactionOptions | None = None,
     done: Callable[[CompactionResult], None] = lambda _: None,
 ) -> StreamingQuery:
     """Begin, and answer with Spark's query. What there is now, and no more, unless it is to look ``every`` so often.
@@ -61,7 +61,7 @@ def stream(
     from pyspark.errors import AnalysisException
 
     landing = absolute_location(landing)
-    intake = _Intake(store, Archive(store._database, archive), landing, manner or CompactionOptions(), done)
+    intake = _Intake(store, Archive(store._database, archive), landing, options or CompactionOptions(), done)
     session = ledger_session(spark)
     there = checkpoint or f"{intake.archive.location}/_checkpoints/{hashlib.sha256(landing.encode()).hexdigest()[:16]}"
     try:
@@ -84,13 +84,13 @@ class _Intake:
         store: Store,
         archive: Archive,
         landing: str,
-        manner: CompactionOptions,
+        options: CompactionOptions,
         done: Callable[[CompactionResult], None],
     ) -> None:
         self.archive = archive
         self._store = store
         self._landing = landing
-        self._manner = manner
+        self._options = options
         self._done = done
 
     def batch(self, lines: DataFrame, number: int) -> None:
@@ -99,10 +99,10 @@ class _Intake:
         if self.archive.is_committed(id):
             return
         configure_session(spark)
-        settings = {"big": self._manner.big, "jsonl": self._manner.jsonl}
+        settings = {"big": self._options.big, "jsonl": self._options.jsonl}
         source, location = folder_dataset(self._landing), self.archive.location
         telling = CompactionRun(self._store, str(uuid4()), "records.stream", source, location, settings)
-        telling.started()
+        telling.emit_start()
         try:
             with RefusedLines() as letters:
                 for _ in range(MAX_COMMIT_TRIES):
@@ -114,7 +114,7 @@ class _Intake:
             raise too_many_commits()
         except BaseException as error:
             if not self.archive.is_committed(id):
-                telling.failed(error)
+                telling.emit_fail(error)
             raise
 
     def _once(
@@ -127,16 +127,16 @@ class _Intake:
     ) -> AttemptResult | None:
         now = datetime.now(UTC)
 
-        def put_away(attempt: ArchiveAttempt) -> AttemptResult:
+        def archive_records(attempt: ArchiveAttempt) -> AttemptResult:
             # Kept: what is read twice would otherwise be two readings.
-            read = attempt.scratch.kept(_read(lines))
+            read = attempt.scratch.materialize(_read(lines))
             refused = read.where("reason is not null")
             taken = read.where("reason is null")
-            once = attempt.scratch.kept(taken.dropDuplicates(_SAME))
+            once = attempt.scratch.materialize(taken.dropDuplicates(_SAME))
             counts = {"taken": taken.count(), "refused": refused.count(), "once": once.count()}
             letters.fetch(refused)
             numbered = once.selectExpr(*(c for c in RECORD_COLUMNS if c != "load"), f"{self._load()}L as load", "day")
-            put = attempt.put_away(numbered, counts["once"], now)
+            put = attempt.archive_records(numbered, counts["once"], now)
             return replace(
                 put,
                 read=counts["taken"] + counts["refused"],
@@ -146,10 +146,10 @@ class _Intake:
             )
 
         def tell(conn: Transaction, put: AttemptResult) -> None:
-            telling.completed(put, conn)
+            telling.emit_complete(put, conn)
             letters.add(conn, _micros(now))
 
-        return try_commit(spark, self.archive, compaction, self._manner, put_away, within=tell)
+        return try_commit(spark, self.archive, compaction, self._options, archive_records, within=tell)
 
     def _load(self) -> int:
         """A number of its own: of two contents of one node the one that came first holds, hot or not."""

@@ -24,8 +24,8 @@ _STEP = names_of(STEP)
 
 def trace_big_roots(records: DataFrame, finished: FinalStep, scratch: ScratchFolder) -> DataFrame:
     """A row for every leaf of ``records`` (the columns of the archive), with its day."""
-    nodes = scratch.kept(_nodes(records))
-    links = scratch.kept(_links(nodes))
+    nodes = scratch.materialize(_nodes(records))
+    links = scratch.materialize(_links(nodes))
     known = links.where("parent is not null").select("child", "parent")
     components, reached = ancestors(nodes.selectExpr("id", "xxhash64(root_id) as root"), known, scratch)
     steps = _steps(nodes, links, components)

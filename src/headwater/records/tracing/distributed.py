@@ -40,19 +40,19 @@ def ancestors(nodes: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> tup
     A component is known by the least id in it; nearly always it is that node alone.
     """
     components = nodes.selectExpr("id", "id as component")
-    edges = scratch.kept(edges.where("child != parent").distinct())
+    edges = scratch.materialize(edges.where("child != parent").distinct())
     powers, asked, most = [edges], False, _GROWN * edges.count()
     grown = False
-    while not grown and not (power := scratch.kept(_squared(powers[-1]))).isEmpty():
+    while not grown and not (power := scratch.materialize(_squared(powers[-1]))).isEmpty():
         powers.append(power)
         grown = power.count() > most
         if not asked and (grown or len(powers) > _DEEP):
             asked = True
             if on_cycles := _on_cycles(edges, power):
                 spark = nodes.sparkSession
-                labels = scratch.kept(spark.createDataFrame(sorted(on_cycles.items()), "id long, least long"))
-                components = scratch.kept(_labelled(components, labels))
-                edges = scratch.kept(_contracted(edges, labels))
+                labels = scratch.materialize(spark.createDataFrame(sorted(on_cycles.items()), "id long, least long"))
+                components = scratch.materialize(_labelled(components, labels))
+                edges = scratch.materialize(_contracted(edges, labels))
                 powers, grown = [edges], False
     parents = edges.selectExpr("parent as component").distinct()
     leaves = components.select("component").distinct().join(parents, "component", "left_anti")
@@ -76,7 +76,7 @@ def _reached(leaves: DataFrame, powers: list[DataFrame], scratch: ScratchFolder)
             "leaf", "parent as component", f"distance + {2**k}L as distance"
         )
         longest = reached.unionByName(further).groupBy("leaf", "component").agg(F.max("distance").alias("distance"))
-        reached = scratch.kept(longest)
+        reached = scratch.materialize(longest)
     return reached
 
 

@@ -34,7 +34,7 @@ def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, s
     from pyspark.sql import functions as F
 
     of_root = components.select(F.col("component").alias("child"), "root")
-    named = scratch.kept(edges.join(of_root, "child"))
+    named = scratch.materialize(edges.join(of_root, "child"))
     large = [row.root for row in named.groupBy("root").count().where(F.col("count") > MAX_LINKS_IN_TASK).collect()]
     is_large = F.col("root").isin(large)
     lone = components.join(edges.toDF("component", "parent"), "component", "left_anti")
@@ -45,7 +45,7 @@ def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, s
         theirs = named.where(is_large).select("child", "parent")
         begin = leaves.join(theirs.selectExpr("child as component").distinct(), "component", "left_semi")
         reached = reached.unionByName(_by_levels(begin, theirs, scratch))
-    return scratch.kept(reached)
+    return scratch.materialize(reached)
 
 
 def _by_tasks(named: DataFrame) -> DataFrame:
@@ -58,14 +58,17 @@ def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> D
     """As many joins as the longest way has steps. Who is met more than once is as far off as the last time."""
     from pyspark.sql import functions as F
 
-    level, step = scratch.kept(leaves.selectExpr("component as leaf", "component")), 0
+    level, step = scratch.materialize(leaves.selectExpr("component as leaf", "component")), 0
     levels: list[DataFrame] = []
     while not level.isEmpty():
         levels.append(level.selectExpr("leaf", "component", f"{step}L as distance"))
         if len(levels) >= _MANY:
-            levels = [scratch.kept(_farthest(levels))]
+            levels = [scratch.materialize(_farthest(levels))]
         onward = level.join(edges.toDF("component", "parent"), "component")
-        level, step = scratch.kept(onward.select("leaf", F.col("parent").alias("component")).distinct()), step + 1
+        level, step = (
+            scratch.materialize(onward.select("leaf", F.col("parent").alias("component")).distinct()),
+            step + 1,
+        )
     return _farthest(levels)
 
 
