@@ -230,7 +230,7 @@ def main() -> None:
                 start = time.perf_counter()
                 done = compact(store, spark, now=NOON - timedelta(hours=1), day=NOON.date(), options=options)
                 ours = time.perf_counter() - start
-                size = sum(each.bytes for each in Archive(store._database).live())
+                size = sum(each.bytes for each in Archive(store._database).live_files())
         for (step, at), (_, end) in pairwise([*said, ("", start + ours)]):
             console.print(f"  {step}: {end - at:.1f} s")
         script = by_duckdb(small_by_reader(str(file)), folder / "script")

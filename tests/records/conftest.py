@@ -34,10 +34,10 @@ class Ear:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def progress(self, tally: WorkerTotals) -> None:
+    def progress(self, totals: WorkerTotals) -> None:
         pass
 
-    def said(self, line: str) -> None:
+    def message(self, line: str) -> None:
         self.lines.append(line)
 
 

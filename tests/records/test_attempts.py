@@ -70,7 +70,7 @@ def test_what_is_left_of_before_goes_with_the_next_that_is_removed(
 
 
 def test_who_is_at_work_keeps_its_files(records: Records, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.records.archive.leases._EVERY", 0.01)
+    monkeypatch.setattr("headwater.records.archive.leases._INTERVAL", 0.01)
     slow = records.archive.begin("compaction")
     with lease_renewal(records.archive, slow):
         file = write(records, slow)

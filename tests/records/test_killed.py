@@ -39,10 +39,10 @@ class Pipe:
     def __init__(self, end: int) -> None:
         self._end = end
 
-    def progress(self, tally: WorkerTotals) -> None:
+    def progress(self, totals: WorkerTotals) -> None:
         os.write(self._end, b"worked\n")
 
-    def said(self, line: str) -> None:
+    def message(self, line: str) -> None:
         os.write(self._end, f"{line}\n".encode())
 
 

@@ -111,8 +111,8 @@ def test_a_poisoned_message_costs_only_itself(records: Records, clock: Clock) ->
     assert rows(records, record_queue) == 0
     letters = records.dead_letters()
     assert [letter.reason for letter in letters] == [
-        "the message is no record: root_id is a string, not a number",
-        "the message is no record: a record is an object, not a string",
+        "the message is not a record: root_id is a string, not a number",
+        "the message is not a record: a record is an object, not a string",
     ]
     assert [letter.tries for letter in letters] == [5, 5]
     assert letters[0].failed_at - letters[0].enqueued_at == timedelta(minutes=4)
@@ -174,7 +174,7 @@ def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock
     assert (loader(records, max_tries=1).load(100).dead, rows(records)) == (1, 0)
     (letter,) = records.dead_letters()
     assert letter.body == body
-    assert letter.reason == "the line: record 0: storage_location has 20,000 characters; 8,192 is the most"
+    assert letter.reason == "the line: record 0: storage_location has 20,000 characters; the limit is 8,192"
     # Somebody has raised the limit.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(requests, "MAX_LOCATION_LENGTH", 50_000)
@@ -193,7 +193,7 @@ def test_a_line_that_is_no_json_costs_only_itself(records: Records) -> None:
     send(records, 2)
     done = loader(records, max_tries=1).load(100)
     assert (done.loaded, done.dead) == (2, 1)
-    assert records.dead_letters()[0].reason.startswith("the line: it is no JSON")
+    assert records.dead_letters()[0].reason.startswith("the line: it is not JSON")
 
 
 def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Records, clock: Clock) -> None:
@@ -209,9 +209,7 @@ def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Rec
     assert [taken_and_left() for _ in range(5)] == [3] * 5
     assert [taken_and_left() for _ in range(15)] == [1] * 15  # each of the three five times
     assert load_all(records) == 0
-    assert [letter.reason for letter in records.dead_letters()] == [
-        "taken 10 times, and no worker came to an end with it"
-    ] * 3
+    assert [letter.reason for letter in records.dead_letters()] == ["taken 10 times, and no worker finished it"] * 3
 
 
 def test_others_are_loaded_while_a_suspect_waits_its_turn(records: Records, clock: Clock) -> None:

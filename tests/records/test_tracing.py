@@ -397,7 +397,7 @@ def test_an_archive_that_nobody_named(lineage: Lineage, tmp_path: Path) -> None:
     if lineage._database.file is not None:
         assert records.archive.location == str(lineage._database.file.parent / "records")
     else:
-        with pytest.raises(ArchiveUnusable, match="Nobody said where the archive is"):
+        with pytest.raises(ArchiveUnusable, match="The location of the archive is not known"):
             archive(records, "r")
 
 
@@ -407,5 +407,5 @@ def test_a_uri_is_a_location_too(records: Records, tmp_path: Path) -> None:
     assert archive(there, "r") == 3
     assert list((tmp_path / "by-uri" / "records").rglob("*.parquet"))
     assert set(told(there.trace("r"))) == {"c"}
-    with pytest.raises(ArchiveUnusable, match="No archive can be at nowhere://"):
+    with pytest.raises(ArchiveUnusable, match="The archive cannot be at nowhere://"):
         open_filesystem("nowhere://x")

@@ -181,7 +181,7 @@ def test_what_does_not_read_back_is_not_committed(
             patch.setattr(HadoopFolder, "rename", damaging)
             with pytest.raises(ArchiveUnusable, match="Nothing was committed"):
                 compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
-        assert Archive(store._database).live() == []
+        assert Archive(store._database).live_files() == []
         assert expire(store, now=IN_48_HOURS) == 0
         (failed,) = store.runs()
         assert failed.state == "FAIL"

@@ -40,7 +40,8 @@ done = []
 with hw.connect(url) as lineage:
     now = datetime(2026, 11, 20, tzinfo=UTC)
     compacted = compact(lineage, spark, archive=f"{folder}/archive", options=CompactionOptions(big=30), now=now)
-    stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", done=done.append).awaitTermination()
+    query = stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", on_batch=done.append)
+    query.awaitTermination()
     (answer,) = query_by_spark(lineage, spark, "SELECT count(*) FROM records").rows
 print(json.dumps({"compacted": compacted.archived, "streamed": [each.archived for each in done], "asked": answer[0]}))
 spark.stop()

@@ -45,7 +45,7 @@ def run(store: Store, spark: SparkSession, tmp_path: Path, checkpoint: str = "ch
         str(tmp_path / "landing"),
         archive=str(tmp_path / "archive"),
         checkpoint=str(tmp_path / checkpoint),
-        done=done.append,
+        on_batch=done.append,
     )
     query.awaitTermination()
     return done
@@ -94,11 +94,11 @@ def test_files_are_archived_once(sqlite_url: str, spark: SparkSession, tmp_path:
         assert compact(store, spark, now=TOMORROW).rebuilt == 1
 
         # The checkpoint forgets its last batch, as one does that was killed after the commit: it is not done again.
-        files = {file.path for file in Archive(store._database).live()}
+        files = {file.path for file in Archive(store._database).live_files()}
         for name in ("1", ".1.crc"):
             (tmp_path / "checkpoint" / "commits" / name).unlink()
         assert run(store, spark, tmp_path) == []
-        assert {file.path for file in Archive(store._database).live()} == files
+        assert {file.path for file in Archive(store._database).live_files()} == files
 
         # Without its checkpoint it reads all files again, and finds all of it in the archive, under the same ids.
         shutil.rmtree(tmp_path / "checkpoint")

@@ -50,7 +50,7 @@ def stream(
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
             options=CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say),
-            done=report.batch,
+            on_batch=report.batch,
         )
         try:
             query.awaitTermination()

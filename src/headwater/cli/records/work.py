@@ -70,8 +70,8 @@ def work(
     with open_store(store, create=True) as lineage, WorkingReport(as_json) as report:
         worker = lineage.records.at(archive).worker(working, report, lambda: compact_day(store, archive))
         with _ending_on_signals(worker):
-            tally = worker.once() if once else worker.run(until_empty=until_empty)
-    report.summary(tally)
+            totals = worker.once() if once else worker.run(until_empty=until_empty)
+    report.summary(totals)
 
 
 @contextmanager

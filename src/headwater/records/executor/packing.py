@@ -1,4 +1,4 @@
-"""Numbers on their way to the driver: a batch of them as one value, because rows are dear in Python."""
+"""Packs pairs of numbers for the driver: a batch as one value, because rows are expensive in Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pack_pairs(batches: Iterable[Any]) -> Iterator[Any]:
-    """Two columns of numbers as the bytes of both, one row a batch. For `mapInArrow`."""
+    """The bytes of two columns of numbers, one row for each batch. For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
 
