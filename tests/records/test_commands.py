@@ -173,7 +173,10 @@ def test_dead_letters(sent: Run, tmp_path: Path) -> None:
         poison(lineage.records, ["x"])
     assert sent("records", "work", "--once", "--max-tries", "1").out.endswith("1 failed, 1 dead letter.\n")
     (letter,) = sent("records", "dead-letters", "--json").json
-    assert (letter["body"], letter["reason"]) == (["x"], "the message is not a record: a record is an object, not a list")
+    assert (letter["body"], letter["reason"]) == (
+        ["x"],
+        "the message is not a record: a record is an object, not a list",
+    )
     assert "a record is an object" in sent("records", "dead-letters").out
     assert sent("records", "replay").err == "Error: Name the dead letters by their numbers, or all of them by --all.\n"
     assert sent("records", "replay", "99").code == 1

@@ -82,7 +82,7 @@ def test_any_graph(examples: int) -> None:
 def test_any_graph_by_hand_and_in_pieces(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
     monkeypatch.setattr(walks, "_DEEP", -1)
     monkeypatch.setattr(walks, "_FEW", 10**9)
-    monkeypatch.setattr(walks, "_MOST_PAIRS", 3)
+    monkeypatch.setattr(walks, "_MAX_PAIRS", 3)
     judge_any_graph(examples)
 
 
@@ -173,6 +173,6 @@ def test_chunks_make_no_difference() -> None:
 
 
 def test_pieces_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walks, "_MOST_PAIRS", 100)
+    monkeypatch.setattr(walks, "_MAX_PAIRS", 100)
     sizes = [batch.num_rows for batch in trace_batches(table(grown(1, 500, 1, "x")), finished=FINISH)]
     assert len(sizes) > 3

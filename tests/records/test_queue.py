@@ -45,7 +45,7 @@ def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: C
     def take(token: str) -> list[int]:
         with records.database.write() as conn:
             until = clock.now + 30 * SECOND
-            taken = queue.take(conn, queue.LOAD, token=token, now=clock.now, until=until, most=2, suspect=5)
+            taken = queue.take(conn, queue.LOAD, token=token, now=clock.now, until=until, limit=2, suspect=5)
             return [message.id for message in taken]
 
     first, second = take("a"), take("b")
@@ -202,7 +202,7 @@ def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Rec
     def taken_and_left() -> int:
         with records.database.write() as conn:
             until = clock.now + SECOND
-            messages = queue.take(conn, queue.LOAD, token="t", now=clock.now, until=until, most=10, suspect=5)
+            messages = queue.take(conn, queue.LOAD, token="t", now=clock.now, until=until, limit=10, suspect=5)
         clock.on(2)
         return len(messages)
 
@@ -216,7 +216,7 @@ def test_others_are_loaded_while_a_suspect_waits_its_turn(records: Records, cloc
     records.send(request("suspect"))
     for _ in range(6):
         with records.database.write() as conn:
-            queue.take(conn, queue.LOAD, token="t", now=clock.now, until=clock.now, most=1, suspect=5)
+            queue.take(conn, queue.LOAD, token="t", now=clock.now, until=clock.now, limit=1, suspect=5)
     send(records, 3)
     assert loader(records).load(100).loaded == 3
     assert loader(records).load(100).loaded == 1

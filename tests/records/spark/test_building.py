@@ -92,7 +92,7 @@ def test_large_roots_are_traced_by_joins(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, roots: int, depth: int
 ) -> None:
     """All but the smallest count as large here: many graphs at once, with cycles, and a chain that is deep for that."""
-    monkeypatch.setattr(distributed, "_DEEP", 3)
+    monkeypatch.setattr(distributed, "_CYCLE_CHECK_AFTER", 3)
     loaded = [*ledger(2, roots), *chain("deep", depth)]
     check(made(spark, tmp_path, table(loaded), big=4), loaded)
 
@@ -125,9 +125,9 @@ def test_ways_that_part_and_meet(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, other: int, max_links: int
 ) -> None:
     """Powers of these grow, and are given up. With a cycle as well, and a leaf that is made of nothing."""
-    monkeypatch.setattr(distributed, "_GROWN", 1)
+    monkeypatch.setattr(distributed, "_MAX_GROWTH", 1)
     monkeypatch.setattr(walking, "MAX_LINKS_IN_TASK", max_links)
-    monkeypatch.setattr(walking, "_MANY", 5)
+    monkeypatch.setattr(walking, "_MAX_LEVEL_FRAMES", 5)
     loaded = [*ladder("ladder", length), *ladder("other", other)]
     for root in ("ladder", "other"):
         loaded += [record("x", "y", "3", root=root), record("y", "x", root=root), record("alone", root=root)]

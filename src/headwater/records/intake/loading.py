@@ -80,7 +80,7 @@ def take_messages(
     with database.write(alone=False) as conn:
         until = now + options.visibility
         messages = queue.take(
-            conn, kind, token=token, now=now, until=until, most=limit, suspect=options.max_tries, before=before
+            conn, kind, token=token, now=now, until=until, limit=limit, suspect=options.max_tries, before=before
         )
         # Beyond the usual number of tries it was taken alone, so no other message can have killed its workers.
         abandoned = [message for message in messages if message.tries > 2 * options.max_tries]

@@ -40,7 +40,7 @@ def trace_table(records: pa.Table, *, finished: FinalStep) -> pa.Table:
 def trace_batches(records: pa.Table, *, finished: FinalStep) -> Iterator[pa.RecordBatch]:
     """The same in batches, so that a root with very many steps does not need memory for all of them at once."""
     graph = build_graph(records)
-    source = _StepSource(records.take(pa.array(graph.held)), finished)
+    source = _StepSource(records.take(pa.array(graph.row)), finished)
     for lineages in leaf_lineages(graph, source.node_id):
         yield source.batch(graph, lineages)
 
@@ -66,7 +66,7 @@ def leaf_lineages(graph: RecordGraph, node_ids: pa.Array) -> Iterator[LeafLineag
     """The lineages of all leaves, in batches; ``node_ids`` are the ids of the nodes."""
     members = _CycleMembers(graph, node_ids)
     for ancestors in leaf_ancestors(graph):
-        leaf, node = (ancestors.leaf, ancestors.unit) if ancestors.sorted else _in_order(graph, members, ancestors)
+        leaf, node = (ancestors.leaf, ancestors.component) if ancestors.sorted else _in_order(graph, members, ancestors)
         yield LeafLineages(members.leaf_nodes(ancestors.leaves), leaf, node)
 
 
@@ -83,17 +83,17 @@ class _CycleMembers:
     def __init__(self, graph: RecordGraph, node_ids: pa.Array) -> None:
         self.recorded_at, self.node_ids = graph.recorded_at, node_ids
         many = np.flatnonzero(graph.on_cycle)
-        order = np.argsort(graph.unit[many], kind="stable")
+        order = np.argsort(graph.component[many], kind="stable")
         self.nodes = many[order]
-        self.units, starts = np.unique(graph.unit[self.nodes], return_index=True)
+        self.components, starts = np.unique(graph.component[self.nodes], return_index=True)
         self.ends = np.append(starts, len(self.nodes))
 
-    def expand(self, leaf: Ints, unit: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
+    def expand(self, leaf: Ints, component: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
         """Replaces each component by all of its nodes."""
-        if not len(self.units):
-            return leaf, unit, distance
-        position = np.minimum(np.searchsorted(self.units, unit), len(self.units) - 1)
-        is_cycle = self.units[position] == unit
+        if not len(self.components):
+            return leaf, component, distance
+        position = np.minimum(np.searchsorted(self.components, component), len(self.components) - 1)
+        is_cycle = self.components[position] == component
         counts = (self.ends[position + 1] - self.ends[position])[is_cycle]
         origin = np.repeat(np.flatnonzero(is_cycle), counts)
         within = np.arange(len(origin)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -101,15 +101,15 @@ class _CycleMembers:
         plain = ~is_cycle
         return (
             np.concatenate([leaf[plain], leaf[origin]]),
-            np.concatenate([unit[plain], nodes]),
+            np.concatenate([component[plain], nodes]),
             np.concatenate([distance[plain], distance[origin]]),
         )
 
     def leaf_nodes(self, leaves: Ints) -> Ints:
         """The node that names each leaf: of a cycle that nothing was made of, the latest recorded one."""
         nodes_of_leaves = leaves.copy()
-        for position in np.flatnonzero(np.isin(leaves, self.units)).tolist():
-            cycle = int(np.searchsorted(self.units, leaves[position]))
+        for position in np.flatnonzero(np.isin(leaves, self.components)).tolist():
+            cycle = int(np.searchsorted(self.components, leaves[position]))
             nodes = self.nodes[self.ends[cycle] : self.ends[cycle + 1]]
             nodes_of_leaves[position] = max(
                 nodes.tolist(), key=lambda node: (self.recorded_at[node], self.node_ids[node].as_py())
@@ -119,7 +119,7 @@ class _CycleMembers:
 
 def _in_order(graph: RecordGraph, members: _CycleMembers, ancestors: LeafAncestors) -> tuple[Ints, Ints]:
     """The farthest first; of equally far nodes the earliest recorded, then by id."""
-    leaf, node, distance = members.expand(ancestors.leaf, ancestors.unit, ancestors.distance)
+    leaf, node, distance = members.expand(ancestors.leaf, ancestors.component, ancestors.distance)
     nodes, place = np.unique(node, return_inverse=True)
     named = pa.table({"at": graph.recorded_at[nodes], "id": members.node_ids.take(pa.array(nodes))})
     sort_keys: Any = [("at", "ascending"), ("id", "ascending")]

@@ -16,7 +16,7 @@ from headwater.records.tracing.kernel import FinalStep, LeafLineages, leaf_linea
 def trace_root(root_id: str, records: pa.Table, finished: FinalStep) -> RootTrace:
     """All traces of a root. ``records`` are all records of it."""
     graph = build_graph(records)
-    nodes = records.take(pa.array(graph.held))
+    nodes = records.take(pa.array(graph.row))
     rows = records_from_table(nodes)
     traces: list[RecordTrace] = []
     for lineages in leaf_lineages(graph, one_array(nodes["node_id"])):

@@ -1,8 +1,8 @@
-"""Graphs whose powers grow: where ways part and meet again and again, a node has ancestors at nearly every length.
+"""Walks to the ancestors in graphs whose powers grow: where paths branch and join again and again.
 
-Squaring such a relation makes pairs of all nodes. So it is walked instead: the links of a root, which are numbers, go
-to one task, and the kernel that traces small roots walks them there; the records themselves stay where they are. Only
-the links of a root with more than a few million of them never come together: these are walked by Spark, a join a level.
+There a node has ancestors at nearly every distance, and squaring the relation yields pairs of all nodes. So the links
+of a root, which are numbers, go to one task, and the kernel that traces small roots walks them there; the records
+themselves stay where they are. A root with more than a few million links is walked by Spark, with one join per level.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from headwater.records.compaction.hadoop_fs import ScratchFolder
 
 MAX_LINKS_IN_TASK = 4_000_000
-"""Links of a root that one task walks: at some hundred bytes each while it does."""
+"""The maximum number of a root's links that one task walks, with a few hundred bytes of memory for each."""
 REACHED_SCHEMA = "leaf long, component long, distance long"
-_MANY = 1_000
-"""Levels after which what was reached is brought together, before it is read from too many places."""
+_MAX_LEVEL_FRAMES = 1_000
+"""Levels after which the results are written to one place, before a plan reads from too many."""
 
 
 def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, scratch: ScratchFolder) -> DataFrame:
@@ -34,35 +34,37 @@ def walk_ancestors(components: DataFrame, edges: DataFrame, leaves: DataFrame, s
     from pyspark.sql import functions as F
 
     of_root = components.select(F.col("component").alias("child"), "root")
-    named = scratch.materialize(edges.join(of_root, "child"))
-    large = [row.root for row in named.groupBy("root").count().where(F.col("count") > MAX_LINKS_IN_TASK).collect()]
+    links = scratch.materialize(edges.join(of_root, "child"))
+    large = [row.root for row in links.groupBy("root").count().where(F.col("count") > MAX_LINKS_IN_TASK).collect()]
     is_large = F.col("root").isin(large)
-    lone = components.join(edges.toDF("component", "parent"), "component", "left_anti")
-    # A leaf that is made of nothing has no link, and is reached by itself alone.
-    alone = lone.join(leaves, "component", "left_semi").selectExpr("component as leaf", "component", "0L as distance")
-    reached = alone.unionByName(_by_tasks(named.where(~is_large)))
+    without_parents = components.join(edges.toDF("component", "parent"), "component", "left_anti")
+    # A leaf without parents has no link, and reaches only itself.
+    isolated = without_parents.join(leaves, "component", "left_semi").selectExpr(
+        "component as leaf", "component", "0L as distance"
+    )
+    reached = isolated.unionByName(_by_tasks(links.where(~is_large)))
     if large:
-        theirs = named.where(is_large).select("child", "parent")
-        begin = leaves.join(theirs.selectExpr("child as component").distinct(), "component", "left_semi")
-        reached = reached.unionByName(_by_levels(begin, theirs, scratch))
+        large_links = links.where(is_large).select("child", "parent")
+        large_leaves = leaves.join(large_links.selectExpr("child as component").distinct(), "component", "left_semi")
+        reached = reached.unionByName(_by_levels(large_leaves, large_links, scratch))
     return scratch.materialize(reached)
 
 
-def _by_tasks(named: DataFrame) -> DataFrame:
+def _by_tasks(links: DataFrame) -> DataFrame:
     register_shipped_modules()
-    together = named.select("root", "child", "parent").repartition("root").sortWithinPartitions("root")
-    return together.mapInArrow(walk_by_roots(ancestor_distances), REACHED_SCHEMA)
+    sorted_by_root = links.select("root", "child", "parent").repartition("root").sortWithinPartitions("root")
+    return sorted_by_root.mapInArrow(walk_by_roots(ancestor_distances), REACHED_SCHEMA)
 
 
 def _by_levels(leaves: DataFrame, edges: DataFrame, scratch: ScratchFolder) -> DataFrame:
-    """As many joins as the longest way has steps. Who is met more than once is as far off as the last time."""
+    """One join for each step of the longest path. The last time that a node is met gives its longest distance."""
     from pyspark.sql import functions as F
 
     level, step = scratch.materialize(leaves.selectExpr("component as leaf", "component")), 0
     levels: list[DataFrame] = []
     while not level.isEmpty():
         levels.append(level.selectExpr("leaf", "component", f"{step}L as distance"))
-        if len(levels) >= _MANY:
+        if len(levels) >= _MAX_LEVEL_FRAMES:
             levels = [scratch.materialize(_farthest(levels))]
         onward = level.join(edges.toDF("component", "parent"), "component")
         level, step = (
