@@ -92,14 +92,14 @@ def test_nothing_else_is_read_written_or_set(engine: DuckDB, folder: Path, text:
 
 
 def test_a_kept_table_is_made_of_one_query(engine: DuckDB) -> None:
-    kept = engine.keep(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
+    kept = engine.create_temp_table(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
     assert kept.count == 2
     assert engine.rows(sql("SELECT a FROM {table}", table=kept.name)) == [(5,), (6,)]
-    assert engine.keep(sql("SELECT 1 WHERE false")).count == 0
+    assert engine.create_temp_table(sql("SELECT 1 WHERE false")).count == 0
     many = engine.create_integer_table({3, 1, 2})
     assert engine.rows(sql("SELECT value FROM {table}", table=many.name)) == [(1,), (2,), (3,)]
     with pytest.raises(SqlRefused, match="2 statements"):
-        engine.keep(checked_text("SELECT 1; DROP TABLE kept_0"))
+        engine.create_temp_table(checked_text("SELECT 1; DROP TABLE temp_0"))
     with pytest.raises(SqlRefused, match="SELECT, where CREATE"):
         engine.define(sql("SELECT 1"))
 
@@ -125,7 +125,7 @@ def test_values_are_bound_and_names_are_quoted(engine: DuckDB) -> None:
     name, value = 'a"; DROP TABLE x; --', "'; DROP TABLE x; --"
     query = sql("SELECT {value} AS {name}", value=value, name=identifier(name))
     assert query.values == (value,)
-    answer = engine.answer(query)
+    answer = engine.result(query)
     assert (answer.columns, answer.rows) == ((name,), [(value,)])
     assert engine.rows(checked_text(render_sql(sql("SELECT {value} = {same}", value=value, same=value)))) == [(True,)]
     for wrong in ("", "\x00"):

@@ -40,7 +40,7 @@ def test_a_day_is_compacted_asked_and_expired(
     code, out, _ = run(capsys, "query", "SELECT record_id, complete FROM archive", "--store", sqlite_url, "--json")
     assert (code, json.loads(out)) == (0, [{"record_id": "root-2", "complete": True}])
     code, out, _ = run(capsys, "query", "SELECT root_id FROM records", "--store", sqlite_url, "--limit", "2")
-    assert (code, out.splitlines()[-1]) == (0, "The first 2; there are more.")
+    assert (code, out.splitlines()[-1]) == (0, "The first 2 rows; there are more.")
     code, _, err = run(capsys, "query", "DROP TABLE hot", "--store", sqlite_url)
     assert (code, err) == (1, "Error: Only a SELECT that writes nothing and runs nothing is allowed.\n")
     code, out, _ = run(capsys, "expire", "--now", "2030-01-01", "--store", sqlite_url, "--json")

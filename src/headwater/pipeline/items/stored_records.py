@@ -185,7 +185,7 @@ class Items:
 
     def _rows(self, query: Sql) -> QueryResult:
         try:
-            return self._engine.answer(query)
+            return self._engine.result(query)
         except EngineError as wrong:
             raise PipelineError(f"The records cannot be read: {wrong}") from wrong
 

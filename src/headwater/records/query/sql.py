@@ -96,7 +96,7 @@ def _run_in_duckdb(store: Store, archive: Archive, statement: LedgerStatement, l
     with DuckDB(files=tables.files) as engine:
         tables.define(engine)
         try:
-            answer = engine.answer(checked_text(statement.text), limit + 1)
+            answer = engine.result(checked_text(statement.text), limit + 1)
         except EngineError as error:
             raise QueryError(f"The query failed: {error}") from None
     return QueryRows(answer.columns, tuple(answer.rows[:limit]), len(answer.rows) > limit)

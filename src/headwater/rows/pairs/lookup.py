@@ -221,7 +221,7 @@ class PairTables:
 
     def keep(self, query: Sql) -> TempTable:
         """The rows of the query as a table, for as long as these tables are open."""
-        return _reading(lambda: self._engine.keep(query))
+        return _reading(lambda: self._engine.create_temp_table(query))
 
     # -- from rows of a source to the output --------------------------------------------------------------------------
 

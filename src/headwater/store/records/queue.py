@@ -2,8 +2,8 @@
 
 A short transaction takes a message: it hides it for the visibility timeout and stores a token. The worker with the
 token can finish the message, release it, or move it to the dead letters. If the worker dies, the message becomes
-visible again by itself. On PostgreSQL several workers take messages without waiting for each other (SKIP LOCKED); on SQLite
-they take turns.
+visible again by itself. On PostgreSQL several workers take messages without waiting for each other (SKIP LOCKED); on
+SQLite they take turns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records that were found, dead letters, and how the ledger stands."""
+"""Renders matching records, dead letters, and the status of the ledger."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from headwater.model.records import DeadLetter, FoundRecord
 from headwater.records.ledger import LedgerStatus
 
 
-def record_table(found: Sequence[FoundRecord], limit: int) -> RenderableType:
-    if not found:
-        return Text("No record fits.")
+def record_table(matches: Sequence[FoundRecord], limit: int) -> RenderableType:
+    if not matches:
+        return Text("No record matches.")
     rows = Rows("Node", "Root", "Made of", "Done", "When (UTC)", "Where", "Kept", lead=0)
-    for one in found:
-        record = one.record
+    for match in matches:
+        record = match.record
         rows.add(
             data(record.node_id, "cyan"),
             data(record.root_id),
@@ -28,9 +28,9 @@ def record_table(found: Sequence[FoundRecord], limit: int) -> RenderableType:
             data(record.action_taken),
             Text(moment(record.recorded_at)),
             data(record.storage_location),
-            note(f"{'archived' if one.archived else 'hot'}{', conflict' if one.conflict else ''}"),
+            note(f"{'archived' if match.archived else 'hot'}{', conflict' if match.conflict else ''}"),
         )
-    return Group(rows, *at_limit(found, limit))
+    return Group(rows, *at_limit(matches, limit))
 
 
 def dead_letter_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
@@ -61,7 +61,7 @@ def status_table(status: LedgerStatus) -> RenderableType:
             ("Dead letters", Text(f"{status.dead_letters:,}")),
             ("Hot", Text(counted(status.hot, "record"))),
             ("Archived", Text(archived)),
-            ("Archive", data(status.archive) if status.archive is not None else Text("nobody said where")),
+            ("Archive", data(status.archive) if status.archive is not None else Text("not configured")),
             ("Last commit", Text(f"{moment(at)} UTC") if at is not None else Text("none yet")),
         ]
     )

@@ -1,4 +1,4 @@
-"""Rows of any shape: as a table for a person, as JSON for a program."""
+"""Renders the rows of a query: as a table, or as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def query_table(answer: QueryRows, limit: int) -> RenderableType:
     table = Rows(*answer.columns, lead=0)
     for row in answer.rows:
         table.add(*(data(_shown(value)) for value in row))
-    more = [note(f"The first {limit:,}; there are more.")] if answer.more else []
+    more = [note(f"The first {limit:,} rows; there are more.")] if answer.more else []
     return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
 
 
@@ -34,8 +34,8 @@ def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:
 def _shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds")[:23]
-    told = _plain(value)
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
@@ -45,12 +45,12 @@ def _plain(value: Any) -> Any:
         return bytes(value).hex()
     if isinstance(value, Decimal):
         return str(value)
-    if hasattr(value, "asDict"):  # a row of Spark's within a row
+    if hasattr(value, "asDict"):  # a Spark row within a row
         value = value.asDict()
     if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

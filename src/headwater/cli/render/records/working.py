@@ -1,4 +1,4 @@
-"""What `records work` shows while it works, and says at the end."""
+"""Progress and results of `records work`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.records.intake.worker import WorkerTotals
 
 
 class WorkingReport:
-    """On a terminal a line that lives; elsewhere only what somebody should know."""
+    """A live line on a terminal; elsewhere only messages."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
