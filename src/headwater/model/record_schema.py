@@ -8,7 +8,7 @@ the archive, Spark's schemas, DuckDB's tables and the lines of JSON. A new field
 3. in `records/intake/requests.py`, which reads it from a request;
 4. in a migration, because the hot table gets a column.
 
-Shipped to executors by value: nothing here imports anything of ours.
+Shipped to executors by value: nothing here imports anything of headwater.
 """
 
 from __future__ import annotations

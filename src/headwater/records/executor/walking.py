@@ -46,8 +46,8 @@ def _roots(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         yield _concatenate(parts)
 
 
-def _concatenate(held: list[Any]) -> tuple[Any, Any]:
+def _concatenate(parts: list[Any]) -> tuple[Any, Any]:
     import numpy as np
 
-    child, parent = (np.concatenate(parts) for parts in zip(*held, strict=True))
+    child, parent = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return child, parent

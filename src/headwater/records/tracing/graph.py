@@ -1,7 +1,7 @@
 """Records as a graph of numbers: the row in effect for each node, its parents, and cycles.
 
-Everything is done for all roots of a table at once. Nodes that reach each other are one *unit*, so that what is left
-has no cycles; a unit is known by one of its nodes.
+Everything is done for all roots of a table at once. Nodes that reach each other are one *component*, so that the
+graph of components has no cycles; a component is known by one of its nodes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RecordGraph:
     root: Ints
     recorded_at: Ints
     conflicted: Flags
-    missing: Adjacency  # node -> number in ``names`` of a parent that nobody recorded
+    missing: Adjacency  # node -> number in ``names`` of a parent without a record
     names: pa.Array
     on_cycle: Flags
     component: Ints  # node -> the node that its component is known by

@@ -75,7 +75,7 @@ def _conflicts(graph: RecordGraph, rows: list[Record], records: pa.Table) -> tup
     by_node = {rows[node].node_id: rows[node] for node in nodes}
     others: dict[str, dict[bytes, Record]] = defaultdict(dict)
     for record in records_from_table(records):
-        held = by_node.get(record.node_id)
-        if held is not None and record.digest != held.digest:
+        in_effect = by_node.get(record.node_id)
+        if in_effect is not None and record.digest != in_effect.digest:
             others[record.node_id][record.digest] = record
-    return tuple(Conflict(held, tuple(others[name].values())) for name, held in sorted(by_node.items()))
+    return tuple(Conflict(in_effect, tuple(others[name].values())) for name, in_effect in sorted(by_node.items()))

@@ -1,8 +1,8 @@
 """Reads hot records in parallel, wherever a part of them is needed: also on executors, where headwater is missing.
 
-Shipped by value, so nothing here imports anything of ours but the record schema, which is shipped as well. It talks to
-the database through its driver alone: Python's own for SQLite, psycopg for PostgreSQL, which has to be installed where
-tasks run.
+Shipped by value, so nothing here imports anything of headwater but the record schema, which is shipped as well. It
+talks to the database through its driver alone: Python's own for SQLite, psycopg for PostgreSQL, which has to be
+installed where tasks run.
 
 A scan sees one moment of the table, however long it takes and however many connections it uses: load numbers become
 visible in order, so all rows up to one number are there and no row of a later one is read; and a row that is not

@@ -51,7 +51,7 @@ class _RootTree:
         return root if own is None else joined([root, self._details(own)], "  ")
 
     def _walk(self) -> Iterator[tuple[int, Text, str]]:
-        """How deep, what to show, whose it is. Every node is shown once, and named wherever it is met again."""
+        """Depth, label and node id of each line. A node is shown once, and repeated by name where it occurs again."""
         shown: set[str] = {self._answer.root_id}
         waiting = [(0, record) for record in reversed(self._children[self._answer.root_id])]
         yield from self._below(waiting, shown)
