@@ -1,22 +1,25 @@
-"""The fields of a record and of a trace, once: whatever holds records takes its columns from here.
+"""The columns of records and of traces, once: whatever stores or shows records takes its columns from here.
 
 From these lists come the hot table's columns (`store/schema/record_tables.py`), the scan of it, the Arrow schemas of
-the archive, Spark's schemas, DuckDB's tables and the lines of JSON. A new field of a record is added in four places:
+the archive, Spark's schemas, DuckDB's tables, the lines of JSON and the schemas of the HTTP API. The lists themselves
+come from the class `Record`, so a new text of a record changes four files:
 
-1. here, to :data:`CONTENT`;
-2. in `model/records.py`: the class `Record`, its digest and its documents;
-3. in `records/intake/requests.py`, which reads it from a request;
-4. in a migration, because the hot table gets a column.
+1. `model/records.py`: the class, its digest and its documents;
+2. `records/intake/requests.py`, which reads it from a request;
+3. a migration, because the hot table gets a column;
+4. `store/schema/migrations/__init__.py`, which lists the migrations.
 
-Shipped to executors by value: nothing here imports anything of headwater.
+Shipped to executors by value: nothing here imports anything of headwater but `Record`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Literal
+
+from headwater.model.records import Record
 
 Kind = Literal["text", "texts", "long", "timestamp", "binary", "date", "day_number", "boolean", "steps"]
 
@@ -27,14 +30,12 @@ class RecordField:
     kind: Kind
 
 
-CONTENT = (
-    RecordField("root_id", "text"),
-    RecordField("node_id", "text"),
-    RecordField("parent_ids", "texts"),
-    RecordField("action_taken", "text"),
-    RecordField("storage_location", "text"),
+_KINDS: dict[str, Kind] = {"str": "text", "tuple[str, ...]": "texts"}
+
+CONTENT = tuple(
+    RecordField(field.name, _KINDS[str(field.type)]) for field in fields(Record) if field.name != "recorded_at"
 )
-"""What a record says but for its time, in the order of the fields of `Record`; the digest covers it."""
+"""The fields of `Record` but its time, in their order; the digest covers them."""
 CONTENT_NAMES = tuple(field.name for field in CONTENT)
 PARENTS = CONTENT_NAMES.index("parent_ids")
 """Where the list is among the values of :data:`CONTENT`, which are texts otherwise."""
@@ -49,8 +50,8 @@ DAY = RecordField("day", "date")
 """The partition that a row goes to: the record's own day in UTC, of a trace its leaf's."""
 
 
-def _without(fields: Iterable[RecordField], *names: str) -> tuple[RecordField, ...]:
-    return tuple(field for field in fields if field.name not in names)
+def _without(columns: Iterable[RecordField], *names: str) -> tuple[RecordField, ...]:
+    return tuple(field for field in columns if field.name not in names)
 
 
 _OWN = _without(CONTENT, "root_id", "node_id", "parent_ids", "action_taken")
@@ -90,8 +91,8 @@ TRACE = (
 TRACE_FLAGS = ("orphans", "cycle", "conflicts", "complete")
 
 
-def names_of(fields: Iterable[RecordField]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields)
+def names_of(columns: Iterable[RecordField]) -> tuple[str, ...]:
+    return tuple(field.name for field in columns)
 
 
 content_of: attrgetter[tuple[Any, ...]] = attrgetter(*CONTENT_NAMES)
@@ -117,9 +118,9 @@ _SPARK = {
 }
 
 
-def spark_schema(fields: Iterable[RecordField]) -> str:
+def spark_schema(columns: Iterable[RecordField]) -> str:
     """As Spark's DDL writes it."""
-    return ", ".join(f"{field.name} {_spark_type(field)}" for field in fields)
+    return ", ".join(f"{field.name} {_spark_type(field)}" for field in columns)
 
 
 def _spark_type(field: RecordField) -> str:
@@ -131,11 +132,11 @@ def _spark_type(field: RecordField) -> str:
 # -- Arrow ----------------------------------------------------------------------------------------------------------
 
 
-def arrow_fields(fields: Iterable[RecordField]) -> list[Any]:
+def arrow_fields(columns: Iterable[RecordField]) -> list[Any]:
     """The fields of an Arrow schema or struct. Imported here: most of headwater starts without pyarrow."""
     import pyarrow as pa
 
-    return [pa.field(field.name, arrow_type(field)) for field in fields]
+    return [pa.field(field.name, arrow_type(field)) for field in columns]
 
 
 def arrow_type(field: RecordField) -> Any:

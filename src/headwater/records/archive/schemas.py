@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from headwater.model import record_schema
+from headwater.model.record_schema import ARCHIVED, TRACE, arrow_fields
+from headwater.model.record_schema import STEP as STEP_FIELDS
 
 MICROS = pa.timestamp("us", tz="UTC")
 
-RECORDS = pa.schema(record_schema.arrow_fields(record_schema.ARCHIVED))
+RECORDS = pa.schema(arrow_fields(ARCHIVED))
 """`records/`: every record once. Everything else can be rebuilt from these files."""
 
-STEP = pa.struct(record_schema.arrow_fields(record_schema.STEP))
+STEP = pa.struct(arrow_fields(STEP_FIELDS))
 
-TRACES = pa.schema(record_schema.arrow_fields(record_schema.TRACE))
+TRACES = pa.schema(arrow_fields(TRACE))
 """`traces/`: a row for every leaf."""
 
 DAY = pa.field("day", pa.date32())

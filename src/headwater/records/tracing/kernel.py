@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headwater.model import record_schema
+from headwater.model.record_schema import STEP as STEP_FIELDS
+from headwater.model.record_schema import arrow_type
 from headwater.model.records import final_record, micros_of
 from headwater.records.archive.schemas import DAY, MICROS, STEP, TRACES
 from headwater.records.tracing.graph import Ints, RecordGraph, build_graph, one_array
@@ -137,9 +138,9 @@ class _StepSource:
         self.root_id = one_array(nodes["root_id"])
         self._finished = finished
         self._columns = {"parent_id": pc.list_element(one_array(nodes["parent_ids"]), 0)}
-        for field in record_schema.STEP:
+        for field in STEP_FIELDS:
             if field.name != "parent_id":
-                self._columns[field.name] = one_array(nodes[field.name]).cast(record_schema.arrow_type(field))
+                self._columns[field.name] = one_array(nodes[field.name]).cast(arrow_type(field))
 
     def batch(self, graph: RecordGraph, lineages: LeafLineages) -> pa.RecordBatch:
         """A row for each leaf."""
@@ -183,9 +184,9 @@ class _StepSource:
             "recordedAt": pa.repeat(pa.scalar(micros // 1_000_000, pa.int64()), count),
             "recorded_at": pa.repeat(pa.scalar(micros, pa.int64()), count).cast(MICROS),
         }
-        for field in record_schema.STEP:
+        for field in STEP_FIELDS:
             if field.name not in columns:
-                value = pa.scalar(getattr(final, field.name), record_schema.arrow_type(field))
+                value = pa.scalar(getattr(final, field.name), arrow_type(field))
                 columns[field.name] = pa.repeat(value, count)
         return columns
 
