@@ -71,7 +71,7 @@ def take_in(url: str, archive: str, number: int, pipe: Pipe) -> None:
             if step % 5 == 4:
                 lineage.records.enqueue_trace(root)
             for node in lineage.records.send(requests).node_ids:
-                pipe.said(f"sent {root} {node}")
+                pipe.message(f"sent {root} {node}")
 
 
 def work(url: str, archive: str, number: int, pipe: Pipe) -> None:

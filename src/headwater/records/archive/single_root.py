@@ -105,7 +105,7 @@ def _write_and_commit(
     archive.commit(
         compaction,
         added=writer.added,
-        replaced=replaced,
+        removed=replaced,
         roots={key: upto},
         rows=fresh.num_rows,
         digest=column_digest(fresh["digest"]),

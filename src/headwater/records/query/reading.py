@@ -154,7 +154,5 @@ def _as_table(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
 def records_from_table(table: pa.Table) -> list[Record]:
     content = [table[name].to_pylist() for name in CONTENT_NAMES]
     columns = with_parents(content, map(tuple, content[PARENTS]))
-    times = table["recorded_at"].cast(pa.int64()).to_pylist()
-    return [
-        Record(*values, EPOCH + timedelta(microseconds=micros)) for *values, micros in zip(*columns, times, strict=True)
-    ]
+    times = [EPOCH + timedelta(microseconds=micros) for micros in table["recorded_at"].cast(pa.int64()).to_pylist()]
+    return [Record(*values) for values in zip(*columns, times, strict=True)]

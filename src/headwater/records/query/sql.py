@@ -75,8 +75,8 @@ def query(
 ) -> QueryRows:
     """Run a query with DuckDB."""
     statement = parse_statement(text, "duckdb", dialect)
-    archive = Archive(store._database, archive)
-    return _retry_after_commit(archive, lambda: _run_in_duckdb(store, archive, statement, limit))
+    records = Archive(store._database, archive)
+    return _retry_after_commit(records, lambda: _run_in_duckdb(store, records, statement, limit))
 
 
 def _retry_after_commit(archive: Archive, run_query: Callable[[], QueryRows]) -> QueryRows:
@@ -190,10 +190,10 @@ def query_by_spark(
     from headwater.records.query.spark_views import create_views
 
     statement = parse_statement(text, "spark", dialect)
-    archive = Archive(store._database, archive)
+    records = Archive(store._database, archive)
 
     def run_query() -> QueryRows:
-        session = create_views(store, spark, archive, statement)
+        session = create_views(store, spark, records, statement)
         try:
             frame = session.sql(statement.text)
             rows = frame.limit(limit + 1).collect()
@@ -201,7 +201,7 @@ def query_by_spark(
             raise QueryError(f"The query failed: {_first_line(error)}") from None
         return QueryRows(tuple(frame.columns), tuple(map(tuple, rows[:limit])), len(rows) > limit)
 
-    return _retry_after_commit(archive, run_query)
+    return _retry_after_commit(records, run_query)
 
 
 def _first_line(error: Exception) -> str:

@@ -109,7 +109,7 @@ def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
 
 def record_from_row(row: Mapping[Any, Any]) -> Record:
     values = [row[name] for name in CONTENT_NAMES]
-    return Record(*with_parents(values, tuple(values[PARENTS])), from_micros(row["recorded_at"]))
+    return Record(*[*with_parents(values, tuple(values[PARENTS])), from_micros(row["recorded_at"])])
 
 
 def columns_of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
