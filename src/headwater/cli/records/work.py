@@ -21,6 +21,25 @@ if TYPE_CHECKING:
 
 _MICROSECOND = timedelta(microseconds=1)
 
+TtlOption = Annotated[
+    timedelta,
+    typer.Option(
+        "--ttl",
+        parser=parse_span,
+        metavar="SPAN",
+        help="Time to live of hot records; they stay until they are archived.",
+    ),
+]
+VisibilityOption = Annotated[
+    timedelta,
+    typer.Option(
+        "--visibility",
+        parser=parse_span,
+        metavar="SPAN",
+        help="Visibility timeout: after this long, records of a dead worker are delivered again.",
+    ),
+]
+
 
 def work(
     window: Annotated[
@@ -38,24 +57,8 @@ def work(
     until_empty: Annotated[
         bool, typer.Option("--until-empty", help="End when the queue is empty, with no message left to retry.")
     ] = False,
-    ttl: Annotated[
-        timedelta,
-        typer.Option(
-            "--ttl",
-            parser=parse_span,
-            metavar="SPAN",
-            help="Time to live of hot records; they stay until they are archived.",
-        ),
-    ] = "24h",  # type: ignore[assignment]
-    visibility: Annotated[
-        timedelta,
-        typer.Option(
-            "--visibility",
-            parser=parse_span,
-            metavar="SPAN",
-            help="Visibility timeout: after this long, records of a dead worker are delivered again.",
-        ),
-    ] = "30s",  # type: ignore[assignment]
+    ttl: TtlOption = "24h",  # type: ignore[assignment]
+    visibility: VisibilityOption = "30s",  # type: ignore[assignment]
     max_tries: Annotated[
         int,
         typer.Option(
