@@ -57,8 +57,9 @@ def files_checksum(files: Iterable[ArchiveFile], kind: str) -> str:
 def ledger_code() -> dict[str, str]:
     """The version of headwater, and a hash over the source of all its modules of the record ledger."""
     package, hashed = Path(__file__).parents[2], sha256()
-    store = [*(package / "store" / "records").rglob("*.py"), package / "store" / "schema" / "record_tables.py"]
-    for file in sorted([*(package / "records").rglob("*.py"), *store]):
+    others = [package / "store" / "schema" / "record_tables.py", package / "model" / "record_schema.py"]
+    folders = package / "records", package / "store" / "records"
+    for file in sorted([*others, *(file for folder in folders for file in folder.rglob("*.py"))]):
         hashed.update(f"{file.relative_to(package)}\0".encode() + file.read_bytes() + b"\0")
     return {"package": "headwater", "version": __version__, "text": f"sha256:{hashed.hexdigest()}"}
 
