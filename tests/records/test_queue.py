@@ -249,7 +249,7 @@ def test_two_take_at_once_on_postgresql_without_waiting(postgres_url: str, clock
         records = Records(opened._database, now=clock)
         send(records, 4)
         with records.database.write(alone=False) as one, records.database.write(alone=False) as other:
-            told = {"now": clock.now, "until": clock.now + SECOND, "most": 2, "suspect": 5}
+            told = {"now": clock.now, "until": clock.now + SECOND, "limit": 2, "suspect": 5}
             first = queue.take(one, queue.LOAD, token="a", **told)
             second = queue.take(other, queue.LOAD, token="b", **told)
         assert len({message.id for message in (*first, *second)}) == 4

@@ -113,7 +113,7 @@ def lanes(root: str, wide: int) -> list[LoadedRecord]:
 
 
 @pytest.mark.parametrize(
-    ("length", "other", "at_hand"),
+    ("length", "other", "max_links"),
     [
         (10, 6, 11),
         pytest.param(14, 9, 20, marks=pytest.mark.long),
