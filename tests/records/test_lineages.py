@@ -80,8 +80,8 @@ def test_any_graph(examples: int) -> None:
 
 @pytest.mark.parametrize("examples", [25, pytest.param(80, marks=pytest.mark.long)])
 def test_any_graph_by_hand_and_in_pieces(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
-    monkeypatch.setattr(walks, "_DEEP", -1)
-    monkeypatch.setattr(walks, "_FEW", 10**9)
+    monkeypatch.setattr(walks, "_DEEP_LEVELS", -1)
+    monkeypatch.setattr(walks, "_NARROW_FACTOR", 10**9)
     monkeypatch.setattr(walks, "_MAX_PAIRS", 3)
     judge_any_graph(examples)
 

@@ -40,6 +40,9 @@ CONTENT_NAMES = tuple(field.name for field in CONTENT)
 PARENTS = CONTENT_NAMES.index("parent_ids")
 """Where the list is among the values of :data:`CONTENT`, which are texts otherwise."""
 
+IDENTITY = ["root_id", "node_id", "digest"]
+"""The columns by which two rows are the same content of the same node."""
+
 _PARENT = RecordField("parent_id", "text")
 _SECONDS = RecordField("recordedAt", "long")
 _MOMENT = RecordField("recorded_at", "timestamp")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater.model.record_schema import IDENTITY
 from headwater.model.records import key_of_id
 from headwater.records.archive.archive import JSONL, RECORDS, Archive, ArchiveFile
 from headwater.records.compaction.writing import ROOT_EXPRESSIONS, read
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
 
-_IDENTITY = ["root_id", "node_id", "digest"]
 _MAX_LOOKED_UP_ROOTS = 1_000
 """Up to this many roots the catalog is asked which files may hold them: of more, nearly every file holds one."""
 
@@ -65,9 +65,9 @@ class ArchiveMerge:
             return RecordSplit(fresh, 0, None)
         roots = fresh.select("root_id").distinct()
         archived = self.scratch.materialize(read(self.place, RECORDS, paths).join(roots, "root_id", "left_semi"))
-        archived_identities = archived.select(*_IDENTITY)
-        there = fresh.join(archived_identities, _IDENTITY, "left_semi").count()
-        new = fresh.join(archived_identities, _IDENTITY, "left_anti").select(*RECORD_COLUMNS, "day")
+        archived_identities = archived.select(*IDENTITY)
+        there = fresh.join(archived_identities, IDENTITY, "left_semi").count()
+        new = fresh.join(archived_identities, IDENTITY, "left_anti").select(*RECORD_COLUMNS, "day")
         return RecordSplit(new, there, archived.select(*RECORD_COLUMNS))
 
     def files_to_replace(self, kind: str, roots: DataFrame) -> ReplacedFiles:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from headwater.errors import RecordsError
+from headwater.model.record_schema import IDENTITY
 from headwater.records.archive.archive import Archive, Compaction
 from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
 from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 _MAX_FILES = 1_000
 """The maximum number of files in one batch."""
 _QUERY = "sql.streaming.queryId"
-_IDENTITY = ["root_id", "node_id", "digest"]
 
 
 def stream(
@@ -135,7 +135,7 @@ class _StreamIntake:
             read = attempt.scratch.materialize(_read_lines(lines))
             refused = read.where("reason is not null")
             accepted = read.where("reason is null")
-            distinct = attempt.scratch.materialize(accepted.dropDuplicates(_IDENTITY))
+            distinct = attempt.scratch.materialize(accepted.dropDuplicates(IDENTITY))
             counts = {"taken": accepted.count(), "refused": refused.count(), "once": distinct.count()}
             refused_lines.fetch(refused)
             numbered = distinct.selectExpr(

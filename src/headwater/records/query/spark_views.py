@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.model.record_schema import QUERIED, names_of
+from headwater.model.record_schema import IDENTITY, QUERIED, names_of
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
 from headwater.records.compaction.compaction import to_archive_columns
 from headwater.records.compaction.hadoop_fs import HadoopFolder
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from headwater.records.query.statements import LedgerStatement
     from headwater.store.store import Store
 
-_SAME = ["root_id", "node_id", "digest"]
 _SELECTED = tuple("parent_ids[0] as parent_id" if name == "parent_id" else name for name in names_of(QUERIED))
 
 
@@ -39,7 +38,7 @@ def create_views(store: Store, spark: SparkSession, archive: Archive, statement:
     def all_records() -> DataFrame:
         """Each content of a node once, archived or hot."""
         stored = archived(RECORDS)
-        fresh = hot(archived_too=False).join(stored.select(*_SAME), _SAME, "left_anti")
+        fresh = hot(archived_too=False).join(stored.select(*IDENTITY), IDENTITY, "left_anti")
         return stored.unionByName(fresh)
 
     def queried(records: DataFrame) -> DataFrame:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from headwater.records.tracing.graph import Adjacency, Flags, Ints, RecordGraph, as_memoryview, relation
 
 _NARROW = 16
-_DEEP, _FEW = 64, 64
+_DEEP_LEVELS, _NARROW_FACTOR = 64, 64
 _MAX_PAIRS = 1_000_000
 """(leaf, ancestor) pairs in memory at once, unless a single leaf has more."""
 
@@ -87,7 +87,7 @@ def _deep_and_narrow(graph: RecordGraph, leaves: Ints, size: Ints) -> Flags:
     deepest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(deepest, graph.root, graph.depth)
     count = np.bincount(graph.root[leaves], minlength=len(size))
-    narrow = (deepest > _DEEP) & (count * size < _FEW * deepest)
+    narrow = (deepest > _DEEP_LEVELS) & (count * size < _NARROW_FACTOR * deepest)
     return narrow[graph.root[leaves]]
 
 
