@@ -39,10 +39,10 @@ def _nodes(records: DataFrame) -> DataFrame:
     return (
         records.groupBy("root_id", "node_id")
         .agg(
-            F.min(F.struct(*_VALUES)).alias("values"),
+            F.min(F.struct(*_VALUES)).alias("in_effect"),
             (F.min("digest") != F.max("digest")).alias("conflicted"),
         )
-        .select(F.monotonically_increasing_id().alias("id"), "root_id", "node_id", "values.*", "conflicted")
+        .select(F.monotonically_increasing_id().alias("id"), "root_id", "node_id", "in_effect.*", "conflicted")
     )
 
 
