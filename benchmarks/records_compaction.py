@@ -33,9 +33,9 @@ from benchmarks.harness import console, show
 from benchmarks.overhead import session
 from benchmarks.resources import TICKS
 from headwater.records.archive.archive import Archive
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
-from headwater.store.records.scan import Scan
+from headwater.store.records.scan import HotScan
 from headwater.store.store import Store
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -133,7 +133,7 @@ def small_by_reader(file: str) -> Callable[[duckdb.DuckDBPyConnection], None]:
     """The hot rows but for the large ones, by the reader that Spark's tasks use."""
 
     def read(duck: duckdb.DuckDBPyConnection) -> None:
-        scan = Scan(file, True, 1, archived_too=True)
+        scan = HotScan(file, True, 1, archived_too=True)
         made = False
         for batch in scan.batches(scan.ranges(1)[0]):
             duck.register("batch", batch)
@@ -222,15 +222,15 @@ def main() -> None:
             fill(f"sqlite:///{file}", asked.records)
         console.print(f"{asked.records:,} records, {small:,} of them in small roots; {file.stat().st_size >> 20:,} MiB")
         said: list[tuple[str, float]] = []
-        manner = Manner(say=lambda step: said.append((step, time.perf_counter())))
+        options = CompactionOptions(on_progress=lambda step: said.append((step, time.perf_counter())))
         with session("records", {"spark.driver.memory": asked.memory}) as spark:
             spark.range(10).count()
             # The day is asked for by name, and its time is not over: the hot rows stay, for the script.
             with Store(f"sqlite:///{file}") as store, watched() as use:
                 start = time.perf_counter()
-                done = compact(store, spark, now=NOON - timedelta(hours=1), day=NOON.date(), manner=manner)
+                done = compact(store, spark, now=NOON - timedelta(hours=1), day=NOON.date(), options=options)
                 ours = time.perf_counter() - start
-                size = sum(each.bytes for each in Archive(store._database).live())
+                size = sum(each.bytes for each in Archive(store._database).live_files())
         for (step, at), (_, end) in pairwise([*said, ("", start + ours)]):
             console.print(f"  {step}: {end - at:.1f} s")
         script = by_duckdb(small_by_reader(str(file)), folder / "script")

@@ -36,7 +36,7 @@ from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.client import Lineage
 from headwater.model.records import Record, RootTrace, key_of_id
 from headwater.records.archive.single_root import archive_root
-from headwater.records.intake.loading import Loader, Terms
+from headwater.records.intake.loading import DeliveryOptions, QueueLoader
 from headwater.records.ledger import Records
 from headwater.store.records import hot
 from headwater.store.records.archive import next_load
@@ -93,7 +93,7 @@ def taking_in(kind: str, lineage: Lineage) -> list[list[object]]:
 
 def loading(kind: str, records: Records) -> list[object]:
     """Everything that waits, by one worker."""
-    loader = Loader(records.database, Terms(), lambda: time.time_ns() // 1000)
+    loader = QueueLoader(records.database, DeliveryOptions(), lambda: time.time_ns() // 1000)
     start, used, loaded = time.perf_counter(), time.process_time(), 0
     while (done := loader.load(5_000)).taken:
         loaded += done.loaded
@@ -112,7 +112,7 @@ def _take_in(url: str, seconds: float) -> None:
 
 def _work(url: str, seconds: float) -> None:
     with Lineage(url) as lineage:
-        loader = Loader(lineage._database, Terms(), lambda: time.time_ns() // 1000)
+        loader = QueueLoader(lineage._database, DeliveryOptions(), lambda: time.time_ns() // 1000)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if not loader.load(5_000).taken:
@@ -175,7 +175,7 @@ def archived(kind: str, url: str, roots: int) -> list[list[object]]:
                     (end - begun) * 1000 / len(asked)
                     for begun, end in ((start, time.perf_counter()), (used, time.process_time()))
                 ]
-                files = f"{len(records.archive.live('records')):,}"
+                files = f"{len(records.archive.live_files('records')):,}"
                 rows.append([kind, question, f"{len(names):,}", files, "known" if known else "not known", *spent])
     return rows
 

@@ -267,7 +267,7 @@ def test_one_module_opens_duckdb() -> None:
 
 def test_sql_for_duckdb_is_composed_of_literals() -> None:
     """Templates and separators stand in our source code; what is inserted is quoted, bound or composed the same way."""
-    calls = list(sql_calls("sql", "joined"))
+    calls = list(sql_calls("sql", "join_sql"))
     assert len({file for file, _ in calls}) > 3
     astray = [
         f"{file}:{call.lineno}"

@@ -46,7 +46,7 @@ class Lineage(Store):
         """
         self._refuse_parts()
         archive = self._records.archive
-        files = archive.files() if records and archive.exists() else None
+        files = archive.storage() if records and archive.exists() else None
         with self._database.read() as conn:
             found = verify(
                 self._database,

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from headwater.engines.duckdb import DuckDB, Limits
-from headwater.engines.paths import below, literal_paths, local_path, parquet_files
-from headwater.engines.sql import checked_text, identifier, integers, rendered, sql
+from headwater.engines.duckdb import DuckDB, DuckDBLimits
+from headwater.engines.paths import escape_globs, local_path, parquet_files, require_below
+from headwater.engines.sql import checked_text, identifier, integers, render_sql, sql
 from headwater.errors import EngineError, EngineFailed, PathNotAllowed, SqlInvalid, SqlRefused
 
 
@@ -92,20 +92,20 @@ def test_nothing_else_is_read_written_or_set(engine: DuckDB, folder: Path, text:
 
 
 def test_a_kept_table_is_made_of_one_query(engine: DuckDB) -> None:
-    kept = engine.keep(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
+    kept = engine.create_temp_table(sql("SELECT unnest({numbers}) AS a", numbers=[5, 6]))
     assert kept.count == 2
     assert engine.rows(sql("SELECT a FROM {table}", table=kept.name)) == [(5,), (6,)]
-    assert engine.keep(sql("SELECT 1 WHERE false")).count == 0
-    many = engine.keep_integers({3, 1, 2})
+    assert engine.create_temp_table(sql("SELECT 1 WHERE false")).count == 0
+    many = engine.create_integer_table({3, 1, 2})
     assert engine.rows(sql("SELECT value FROM {table}", table=many.name)) == [(1,), (2,), (3,)]
     with pytest.raises(SqlRefused, match="2 statements"):
-        engine.keep(checked_text("SELECT 1; DROP TABLE kept_0"))
+        engine.create_temp_table(checked_text("SELECT 1; DROP TABLE temp_0"))
     with pytest.raises(SqlRefused, match="SELECT, where CREATE"):
         engine.define(sql("SELECT 1"))
 
 
 def test_the_limits_hold(tmp_path: Path) -> None:
-    with DuckDB(limits=Limits(16 * 2**20, 1, 2**20)) as engine:
+    with DuckDB(limits=DuckDBLimits(16 * 2**20, 1, 2**20)) as engine:
         settings = "SELECT current_setting('threads'), current_setting('memory_limit')"
         [(threads, memory)] = engine.rows(checked_text(settings))
         assert (threads, memory) == (1, "16.0 MiB")
@@ -125,9 +125,9 @@ def test_values_are_bound_and_names_are_quoted(engine: DuckDB) -> None:
     name, value = 'a"; DROP TABLE x; --', "'; DROP TABLE x; --"
     query = sql("SELECT {value} AS {name}", value=value, name=identifier(name))
     assert query.values == (value,)
-    answer = engine.answer(query)
+    answer = engine.result(query)
     assert (answer.columns, answer.rows) == ((name,), [(value,)])
-    assert engine.rows(checked_text(rendered(sql("SELECT {value} = {same}", value=value, same=value)))) == [(True,)]
+    assert engine.rows(checked_text(render_sql(sql("SELECT {value} = {same}", value=value, same=value)))) == [(True,)]
     for wrong in ("", "\x00"):
         with pytest.raises(SqlRefused):
             identifier(wrong)
@@ -144,21 +144,21 @@ def test_a_pattern_in_a_path_is_no_pattern(tmp_path: Path) -> None:
     file = str(tmp_path / "a[1]*?.parquet")
     for engine in (DuckDB(files=[file]), DuckDB(folders=[str(tmp_path)])):
         with engine:
-            query = sql("SELECT a FROM read_parquet({files})", files=literal_paths([file]))
+            query = sql("SELECT a FROM read_parquet({files})", files=escape_globs([file]))
             assert engine.rows(query) == [(1,)]
 
 
 def test_paths_stay_below_their_roots(folder: Path) -> None:
     inside = folder / "in"
-    assert below(inside / "t.parquet", [inside]) == (inside / "t.parquet").resolve()
+    assert require_below(inside / "t.parquet", [inside]) == (inside / "t.parquet").resolve()
     (inside / "link.parquet").symlink_to(folder / "out" / "t.parquet")
     for path in (inside / ".." / "out", inside / "link.parquet", folder, Path("/etc"), Path("in")):
         with pytest.raises(PathNotAllowed):
-            below(path, [inside])
+            require_below(path, [inside])
     with pytest.raises(PathNotAllowed, match=r"link\.parquet"):
         parquet_files(inside)
     with pytest.raises(PathNotAllowed):
-        below(inside, [])
+        require_below(inside, [])
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from headwater.client import Lineage
-from headwater.records.intake.loading import Loader, Terms
-from headwater.records.intake.worker import Tally, Worker, Working
+from headwater.records.intake.loading import DeliveryOptions, QueueLoader
+from headwater.records.intake.worker import Worker, WorkerOptions, WorkerTotals
 from headwater.records.ledger import Records
 from headwater.store.schema.tables import to_micros
 from tests.records.oracle import NOON
@@ -34,10 +34,10 @@ class Ear:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def progress(self, tally: Tally) -> None:
+    def progress(self, totals: WorkerTotals) -> None:
         pass
 
-    def said(self, line: str) -> None:
+    def message(self, line: str) -> None:
         self.lines.append(line)
 
 
@@ -81,14 +81,14 @@ def ear() -> Ear:
 @pytest.fixture
 def new_worker(ear: Ear) -> Callable[..., Worker]:
     def make(records: Records, **told: object) -> Worker:
-        working = Working(**{"compact_at": None, **told})  # type: ignore[arg-type]
+        working = WorkerOptions(**{"compact_at": None, **told})  # type: ignore[arg-type]
         return records.worker(working, ear, no_compaction)
 
     return make
 
 
-def loader(records: Records, **terms: int) -> Loader:
-    return Loader(records.database, Terms(**terms), records._now)
+def loader(records: Records, **terms: int) -> QueueLoader:
+    return QueueLoader(records.database, DeliveryOptions(**terms), records._now)
 
 
 def load_all(records: Records) -> int:

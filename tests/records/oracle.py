@@ -16,7 +16,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedRecord:
     record: Record
     load: int
 
@@ -29,12 +29,12 @@ def record(
     location: str = "s3://b/k",
     at: float = 0,
     load: int = 1,
-) -> Loaded:
+) -> LoadedRecord:
     moment = NOON + timedelta(seconds=at)
-    return Loaded(Record(root, node, parents or (root,), action, location, moment), load)
+    return LoadedRecord(Record(root, node, parents or (root,), action, location, moment), load)
 
 
-def table(loaded: Iterable[Loaded]) -> pa.Table:
+def table(loaded: Iterable[LoadedRecord]) -> pa.Table:
     """Whole roots, one after the other."""
     rows = sorted(loaded, key=lambda one: one.record.root_id)
     return pa.Table.from_pylist(
@@ -56,16 +56,16 @@ def table(loaded: Iterable[Loaded]) -> pa.Table:
     )
 
 
-def expected(loaded: Iterable[Loaded]) -> dict[tuple[str, str], dict[str, Any]]:
+def expected(loaded: Iterable[LoadedRecord]) -> dict[tuple[str, str], dict[str, Any]]:
     """By (root, leaf): the ids of the lineage in order, orphans, cycle and conflicts."""
-    roots: dict[str, list[Loaded]] = {}
+    roots: dict[str, list[LoadedRecord]] = {}
     for one in loaded:
         roots.setdefault(one.record.root_id, []).append(one)
     return {(root, leaf): said for root, rows in roots.items() for leaf, said in _of_root(root, rows).items()}
 
 
-def _of_root(root: str, rows: list[Loaded]) -> dict[str, dict[str, Any]]:
-    said: dict[str, list[Loaded]] = {}
+def _of_root(root: str, rows: list[LoadedRecord]) -> dict[str, dict[str, Any]]:
+    said: dict[str, list[LoadedRecord]] = {}
     for one in sorted(rows, key=lambda one: (one.load, one.record.digest)):
         said.setdefault(one.record.node_id, []).append(one)
     held = {node: ones[0].record for node, ones in said.items()}

@@ -117,7 +117,7 @@ def test_what_is_wrong_is_shown(sent: Run, tmp_path: Path) -> None:
     sent("records", "send", "more.jsonl")
     sent("records", "work", "--once")
     out = sent("records", "trace", ROOT_ID).out
-    assert "├── lost  nobody recorded it\n│   └── late  " in out
+    assert "├── lost  not recorded\n│   └── late  " in out
     assert "conflict: 1 other content" in out
     assert "a  STEP  2026-11-16 12:00:00  s3://lake/a  on a cycle\n" in out
     assert "1 parent was never recorded" in out
@@ -161,7 +161,7 @@ def test_the_trace_queue_and_the_status(sent: Run, tmp_path: Path) -> None:
 def test_finding(sent: Run) -> None:
     assert [one["node_id"] for one in sent("records", "find", "--node", "sum", "--json").json] == ["sum"]
     assert sent("records", "find", "--action", "SUM").out.splitlines()[1].split()[0] == "sum"
-    assert sent("records", "find", "--location", "s3://elsewhere").out == "No record fits.\n"
+    assert sent("records", "find", "--location", "s3://elsewhere").out == "No record matches.\n"
     assert len(sent("records", "find", "--since", "2026-11-16", "--root", ROOT_ID, "--json").json) == 4
     limited = sent("records", "find", "--limit", "2").out
     assert "Stopped at 2 rows" in limited
@@ -173,7 +173,10 @@ def test_dead_letters(sent: Run, tmp_path: Path) -> None:
         poison(lineage.records, ["x"])
     assert sent("records", "work", "--once", "--max-tries", "1").out.endswith("1 failed, 1 dead letter.\n")
     (letter,) = sent("records", "dead-letters", "--json").json
-    assert (letter["body"], letter["reason"]) == (["x"], "the message is no record: a record is an object, not a list")
+    assert (letter["body"], letter["reason"]) == (
+        ["x"],
+        "the message is not a record: a record is an object, not a list",
+    )
     assert "a record is an object" in sent("records", "dead-letters").out
     assert sent("records", "replay").err == "Error: Name the dead letters by their numbers, or all of them by --all.\n"
     assert sent("records", "replay", "99").code == 1
@@ -185,7 +188,7 @@ def test_dead_letters(sent: Run, tmp_path: Path) -> None:
 def test_a_length_of_time_is_written_with_its_unit(run: Run, wrong: str) -> None:
     result = run("records", "work", "--once", "--window", wrong)
     assert result.code == 2
-    assert "is not a length of time. Write 500ms, 30s, 1m, 24h or 7d." in result.err
+    assert "is not a duration. Write 500ms, 30s, 1m, 24h or 7d." in result.err
     assert run("records", "work", "--once", "--compact-at", "25:00").code == 2
     assert run("records", "work", "--once", "--until-empty").code == 1
 

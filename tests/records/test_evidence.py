@@ -107,7 +107,7 @@ def test_what_is_done_to_a_file_is_named(ledger: tuple[Lineage, Records], kind: 
     lineage, records = ledger
     archive_root(records.database, records.archive, "b", now=records._now, within=lambda _: None)
     folder = Path(records.archive.location)
-    first, second = (folder / file.path for file in records.archive.live(kind))
+    first, second = (folder / file.path for file in records.archive.live_files(kind))
     lineage.verify()
     if what == "a byte":
         data = bytearray(first.read_bytes())

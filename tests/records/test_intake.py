@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from headwater.model.records import Record, Refusal
-from headwater.records.intake.requests import read_document, read_request
-from headwater.records.intake.sending import queued
+from headwater.records.intake.requests import read_record, read_request
+from headwater.records.intake.sending import queue_body
 from headwater.records.ledger import Records
 from tests.records.conftest import load_all
 from tests.records.oracle import NOON
@@ -107,16 +107,16 @@ def test_times(time: Any, moment: datetime) -> None:
         ({**WHOLE, "root_id": ""}, "root_id is empty"),
         ({**WHOLE, "root_id": 1}, "root_id is a string, not a number"),
         ({**WHOLE, "action_taken": True}, "action_taken is a string, not true or false"),
-        ({**WHOLE, "root_id": "x" * 1_025}, "root_id has 1,025 characters; 1,024 is the most"),
-        ({**WHOLE, "action_taken": "x" * 257}, "action_taken has 257 characters; 256 is the most"),
-        ({**WHOLE, "storage_location": "x" * 8_193}, "storage_location has 8,193 characters; 8,192 is the most"),
+        ({**WHOLE, "root_id": "x" * 1_025}, "root_id has 1,025 characters; the limit is 1,024"),
+        ({**WHOLE, "action_taken": "x" * 257}, "action_taken has 257 characters; the limit is 256"),
+        ({**WHOLE, "storage_location": "x" * 8_193}, "storage_location has 8,193 characters; the limit is 8,192"),
         ({**WHOLE, "node_id": "a\0b"}, "node_id holds a NUL or half a surrogate pair, which no database text can"),
         (
             {**WHOLE, "parent_id": "\ud800"},
             "parent_id holds a NUL or half a surrogate pair, which no database text can",
         ),
         ({**WHOLE, "parent_ids": "p"}, "parent_ids is a list, not a string"),
-        ({**WHOLE, "parent_ids": []}, "parent_ids has 0 entries; 1 to 10,000 can be"),
+        ({**WHOLE, "parent_ids": []}, "parent_ids has 0 entries; the limit is 1 to 10,000"),
         ({**WHOLE, "parent_ids": ["a", ""]}, "parent_ids[1] is empty"),
         ({**WHOLE, "parent_ids": ["a", "b"]}, "parent_id is not among parent_ids"),
         ({**WHOLE, "recordedAt": "soon"}, "recordedAt cannot be read as a time in ISO 8601"),
@@ -134,10 +134,10 @@ def test_what_is_refused(request_: Any, words: str) -> None:
 
 def test_what_is_published_can_be_read_back_to_the_microsecond() -> None:
     record = Record("r", "n", ("a", "b"), "A", "l", NOON.replace(microsecond=123_457))
-    assert read_document(queued(record)) == record
-    assert read_document(record.document()) == Record("r", "n", ("a", "b"), "A", "l", NOON)
+    assert read_record(queue_body(record)) == record
+    assert read_record(record.document()) == Record("r", "n", ("a", "b"), "A", "l", NOON)
     with pytest.raises(ValueError, match="node_id is missing"):
-        read_document({**record.document(), "node_id": None})
+        read_record({**record.document(), "node_id": None})
 
 
 def test_the_valid_ones_are_taken_and_the_others_refused_by_number(records: Records) -> None:

@@ -19,13 +19,13 @@ import pytest
 from headwater.client import Lineage
 from headwater.model.records import key_of_id
 from headwater.records.archive import single_root
-from headwater.records.archive.files import content_digest, digest_of_column, digest_of_traces
-from headwater.records.intake.loading import Terms
-from headwater.records.intake.worker import Tally, Worker, Working
+from headwater.records.archive.files import column_digest, content_digest, trace_digests
+from headwater.records.intake.loading import DeliveryOptions
+from headwater.records.intake.worker import Worker, WorkerOptions, WorkerTotals
 from headwater.records.ledger import Records
-from headwater.records.query.reading import archived_of_root, records_of
+from headwater.records.query.reading import archived_records_of_root, records_from_table
 from headwater.store.records import hot
-from headwater.store.records.hot import Wanted
+from headwater.store.records.hot import RecordFilter
 from tests.conftest import ROOT
 from tests.records.oracle import NOON
 
@@ -39,16 +39,16 @@ class Pipe:
     def __init__(self, end: int) -> None:
         self._end = end
 
-    def progress(self, tally: Tally) -> None:
+    def progress(self, totals: WorkerTotals) -> None:
         os.write(self._end, b"worked\n")
 
-    def said(self, line: str) -> None:
+    def message(self, line: str) -> None:
         os.write(self._end, f"{line}\n".encode())
 
 
 def working(records: Records, pipe: Pipe) -> Worker:
-    terms = Terms(visibility=300_000, max_tries=5)
-    return records.worker(Working(timedelta(0), 1, terms, compact_at=None), pipe, lambda: "")
+    terms = DeliveryOptions(visibility=300_000, max_tries=5)
+    return records.worker(WorkerOptions(timedelta(0), 1, terms, compact_at=None), pipe, lambda: "")
 
 
 def take_in(url: str, archive: str, number: int, pipe: Pipe) -> None:
@@ -71,7 +71,7 @@ def take_in(url: str, archive: str, number: int, pipe: Pipe) -> None:
             if step % 5 == 4:
                 lineage.records.enqueue_trace(root)
             for node in lineage.records.send(requests).node_ids:
-                pipe.said(f"sent {root} {node}")
+                pipe.message(f"sent {root} {node}")
 
 
 def work(url: str, archive: str, number: int, pipe: Pipe) -> None:
@@ -138,15 +138,15 @@ def test_every_acknowledged_record_is_there_exactly_once(durable_url: str, tmp_p
 
 
 def judge(records: Records, sent: set[tuple[str, str]]) -> None:
-    files = records.archive.files()
+    files = records.archive.storage()
     archived: Counter[bytes] = Counter()
-    for file in records.archive.live("records"):
+    for file in records.archive.live_files("records"):
         rows = files.read_table(file.path)
-        assert (rows.num_rows, digest_of_column(rows["digest"])) == (file.rows, file.digest)
+        assert (rows.num_rows, column_digest(rows["digest"])) == (file.rows, file.digest)
         archived.update(rows["digest"].to_pylist())
     assert set(archived.values()) <= {1}
     with records.database.read() as conn:
-        everything = hot.find(conn, Wanted(), 10_000_000)
+        everything = hot.find(conn, RecordFilter(), 10_000_000)
     _, marks = records.archive.marks()
     for row in everything:
         marked = row["load"] <= marks.get(key_of_id(row["root_id"]), 0)
@@ -167,17 +167,17 @@ def leaves(records: Records, root: str) -> list[tuple[str, list[str]]]:
 
 def check_traces(records: Records) -> None:
     """The trace files have every leaf of what is archived, and each once."""
-    files = records.archive.files()
+    files = records.archive.storage()
     roots: set[str] = set()
     found: Counter[tuple[str, str]] = Counter()
-    for file in records.archive.live("traces"):
+    for file in records.archive.live_files("traces"):
         rows = files.read_table(file.path)
-        assert content_digest(digest_of_traces(rows)) == file.digest
+        assert content_digest(trace_digests(rows)) == file.digest
         found.update(zip(rows["root_id"].to_pylist(), rows["record_id"].to_pylist(), strict=True))
         roots.update(rows["root_id"].to_pylist())
     assert set(found.values()) <= {1}
     for root in sorted(roots):
-        archived = records_of(archived_of_root(records.archive, root))
+        archived = records_from_table(archived_records_of_root(records.archive, root))
         parents = {parent for record in archived for parent in record.parent_ids}
         wanted = {record.node_id for record in archived} - parents
         assert {leaf for its, leaf in found if its == root} == wanted

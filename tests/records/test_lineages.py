@@ -14,22 +14,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.records.tracing import walks
-from headwater.records.tracing.kernel import TRACED, Finish, lineage_batches, lineages
-from tests.records.oracle import Loaded, expected, record, table
+from headwater.records.tracing.kernel import TRACE_SCHEMA, FinalStep, trace_batches, trace_table
+from tests.records.oracle import LoadedRecord, expected, record, table
 
-FINISH = Finish(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
+FINISH = FinalStep(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
 
 
-def traced(loaded: Iterable[Loaded]) -> dict[tuple[str, str], dict[str, Any]]:
-    answer = lineages(table(loaded), finished=FINISH)
-    assert answer.schema == TRACED
+def traced(loaded: Iterable[LoadedRecord]) -> dict[tuple[str, str], dict[str, Any]]:
+    answer = trace_table(table(loaded), finished=FINISH)
+    assert answer.schema == TRACE_SCHEMA
     rows = answer.to_pylist()
     found = {(row["root_id"], row["record_id"]): row for row in rows}
     assert len(found) == len(rows)
     return found
 
 
-def judge(loaded: list[Loaded]) -> None:
+def judge(loaded: list[LoadedRecord]) -> None:
     found, wanted = traced(loaded), expected(loaded)
     assert found.keys() == wanted.keys()
     for leaf, row in found.items():
@@ -57,7 +57,7 @@ NAMES = [*"abcdefgh", "é", "FINISHED", "root"]
 
 
 @st.composite
-def ledgers(draw: st.DrawFn) -> list[Loaded]:
+def ledgers(draw: st.DrawFn) -> list[LoadedRecord]:
     """A few small roots in which anything may be anybody's parent; some nodes are told of more than once."""
     rows = []
     for root in draw(st.lists(st.sampled_from(["r", "s", "root", "a"]), min_size=1, max_size=3, unique=True)):
@@ -80,18 +80,18 @@ def test_any_graph(examples: int) -> None:
 
 @pytest.mark.parametrize("examples", [25, pytest.param(80, marks=pytest.mark.long)])
 def test_any_graph_by_hand_and_in_pieces(monkeypatch: pytest.MonkeyPatch, examples: int) -> None:
-    monkeypatch.setattr(walks, "_DEEP", -1)
-    monkeypatch.setattr(walks, "_FEW", 10**9)
-    monkeypatch.setattr(walks, "_MOST_PAIRS", 3)
+    monkeypatch.setattr(walks, "_DEEP_LEVELS", -1)
+    monkeypatch.setattr(walks, "_NARROW_FACTOR", 10**9)
+    monkeypatch.setattr(walks, "_MAX_PAIRS", 3)
     judge_any_graph(examples)
 
 
-def chain(length: int, root: str = "r") -> list[Loaded]:
+def chain(length: int, root: str = "r") -> list[LoadedRecord]:
     names = [root, *(f"{root}-{number}" for number in range(length))]
     return [record(child, parent, root=root, at=place) for place, (parent, child) in enumerate(pairwise(names))]
 
 
-def ladder(length: int, root: str = "l") -> list[Loaded]:
+def ladder(length: int, root: str = "l") -> list[LoadedRecord]:
     """Everyone was made of the two before: as many ways as there are rabbits."""
     names = [root, *(f"{root}-{number}" for number in range(length))]
     return [record(names[1], root, root=root)] + [
@@ -106,7 +106,7 @@ def test_deep_ones(make: Any) -> None:
     assert [step["node_id"] for step in row["lineage"][:-1]] == [one.record.node_id for one in loaded]
 
 
-def grown(seed: int, count: int, most_parents: int, root: str) -> list[Loaded]:
+def grown(seed: int, count: int, most_parents: int, root: str) -> list[LoadedRecord]:
     rng = random.Random(seed)
     names = [root, *(f"{root}{number}" for number in range(count))]
     rows = []
@@ -163,16 +163,16 @@ def test_the_root_may_be_recorded_itself() -> None:
 
 
 def test_nothing_in_nothing_out() -> None:
-    assert lineages(table([]), finished=FINISH).num_rows == 0
+    assert trace_table(table([]), finished=FINISH).num_rows == 0
 
 
 def test_chunks_make_no_difference() -> None:
     whole = table(grown(1, 50, 2, "x"))
     parts = pa.concat_tables([whole.slice(0, 7), whole.slice(7, 20), whole.slice(27)])
-    assert lineages(parts, finished=FINISH).equals(lineages(whole, finished=FINISH))
+    assert trace_table(parts, finished=FINISH).equals(trace_table(whole, finished=FINISH))
 
 
 def test_pieces_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walks, "_MOST_PAIRS", 100)
-    sizes = [batch.num_rows for batch in lineage_batches(table(grown(1, 500, 1, "x")), finished=FINISH)]
+    monkeypatch.setattr(walks, "_MAX_PAIRS", 100)
+    sizes = [batch.num_rows for batch in trace_batches(table(grown(1, 500, 1, "x")), finished=FINISH)]
     assert len(sizes) > 3

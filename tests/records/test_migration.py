@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwater.client import Lineage
-from headwater.records.archive.files import Files
+from headwater.records.archive.files import ArchiveStorage
 from headwater.store.engine.database import Database
 from headwater.store.schema.migrations import HEAD
 from headwater.store.schema.upgrade import upgrade
@@ -40,7 +40,7 @@ def test_an_archive_of_before_is_read_on_and_what_was_left_in_it_goes(durable_ur
         archive(records, "r")
         killed = records.archive.begin("compaction")
         take_back(lineage, "0004")
-    files = Files(str(tmp_path / "archive"))
+    files = ArchiveStorage(str(tmp_path / "archive"))
     files.write_lines(f"records/day=2026-11-16/{killed.id}-0.parquet", ["torn"])
     files.write_lines(f"_work/{killed.id}/1f2e/0", ["…"])
     database = Database(durable_url)
@@ -51,5 +51,5 @@ def test_an_archive_of_before_is_read_on_and_what_was_left_in_it_goes(durable_ur
         assert [step.node_id for step in records.trace("r").records] == ["n"]
         assert [one.archived for one in records.find(node="n")] == [False]
         assert archive(records, "other") == 1  # and removes what was left
-        on_disk = files.listed(["records", "traces", "_work"])
-        assert sorted(on_disk) == sorted(file.path for file in records.archive.live())
+        on_disk = files.list_files(["records", "traces", "_work"])
+        assert sorted(on_disk) == sorted(file.path for file in records.archive.live_files())

@@ -9,9 +9,9 @@ from sqlalchemy import delete
 
 from headwater.model.records import key_of_id
 from headwater.records.archive.archive import ArchiveFile
-from headwater.records.archive.files import keys_of
-from headwater.records.executor.bloom_filter import falls_through, put_together
-from headwater.records.executor.file_totals import tallied
+from headwater.records.archive.files import keys_of_file
+from headwater.records.executor.bloom_filter import BloomFilter
+from headwater.records.executor.file_totals import total_files
 from headwater.records.ledger import Records
 from headwater.records.query import reading
 from headwater.store.schema.record_tables import record_file_keys
@@ -63,19 +63,21 @@ names = st.lists(st.text(min_size=1, max_size=5), min_size=1, max_size=200)
 @settings(deadline=None)
 @given(names, names)
 def test_a_sieve_lets_through_all_that_it_is_of(some: list[str], others: list[str]) -> None:
-    one, other = keys_of(some, others), keys_of(others, some)
+    one, other = keys_of_file(some, others), keys_of_file(others, some)
     keys = [key_of_id(name) for name in some]
-    assert all(falls_through(one.roots, [key]) for key in keys)
-    assert all(falls_through(put_together(one.roots, other.roots), [key_of_id(name)]) for name in [*some, *others])
+    roots = BloomFilter(one.roots)
+    both = roots.union(BloomFilter(other.roots))
+    assert all(roots.might_contain([key]) for key in keys)
+    assert all(both.might_contain([key_of_id(name)]) for name in [*some, *others])
     assert (one.low, one.high) == (min(keys), max(keys))
     assert other.nodes is not None
-    assert falls_through(other.nodes, keys)
+    assert BloomFilter(other.nodes).might_contain(keys)
 
 
 def test_few_others_fall_through() -> None:
-    sieve = keys_of(f"root-{number}" for number in range(20_000)).roots
-    assert len(sieve) <= 2 * 20_000
-    through = sum(falls_through(sieve, [key_of_id(f"other-{number}")]) for number in range(5_000))
+    roots = BloomFilter(keys_of_file(f"root-{number}" for number in range(20_000)).roots)
+    assert len(roots.bits) <= 2 * 20_000
+    through = sum(roots.might_contain([key_of_id(f"other-{number}")]) for number in range(5_000))
     assert through < 5_000 * 0.05
 
 
@@ -92,8 +94,9 @@ def test_spark_and_we_say_the_same_of_a_file() -> None:
         "node_key": [key_of_id(node) for node in nodes],
     }
     batch = pa.RecordBatch.from_pydict(rows)
-    (told,) = next(iter(tallied([batch.slice(0, 20), batch.slice(20)]))).to_pylist()
-    ours = keys_of(dict.fromkeys(roots), nodes)
+    (told,) = next(iter(total_files([batch.slice(0, 20), batch.slice(20)]))).to_pylist()
+    ours = keys_of_file(dict.fromkeys(roots), nodes)
     assert (told["rows"], told["high"], told["low"]) == (50, sum(range(50)), 50)
     assert (told["first"], told["last"], told["nodes"]) == (ours.low, ours.high, ours.nodes)
-    assert all(falls_through(told["roots"], [key_of_id(root)]) for root in roots)
+    of_roots = BloomFilter(told["roots"])
+    assert all(of_roots.might_contain([key_of_id(root)]) for root in roots)

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, text, update
 from headwater.client import Lineage
 from headwater.errors import QueryError
 from headwater.records.intake import loading, requests
-from headwater.records.intake.loading import Loaded
+from headwater.records.intake.loading import LoadResult
 from headwater.records.ledger import Records
 from headwater.store.records import queue
 from headwater.store.schema.record_tables import record_dead_letter, record_hot, record_queue
@@ -45,7 +45,7 @@ def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: C
     def take(token: str) -> list[int]:
         with records.database.write() as conn:
             until = clock.now + 30 * SECOND
-            taken = queue.take(conn, queue.LOAD, token=token, now=clock.now, until=until, most=2, suspect=5)
+            taken = queue.take(conn, queue.LOAD, token=token, now=clock.now, until=until, limit=2, suspect=5)
             return [message.id for message in taken]
 
     first, second = take("a"), take("b")
@@ -54,8 +54,8 @@ def test_what_is_taken_is_hidden_until_its_time_is_up(records: Records, clock: C
     clock.on(30)
     assert take("d") == first
     with records.database.write() as conn:
-        assert queue.still_held(conn, first, "a") == set()
-        assert queue.still_held(conn, first, "d") == {*first}
+        assert queue.held_ids(conn, first, "a") == set()
+        assert queue.held_ids(conn, first, "d") == {*first}
 
 
 def test_a_worker_that_was_too_slow_loads_nothing(
@@ -63,13 +63,13 @@ def test_a_worker_that_was_too_slow_loads_nothing(
 ) -> None:
     """Its lease ran out between taking and loading, and another has loaded in the meantime."""
     send(records, 4)
-    others: list[Loaded] = []
+    others: list[LoadResult] = []
     read = loading._read
 
-    def reading(messages: Sequence[queue.Message]) -> object:
+    def reading(messages: Sequence[queue.QueueMessage]) -> object:
         if not others:
             clock.on(31)
-            others.append(Loaded())
+            others.append(LoadResult())
             others.append(loader(records).load(100))
         return read(messages)
 
@@ -111,8 +111,8 @@ def test_a_poisoned_message_costs_only_itself(records: Records, clock: Clock) ->
     assert rows(records, record_queue) == 0
     letters = records.dead_letters()
     assert [letter.reason for letter in letters] == [
-        "the message is no record: root_id is a string, not a number",
-        "the message is no record: a record is an object, not a string",
+        "the message is not a record: root_id is a string, not a number",
+        "the message is not a record: a record is an object, not a string",
     ]
     assert [letter.tries for letter in letters] == [5, 5]
     assert letters[0].failed_at - letters[0].enqueued_at == timedelta(minutes=4)
@@ -174,10 +174,10 @@ def test_a_line_of_a_stream_is_replayed_as_it_was(records: Records, clock: Clock
     assert (loader(records, max_tries=1).load(100).dead, rows(records)) == (1, 0)
     (letter,) = records.dead_letters()
     assert letter.body == body
-    assert letter.reason == "the line: record 0: storage_location has 20,000 characters; 8,192 is the most"
+    assert letter.reason == "the line: record 0: storage_location has 20,000 characters; the limit is 8,192"
     # Somebody has raised the limit.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(requests, "MOST_IN_LOCATION", 50_000)
+        patch.setattr(requests, "MAX_LOCATION_LENGTH", 50_000)
         records.replay()
         assert load_all(records) == 1  # one message
     assert rows(records) == 2
@@ -193,7 +193,7 @@ def test_a_line_that_is_no_json_costs_only_itself(records: Records) -> None:
     send(records, 2)
     done = loader(records, max_tries=1).load(100)
     assert (done.loaded, done.dead) == (2, 1)
-    assert records.dead_letters()[0].reason.startswith("the line: it is no JSON")
+    assert records.dead_letters()[0].reason.startswith("the line: it is not JSON")
 
 
 def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Records, clock: Clock) -> None:
@@ -202,23 +202,21 @@ def test_what_kills_its_workers_is_taken_alone_and_given_up_at_last(records: Rec
     def taken_and_left() -> int:
         with records.database.write() as conn:
             until = clock.now + SECOND
-            messages = queue.take(conn, queue.LOAD, token="t", now=clock.now, until=until, most=10, suspect=5)
+            messages = queue.take(conn, queue.LOAD, token="t", now=clock.now, until=until, limit=10, suspect=5)
         clock.on(2)
         return len(messages)
 
     assert [taken_and_left() for _ in range(5)] == [3] * 5
     assert [taken_and_left() for _ in range(15)] == [1] * 15  # each of the three five times
     assert load_all(records) == 0
-    assert [letter.reason for letter in records.dead_letters()] == [
-        "taken 10 times, and no worker came to an end with it"
-    ] * 3
+    assert [letter.reason for letter in records.dead_letters()] == ["taken 10 times, and no worker finished it"] * 3
 
 
 def test_others_are_loaded_while_a_suspect_waits_its_turn(records: Records, clock: Clock) -> None:
     records.send(request("suspect"))
     for _ in range(6):
         with records.database.write() as conn:
-            queue.take(conn, queue.LOAD, token="t", now=clock.now, until=clock.now, most=1, suspect=5)
+            queue.take(conn, queue.LOAD, token="t", now=clock.now, until=clock.now, limit=1, suspect=5)
     send(records, 3)
     assert loader(records).load(100).loaded == 3
     assert loader(records).load(100).loaded == 1
@@ -251,7 +249,7 @@ def test_two_take_at_once_on_postgresql_without_waiting(postgres_url: str, clock
         records = Records(opened._database, now=clock)
         send(records, 4)
         with records.database.write(alone=False) as one, records.database.write(alone=False) as other:
-            told = {"now": clock.now, "until": clock.now + SECOND, "most": 2, "suspect": 5}
+            told = {"now": clock.now, "until": clock.now + SECOND, "limit": 2, "suspect": 5}
             first = queue.take(one, queue.LOAD, token="a", **told)
             second = queue.take(other, queue.LOAD, token="b", **told)
         assert len({message.id for message in (*first, *second)}) == 4

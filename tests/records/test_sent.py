@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from headwater.client import Lineage
 from headwater.model.audit import Actor
-from headwater.records.intake.sending import SENT
+from headwater.records.intake.sending import SENT_KIND
 from headwater.server.routes.records import _send
 from tests.records.conftest import load_all
 from tests.records.test_queue import request
@@ -19,7 +19,7 @@ def test_one_entry_a_call(lineage: Lineage) -> None:
     records.send([*sent, {"root_id": "r"}])
     records.send({"root_id": "r"})  # nothing was taken, and nothing happened
     records.at("/elsewhere").send(sent[0], actor=Actor("pipeline", "key", correlation_id="c-1"))
-    last, first = lineage.audit(event_type=SENT)
+    last, first = lineage.audit(event_type=SENT_KIND)
     assert (first.action, first.resource_type) == ("send", "records")
     assert (first.details["taken"], first.details["refused"]) == ("250", "1")
     assert (last.actor_id, last.actor_type, last.correlation_id) == ("pipeline", "key", "c-1")
@@ -33,5 +33,5 @@ def test_one_entry_a_call(lineage: Lineage) -> None:
 
 def test_the_server_says_whose_key_it_was(lineage: Lineage) -> None:
     _send(lineage.records, json.dumps(request("n")).encode(), Actor("key-7", "key"))
-    (entry,) = lineage.audit(event_type=SENT)
+    (entry,) = lineage.audit(event_type=SENT_KIND)
     assert (entry.actor_id, entry.details["taken"]) == ("key-7", "1")

@@ -16,19 +16,19 @@ from headwater.client import Lineage
 from headwater.errors import ArchiveMoved, ArchiveUnusable, QueryError, UnknownRoot
 from headwater.model.records import DATA_COMPACTION, RootTrace, key_of_id
 from headwater.records.archive.archive import ArchiveFile, Compaction
-from headwater.records.archive.files import Files, content_digest, digest_of_column, digest_of_lines, filesystem
+from headwater.records.archive.files import ArchiveStorage, column_digest, content_digest, line_digests, open_filesystem
 from headwater.records.archive.single_root import archive_root
 from headwater.records.ledger import Records
-from headwater.records.query.reading import hot_of_root
+from headwater.records.query.reading import hot_records_of_root
 from headwater.store.records import hot
 from headwater.store.records.archive import next_load
 from tests.records.conftest import Clock, load_all
-from tests.records.oracle import NOON, Loaded, expected, record
+from tests.records.oracle import NOON, LoadedRecord, expected, record
 from tests.records.test_lineages import ledgers
 from tests.records.test_queue import request
 
 
-def put(records: Records, loaded: list[Loaded]) -> None:
+def put(records: Records, loaded: list[LoadedRecord]) -> None:
     """Straight into the hot rows, by the order of their loads."""
     with records.database.write() as conn:
         for one in sorted(loaded, key=lambda one: one.load):
@@ -62,18 +62,18 @@ def test_what_is_traced_is_what_the_oracle_says(
 
     @settings(max_examples=examples, deadline=None)
     @given(ledgers())
-    def check(loaded: list[Loaded]) -> None:
+    def check(loaded: list[LoadedRecord]) -> None:
         judge_turns(loaded, tmp_path_factory.mktemp("archive"), sqlite_template)
 
     check()
 
 
-def judge_turns(loaded: list[Loaded], folder: Path, template: Path) -> None:
+def judge_turns(loaded: list[LoadedRecord], folder: Path, template: Path) -> None:
     shutil.copy(template, folder / "store.db")
     with Lineage(f"sqlite:///{folder}/store.db") as lineage:
         records = lineage.records
         ordered = sorted(loaded, key=lambda one: one.load)
-        order = [Loaded(one.record, number) for number, one in enumerate(ordered)]
+        order = [LoadedRecord(one.record, number) for number, one in enumerate(ordered)]
         roots = {one.record.root_id for one in order}
         wanted = {
             root: {
@@ -156,10 +156,10 @@ def test_an_archived_root_lies_in_files_by_day(records: Records, tmp_path: Path)
         "records/day=2026-11-17",
         "traces/day=2026-11-17",
     ]
-    assert {file.path for file in records.archive.live()} == {
+    assert {file.path for file in records.archive.live_files()} == {
         str(path.relative_to(folder)) for path in folder.rglob("*.parquet")
     }
-    (traces,) = records.archive.live("traces")
+    (traces,) = records.archive.live_files("traces")
     rows = pq.read_table(folder / traces.path, partitioning=None).to_pylist()
     assert [step["action_taken"] for step in rows[0]["lineage"]] == ["RAW", "CHECKED", "SPLIT", "DATA_COMPACTION"]
     days, roots = records.archive.marks()
@@ -174,38 +174,38 @@ def test_a_late_record_has_its_root_built_anew_and_others_left_alone(records: Re
     load_all(records)
     archive(records, "r")
     archive(records, "other")
-    before = {file.path for file in records.archive.live()}
+    before = {file.path for file in records.archive.live_files()}
     records.send({**request("late", action="LATE"), "parent_id": "b", "recordedAt": NOON.timestamp()})
     load_all(records)
     assert archive(records, "r") == 1
     assert set(told(records.trace("r"))) == {"c", "late"}
     assert set(told(records.trace("other"))) == {"x"}
-    after = {file.path for file in records.archive.live()}
+    after = {file.path for file in records.archive.live_files()}
     assert len(before - after) == 1  # the file with the old trace of r
-    assert sum(file.rows for file in records.archive.live("records")) == 5
-    assert sum(file.rows for file in records.archive.live("traces")) == 3
-    assert records.archive.remove_strays() == 0  # somebody may be reading it
+    assert sum(file.rows for file in records.archive.live_files("records")) == 5
+    assert sum(file.rows for file in records.archive.live_files("traces")) == 3
+    assert records.archive.remove_stray_files() == 0  # somebody may be reading it
     clock.on(3601)
-    assert records.archive.remove_strays() == 1
-    assert records.archive.remove_strays() == 0
+    assert records.archive.remove_stray_files() == 1
+    assert records.archive.remove_stray_files() == 0
 
 
 def test_lines_of_json_are_kept_up_to_date_once_they_are_there(records: Records) -> None:
     three(records)
     archive(records, "r")
-    (old,) = records.archive.live("traces")
+    (old,) = records.archive.live_files("traces")
     compaction = records.archive.begin("compaction")
     lines = ['{"record_id":"x","root_id":"other","lineage":[]}', '{"record_id":"c","root_id":"r","lineage":[]}']
     path = compaction.path("jsonl", old.day, 0)
-    size = records.archive.files().write_lines(path, lines)
-    digest = content_digest(digest_of_lines(lines))
+    size = records.archive.storage().write_lines(path, lines)
+    digest = content_digest(line_digests(lines))
     there = ArchiveFile(path, "jsonl", old.day, 2, digest, size)
     records.archive.commit(compaction, added=[there], rows=0, digest=b"")
     records.send({**request("late", action="LATE\u2028\n"), "parent_id": "c", "recordedAt": NOON.timestamp() + 86_400})
     load_all(records)
     archive(records, "r")
-    files = records.archive.files()
-    told = [json.loads(line) for file in records.archive.live("jsonl") for line in files.read_lines(file.path)]
+    files = records.archive.storage()
+    told = [json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)]
     assert sorted(one["record_id"] for one in told) == ["late", "x"]
     steps = next(one["lineage"] for one in told if one["record_id"] == "late")
     assert [step["node_id"] for step in steps] == ["a", "b", "c", "late", "FINISHED"]
@@ -247,8 +247,8 @@ def test_two_commits_from_the_same_base_and_only_one_holds(records: Records) -> 
         records.archive.commit(other, added=[], rows=0, digest=b"")
     with pytest.raises(ArchiveMoved):  # nor the same one twice
         records.archive.commit(one, added=[], rows=0, digest=b"")
-    assert records.archive.committed(one.id)
-    assert not records.archive.committed(other.id)
+    assert records.archive.is_committed(one.id)
+    assert not records.archive.is_committed(other.id)
     assert records.archive.head() == one.id
 
 
@@ -269,7 +269,7 @@ def test_a_loser_begins_again_and_its_files_go(
     monkeypatch.setattr(records.archive, "commit", commit)
     assert archive(records, "r") == 3
     on_disk = {str(path.relative_to(tmp_path / "archive")) for path in (tmp_path / "archive").rglob("*.parquet")}
-    assert on_disk == {file.path for file in records.archive.live()}
+    assert on_disk == {file.path for file in records.archive.live_files()}
     assert set(told(records.trace("r"))) == {"c"}
 
 
@@ -287,32 +287,32 @@ def test_what_was_read_before_another_commit_is_read_again(records: Records, mon
     monkeypatch.setattr(records.archive, "begin", begin)
     assert archive(records, "r") == 0
     assert times == [3]
-    assert sum(file.rows for file in records.archive.live("records")) == 3
-    assert sum(file.rows for file in records.archive.live("traces")) == 1
+    assert sum(file.rows for file in records.archive.live_files("records")) == 3
+    assert sum(file.rows for file in records.archive.live_files("traces")) == 1
 
 
 def test_a_file_that_does_not_read_back_is_never_committed(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     three(records)
-    real = Files.write_table
+    real = ArchiveStorage.write_table
 
-    def torn(self: Files, path: str, table: object) -> int:
+    def torn(self: ArchiveStorage, path: str, table: object) -> int:
         return real(self, path, table.slice(1))  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(Files, "write_table", torn)
+    monkeypatch.setattr(ArchiveStorage, "write_table", torn)
     with pytest.raises(ArchiveUnusable, match="does not read back"):
         archive(records, "r")
-    assert (records.archive.live(), records.archive.head()) == ([], None)
+    assert (records.archive.live_files(), records.archive.head()) == ([], None)
     assert records.archive.expire(now=NOON + timedelta(days=9)) == 0
 
 
 def test_the_digest_of_a_column_is_that_of_its_parts(records: Records) -> None:
     put(records, [record(f"n{number}") for number in range(50)])
-    table = hot_of_root(records.database, "r")
+    table = hot_records_of_root(records.database, "r")
     column = table["digest"]
-    assert digest_of_column(column) == content_digest(column.to_pylist())
-    parts = [digest_of_column(column[:7]), digest_of_column(column[7:31]), digest_of_column(column[31:])]
-    assert digest_of_column(column) == content_digest(parts)
-    assert digest_of_column(column[:0]) == bytes(16)
+    assert column_digest(column) == content_digest(column.to_pylist())
+    parts = [column_digest(column[:7]), column_digest(column[7:31]), column_digest(column[31:])]
+    assert column_digest(column) == content_digest(parts)
+    assert column_digest(column[:0]) == bytes(16)
 
 
 def test_finding(records: Records, clock: Clock) -> None:
@@ -397,7 +397,7 @@ def test_an_archive_that_nobody_named(lineage: Lineage, tmp_path: Path) -> None:
     if lineage._database.file is not None:
         assert records.archive.location == str(lineage._database.file.parent / "records")
     else:
-        with pytest.raises(ArchiveUnusable, match="Nobody said where the archive is"):
+        with pytest.raises(ArchiveUnusable, match="The location of the archive is not known"):
             archive(records, "r")
 
 
@@ -407,5 +407,5 @@ def test_a_uri_is_a_location_too(records: Records, tmp_path: Path) -> None:
     assert archive(there, "r") == 3
     assert list((tmp_path / "by-uri" / "records").rglob("*.parquet"))
     assert set(told(there.trace("r"))) == {"c"}
-    with pytest.raises(ArchiveUnusable, match="No archive can be at nowhere://"):
-        filesystem("nowhere://x")
+    with pytest.raises(ArchiveUnusable, match="The archive cannot be at nowhere://"):
+        open_filesystem("nowhere://x")

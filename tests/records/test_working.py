@@ -14,8 +14,8 @@ from sqlalchemy import delete
 
 from headwater.errors import RecordsError
 from headwater.records.archive import single_root
-from headwater.records.intake.loading import Terms
-from headwater.records.intake.worker import Worker, Working
+from headwater.records.intake.loading import DeliveryOptions
+from headwater.records.intake.worker import Worker, WorkerOptions
 from headwater.records.ledger import Records
 from headwater.store.records import queue
 from headwater.store.schema.record_tables import record_hot
@@ -35,16 +35,16 @@ def test_it_loads_a_full_batch_at_once_and_a_small_one_after_the_window(
     assert not worker._step(hurry=False)
     clock.on(0.1)
     assert worker._step(hurry=False)
-    assert worker.tally.loaded == 4
+    assert worker.totals.loaded == 4
     records.send([request(f"m{number}") for number in range(12)])
     assert worker._step(hurry=False)  # all that waits, not only so many that it begins
-    assert worker.tally.loaded == 16
+    assert worker.totals.loaded == 16
 
 
 def test_until_empty_waits_for_what_is_to_be_tried_again(
     records: Records, clock: Clock, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker = new_worker(records, terms=Terms(max_tries=3))
+    worker = new_worker(records, delivery=DeliveryOptions(max_tries=3))
     send(records, 7)
     poison(records)
 
@@ -53,8 +53,8 @@ def test_until_empty_waits_for_what_is_to_be_tried_again(
         return False
 
     monkeypatch.setattr(worker._stopping, "wait", waited)
-    tally = worker.run(until_empty=True)
-    assert (tally.loaded, tally.failed, tally.dead) == (7, 3, 1)
+    totals = worker.run(until_empty=True)
+    assert (totals.loaded, totals.failed, totals.dead) == (7, 3, 1)
     assert records.status().load_waiting == 0
 
 
@@ -70,12 +70,12 @@ def test_it_ends_when_told_to(durable: Records, new_worker: NewWorker) -> None:
     thread.start()
     durable.send(request("n"))
     deadline = time.monotonic() + 120
-    while not worker.tally.loaded and time.monotonic() < deadline:
+    while not worker.totals.loaded and time.monotonic() < deadline:
         time.sleep(0.01)
     worker.stop()
     thread.join(timeout=120)
     assert not thread.is_alive()
-    assert worker.tally.loaded == 1
+    assert worker.totals.loaded == 1
 
 
 def test_a_root_on_the_trace_queue_is_archived_with_all_that_was_sent_before(
@@ -84,8 +84,8 @@ def test_a_root_on_the_trace_queue_is_archived_with_all_that_was_sent_before(
     send(records, 3)
     records.enqueue_trace("r")
     records.send(request("late"))
-    tally = new_worker(records, window=timedelta(hours=1), batch=1_000).once()
-    assert (tally.loaded, tally.traced) == (4, 1)
+    totals = new_worker(records, window=timedelta(hours=1), batch=1_000).once()
+    assert (totals.loaded, totals.traced) == (4, 1)
     status = records.status()
     assert (status.archived, status.trace_waiting) == (4, 0)
 
@@ -104,7 +104,7 @@ def test_a_root_that_nobody_recorded_becomes_a_dead_letter(
     records: Records, clock: Clock, new_worker: NewWorker
 ) -> None:
     records.enqueue_trace("nobody")
-    worker = new_worker(records, terms=Terms(max_tries=2))
+    worker = new_worker(records, delivery=DeliveryOptions(max_tries=2))
     worker.once()
     assert records.dead_letters() == []
     clock.on(31)
@@ -124,8 +124,8 @@ def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_n
     monkeypatch.setitem(sys.modules, "pyarrow.compute", None)
     send(records, 3)
     records.enqueue_trace("r")
-    tally = new_worker(records, terms=Terms(max_tries=1)).once()
-    assert (tally.loaded, tally.dead) == (3, 1)
+    totals = new_worker(records, delivery=DeliveryOptions(max_tries=1)).once()
+    assert (totals.loaded, totals.dead) == (3, 1)
     assert "pip install pyarrow numpy" in records.dead_letters()[0].reason
     assert len(records.find()) == 3
     with pytest.raises(RecordsError, match="need pyarrow"):
@@ -135,10 +135,10 @@ def test_without_pyarrow_records_are_taken_and_loaded_and_a_trace_says_what_it_n
 def test_a_message_without_a_root_is_no_trace(records: Records, new_worker: NewWorker) -> None:
     with records.database.write() as conn:
         queue.put(conn, queue.TRACE, [["r"], {"root_id": ""}], records._now())
-    worker = new_worker(records, terms=Terms(max_tries=1))
+    worker = new_worker(records, delivery=DeliveryOptions(max_tries=1))
     worker.once()
     worker.once()
-    assert [letter.reason for letter in records.dead_letters()] == ["the message names no root_id"] * 2
+    assert [letter.reason for letter in records.dead_letters()] == ["the message has no root_id"] * 2
 
 
 def test_a_long_trace_keeps_its_message(
@@ -164,19 +164,19 @@ def test_a_long_trace_keeps_its_message(
 
     monkeypatch.setattr(single_root, "archive_root", slow)
     monkeypatch.setattr(queue, "extend", extend)
-    worker = new_worker(durable, terms=Terms(visibility=SECOND // 10))
+    worker = new_worker(durable, delivery=DeliveryOptions(visibility=SECOND // 10))
     thread = threading.Thread(target=worker._trace)
     thread.start()
     assert begun.wait(120)
     others = []
     while thread.is_alive():
-        others.append(new_worker(durable, terms=Terms(visibility=SECOND // 10))._trace())
+        others.append(new_worker(durable, delivery=DeliveryOptions(visibility=SECOND // 10))._trace())
         time.sleep(0.02)
     thread.join()
-    assert (worker.tally.traced, set(others)) == (1, {False})
+    assert (worker.totals.traced, set(others)) == (1, {False})
 
 
-class Compacted:
+class RecordingCompaction:
     """Stands for Spark: what a worker calls when the day is over."""
 
     def __init__(self, fails: bool = False) -> None:
@@ -190,8 +190,8 @@ class Compacted:
         return "compacted 3 records"
 
 
-def due(records: Records, compacted: Compacted, ear: Ear) -> Worker:
-    return records.worker(Working(compact_at=time_of_day(1)), ear, compacted)
+def due(records: Records, compacted: RecordingCompaction, ear: Ear) -> Worker:
+    return records.worker(WorkerOptions(compact_at=time_of_day(1)), ear, compacted)
 
 
 def step(worker: Worker) -> None:
@@ -201,7 +201,7 @@ def step(worker: Worker) -> None:
 
 
 def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted()
+    compacted = RecordingCompaction()
     worker = due(records, compacted, ear)
     send(records, 3)
     worker._load(100)
@@ -220,14 +220,14 @@ def test_the_day_is_compacted_once_when_its_time_has_come(records: Records, cloc
 
 
 def test_a_compaction_that_fails_is_said_and_nothing_is_lost(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted(fails=True)
+    compacted = RecordingCompaction(fails=True)
     worker = due(records, compacted, ear)
     send(records, 3)
     worker._load(100)
     clock.on(48 * 3600)
     step(worker)
     step(worker)
-    assert (compacted.times, ear.lines) == (1, ["The day was not compacted: pyspark is not installed"])
+    assert (compacted.times, ear.lines) == (1, ["The daily compaction failed: pyspark is not installed"])
     assert records.archive.expire() == 0
     assert records.status().hot == 3
 
@@ -236,11 +236,11 @@ def let_expire(worker: Worker) -> int:
     worker._expire_when_due()
     if worker._expiring is not None:
         worker._expiring.join()
-    return worker.tally.expired
+    return worker.totals.expired
 
 
 def test_what_is_archived_expires_though_there_is_no_day_to_compact(records: Records, clock: Clock, ear: Ear) -> None:
-    compacted = Compacted()
+    compacted = RecordingCompaction()
     worker = due(records, compacted, ear)
     send(records, 3)
     records.enqueue_trace("r")
@@ -269,8 +269,8 @@ def test_a_worker_lets_records_expire_as_it_runs(durable: Records, clock: Clock,
     thread = threading.Thread(target=worker.run)
     thread.start()
     deadline = time.monotonic() + 120
-    while worker.tally.expired < 3 and time.monotonic() < deadline:
+    while worker.totals.expired < 3 and time.monotonic() < deadline:
         time.sleep(0.01)
     worker.stop()
     thread.join(timeout=120)
-    assert (worker.tally.expired, durable.status().hot) == (3, 0)
+    assert (worker.totals.expired, durable.status().hot) == (3, 0)

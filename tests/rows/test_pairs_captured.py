@@ -91,9 +91,9 @@ def test_looked_up_on_the_command_line_without_spark(
             "custmer = 4",
             r"The condition does not fit: there is no column 'custmer'\. Rows are identified by: customer\.",
         ),
-        ("customer =", r"The condition is refused .*It cannot be read from here on\."),
+        ("customer =", r"The condition is refused .*It cannot be parsed from here on\."),
         ("customer = 'x'", r"The condition does not fit: .*'x'.* Rows are identified by: customer\."),
-        ("customer IN (SELECT 4)", r"The condition is refused \(\(SELECT 4\)\)\. It asks a query of its own\."),
+        ("customer IN (SELECT 4)", r"The condition is refused \(\(SELECT 4\)\)\. It contains a subquery\."),
     ):
         wrong = CliRunner().invoke(app, ["rows", "lookup", str(run_id), "--where", condition, "--store", address])
         assert isinstance(wrong.exception, HeadwaterError)

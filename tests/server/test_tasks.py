@@ -166,14 +166,14 @@ def test_values_become_conditions_that_mean_just_that(values: conditions.Values)
 
     [(name, value)] = values.items()
     quoted = '"' + name.replace('"', '""') + '"'
-    condition = conditions.for_duckdb(values)
+    condition = conditions.duckdb_condition(values)
     assert condition is not None
     found = duckdb.execute(
         f"SELECT count(*) FROM (SELECT unnest([?, NULL]) AS {quoted}) WHERE {condition.text}",
         [value, *condition.values],
     ).fetchone()
     assert found == ((2 if value is None else 1),)
-    spark = conditions.for_spark(values)
+    spark = conditions.spark_condition(values)
     assert spark is not None
     assert not isinstance(value, str) or value not in spark or not set("'\\$") & set(value)
     assert spark.startswith("`" + name.replace("`", "``") + "`")

@@ -1,4 +1,4 @@
-"""Which files may be read: paths on this machine, checked to lie below folders that are allowed."""
+"""Checks which files may be read: local paths below allowed folders."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from urllib.parse import unquote, urlsplit
 
 from headwater.errors import PathNotAllowed
 
-_LONGEST = 4_096
+_MAX_PATH_LENGTH = 4_096
 _GLOB = str.maketrans({"*": "[*]", "?": "[?]", "[": "[[]"})
 
 
 def local_path(location: str) -> Path:
-    """The path that a location names, as Spark or a person writes it: a path, or a URI of scheme `file`."""
-    if not location or len(location) > _LONGEST or "\x00" in location:
+    """The path of a location as Spark or a user writes it: a path, or a URI of scheme `file`."""
+    if not location or len(location) > _MAX_PATH_LENGTH or "\x00" in location:
         raise PathNotAllowed(location, "it is not a path")
     try:
         location.encode()
@@ -32,35 +32,35 @@ def local_path(location: str) -> Path:
     return Path(path)
 
 
-def resolved(path: Path) -> Path:
-    """Absolute, with every symbolic link followed. What does not exist is only made absolute."""
+def resolve_path(path: Path) -> Path:
+    """The absolute path with every symbolic link followed. A path that does not exist is only made absolute."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as fault:
         raise PathNotAllowed(str(path), "it is not a path") from fault
 
 
-def below(path: Path, roots: Iterable[Path]) -> Path:
-    """The resolved path, if it lies below one of the folders: neither `..` nor a symbolic link leads out of them."""
-    real = resolved(path)
-    if not any(real.is_relative_to(resolved(root)) for root in roots):
+def require_below(path: Path, roots: Iterable[Path]) -> Path:
+    """The resolved path if it is below one of the folders, whatever `..` or symbolic links it has."""
+    real = resolve_path(path)
+    if not any(real.is_relative_to(resolve_path(root)) for root in roots):
         raise PathNotAllowed(str(path), "it is outside the folders that may be read")
     return real
 
 
 def parquet_files(folder: Path) -> list[str]:
-    """The Parquet files directly in a folder, none of which is a link that leads out of it."""
+    """The Parquet files directly in a folder; a link that leads out of it is refused."""
     try:
         with os.scandir(folder) as entries:
-            found = [(entry.path, entry.is_symlink()) for entry in entries if entry.name.endswith(".parquet")]
+            paths = [(entry.path, entry.is_symlink()) for entry in entries if entry.name.endswith(".parquet")]
     except (OSError, ValueError):
         raise PathNotAllowed(str(folder), "there is no such folder") from None
-    for path, is_link in found:
+    for path, is_link in paths:
         if is_link:
-            below(Path(path), [folder])
-    return sorted(path for path, _ in found)
+            require_below(Path(path), [folder])
+    return sorted(path for path, _ in paths)
 
 
-def literal_paths(paths: Sequence[str]) -> list[str]:
-    """For DuckDB, which takes `*`, `?` and `[` in a path for a pattern."""
+def escape_globs(paths: Sequence[str]) -> list[str]:
+    """Paths for DuckDB, which reads `*`, `?` and `[` in a path as a pattern."""
     return [path.translate(_GLOB) for path in paths]

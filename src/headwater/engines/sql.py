@@ -1,9 +1,9 @@
-"""SQL text and the values bound to it, composed so that no value ever becomes text.
+"""Composes SQL text and bound values, so that no value becomes text.
 
 sql("SELECT {columns} FROM {table} WHERE {name} = {value}", columns=…, table=…, name=identifier("k"), value=42)
 
-A template is a literal in our source code (an architecture test checks it). A part that is :class:`Sql` is inserted;
-every other part is bound as a parameter.
+A template is a literal in headwater's source code (an architecture test checks it). A part that is :class:`Sql` is
+inserted; every other part is bound as a parameter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater.errors import SqlRefused
 
 Value = None | bool | int | float | str | bytes | Decimal | date | datetime | list[str] | list[int]
 
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +52,39 @@ def _pieces(template: str) -> tuple[tuple[str, str | None], ...]:
     return tuple((literal, name) for literal, name, _, _ in Formatter().parse(template))
 
 
-def joined(separator: str, parts: Iterable[Sql]) -> Sql:
-    """``separator`` is a literal in our source code, as a template is."""
+def join_sql(separator: str, parts: Iterable[Sql]) -> Sql:
+    """``separator`` is a literal in headwater's source code, as a template is."""
     listed = list(parts)
     return Sql(separator.join(part.text for part in listed), tuple(value for part in listed for value in part.values))
 
 
 def identifier(name: str) -> Sql:
-    """A column or table name, quoted. Names are opaque: any text except one with a NUL."""
+    """A column or table name, quoted. Any text is a name, except one with a NUL."""
     if not name or "\x00" in name:
         raise SqlRefused("a column name is empty or contains a NUL")
     return Sql('"' + name.replace('"', '""') + '"')
 
 
 def identifiers(names: Iterable[str]) -> Sql:
-    return joined(", ", map(identifier, names))
+    return join_sql(", ", map(identifier, names))
 
 
 def integers(numbers: Sequence[int]) -> Sql:
-    """A list of whole numbers of 64 bits, as literals: hundreds of parameters take longer to bind than to parse."""
+    """A list of 64-bit integers as literals: hundreds of parameters take longer to bind than literals to parse."""
     for number in numbers:
-        if type(number) is not int or not LOWEST <= number <= HIGHEST:
+        if type(number) is not int or not INT64_MIN <= number <= INT64_MAX:
             raise SqlRefused(f"{type(number).__name__} is not a whole number of 64 bits")
     return Sql(", ".join(map(str, numbers)))
 
 
 def checked_text(text: str) -> Sql:
     """A statement or condition that sqlglot has parsed and an allow-list has checked: headwater/engines/conditions.py
-    and headwater/records/query/statements.py, and nobody else (an architecture test checks it)."""
+    and headwater/records/query/statements.py, and no other module (an architecture test checks it)."""
     return Sql(text)
 
 
-def rendered(query: Sql) -> str:
-    """With its values as literals: a view cannot have parameters. Only texts, lists of texts and whole numbers."""
+def render_sql(query: Sql) -> str:
+    """The text with values as literals, as views need. Only for texts, lists of texts and integers."""
     parts = iter(query.text.split("?"))
     text = [next(parts)]
     for value, part in zip(query.values, parts, strict=True):

@@ -134,7 +134,7 @@ class ChecksumCalculator:
         moved = changed_files(self._spark, list(files))
         if moved:  # what was hashed is not what the job had before it
             del checksums.of[name]
-            checksums.unknown[name] = f"it was changed before it could be read: {changed_files[0]}"
+            checksums.unknown[name] = f"it was changed before it could be read: {moved[0]}"
 
     def _rows(self, name: str, rows: DataFrame, checksums: Checksums) -> None:
         checksums.of[name] = f"sha256-rows:{hash_of_rows(rows)}"

@@ -85,6 +85,11 @@ class Record:
         }
 
 
+def final_record(root_id: str, leaf_id: str, storage_location: str, recorded_at: datetime) -> Record:
+    """The step that the trace of a leaf ends with."""
+    return Record(root_id, FINISHED, (leaf_id,), DATA_COMPACTION, storage_location, recorded_at)
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A record that was not taken: which request it was in, which of its records, and why. Both count from 0."""

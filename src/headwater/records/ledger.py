@@ -13,23 +13,22 @@ from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
 from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
-from headwater.records.archive.archive import Archive
-from headwater.records.archive.arrow import need_arrow
+from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake import sending
-from headwater.records.intake.worker import Watching, Worker, Working
+from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
 from headwater.store.engine.database import Database
-from headwater.store.records import archive as books
+from headwater.store.records import archive as catalog
 from headwater.store.records import hot, queue
-from headwater.store.records.hot import Wanted
+from headwater.store.records.hot import RecordFilter
 from headwater.store.schema.tables import from_micros, to_micros
 
-_MOST_ROOTS = 2_000
-"""So many are compared with a name that is not known."""
+_MAX_COMPARED_ROOTS = 2_000
+"""How many root ids are compared with an unknown one, to suggest similar ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
-    """How many messages wait, or are with a worker; how many rows are hot; what the archive holds, and where."""
+class LedgerStatus:
+    """Counts of messages that wait or are with a worker, of hot and archived records, and where the archive is."""
 
     load_waiting: int
     load_taken: int
@@ -50,7 +49,7 @@ class Status:
 
 
 class Records:
-    """What was done to records, taken in, traced and found again. Safe to share between threads."""
+    """The record ledger: accepts, traces and finds records. Safe to share between threads."""
 
     def __init__(
         self,
@@ -66,36 +65,36 @@ class Records:
         self.archive = Archive(database, archive, now=self._now)
 
     def at(self, archive: str | None) -> Records:
-        """The same records, with the archive at that location."""
+        """The same ledger, with the archive at that location."""
         if archive is None:
             return self
         return Records(self.database, archive=archive, now=self._now, actor=self._actor)
 
     def send(self, requests: Mapping[str, Any] | Iterable[Any], *, actor: Actor | None = None) -> Sent:
-        """Take one request, or several as one transaction. What is valid is on disk when this returns, and the audit
-        log says who sent it.
+        """Accept one request, or several in one transaction. Valid records are on disk when this returns, and the audit
+        log has an entry with their sender.
 
-        What is not is refused by the number of its request and of the record in it, and costs the others nothing.
+        Other records are refused, by the number of the request and of the record in it, without affecting the rest.
         """
         several = [requests] if isinstance(requests, Mapping) else requests
         return sending.send(self.database, several, self._now, actor or self._actor)
 
     def trace(self, root_id: str) -> RootTrace:
-        """A trace for every leaf of a root, from the hot rows and the archive together."""
-        need_arrow()
+        """The traces of all leaves of a root, from hot records and the archive together."""
+        require_pyarrow()
         from headwater.records.query.reading import records_of_root
-        from headwater.records.tracing.kernel import Finish
+        from headwater.records.tracing.kernel import FinalStep
         from headwater.records.tracing.root_traces import trace_root
 
-        _refuse_unaskable(root_id)
+        _require_storable(root_id)
         records = records_of_root(self.database, self.archive, root_id)
         if not records.num_rows:
             raise UnknownRoot(root_id, self._closest(root_id))
-        return trace_root(root_id, records, Finish(from_micros(self._now()), self.archive.known_location() or ""))
+        return trace_root(root_id, records, FinalStep(from_micros(self._now()), self.archive.known_location() or ""))
 
     def enqueue_trace(self, root_id: str) -> None:
-        """Have a worker trace a root and put it into the archive at once, with all that was sent before."""
-        _refuse_unaskable(root_id)
+        """Have a worker trace and archive a root at once, with all records that were sent before."""
+        _require_storable(root_id)
         with self.database.write(alone=False) as conn:
             queue.put(conn, queue.TRACE, [{"root_id": root_id}], self._now())
 
@@ -109,23 +108,26 @@ class Records:
         since: datetime | None = None,
         limit: int = 100,
     ) -> list[FoundRecord]:
-        """Records of hot rows and archive, the newest first; ``location`` is how their storage location begins."""
-        _refuse_unaskable(root, node, action, location)
-        wanted = Wanted(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
+        """Matching records, hot and archived, the newest first; ``location`` is a prefix of the storage location."""
+        _require_storable(root, node, action, location)
+        criteria = RecordFilter(root, node, action, location, to_micros(as_utc(since)) if since is not None else None)
         with self.database.read() as conn:
-            rows, head = hot.find(conn, wanted, limit), books.clock(conn)[1]
-            found = [hot.record_of(row) for row in rows]
-            contents = hot.contents_of(conn, found) if head is None else {}
+            rows, head = hot.find(conn, criteria, limit), catalog.clock(conn)[1]
+            records = [hot.record_from_row(row) for row in rows]
+            contents = hot.content_digests(conn, records) if head is None else {}
         if head is None:
-            several = {node for node, digests in contents.items() if len(digests) > 1}
-            return [FoundRecord(one, archived=False, conflict=(one.root_id, one.node_id) in several) for one in found]
-        need_arrow()
-        from headwater.records.query.reading import find
+            in_conflict = {node for node, digests in contents.items() if len(digests) > 1}
+            return [
+                FoundRecord(record, archived=False, conflict=(record.root_id, record.node_id) in in_conflict)
+                for record in records
+            ]
+        require_pyarrow()
+        from headwater.records.query.reading import find_records
 
-        return find(self.database, rows, self.archive, wanted, limit)
+        return find_records(self.database, rows, self.archive, criteria, limit)
 
     def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
-        """What was given up, the newest first."""
+        """The dead letters, the newest first."""
         with self.database.read() as conn:
             rows = queue.dead_letters(conn, limit)
         return [
@@ -142,7 +144,7 @@ class Records:
         ]
 
     def replay(self, ids: Collection[int] | None = None) -> list[int]:
-        """Put dead letters, all of them unless told, back into the queue; which. Unknown numbers are refused."""
+        """Move dead letters, by default all, back into the queue; returns their ids. QueryError for unknown ids."""
         with self.database.write() as conn:
             replayed = queue.replay(conn, ids, self._now())
             unknown = sorted(set(ids or ()) - set(replayed))
@@ -150,12 +152,12 @@ class Records:
                 raise QueryError(f"There is no dead letter {', '.join(map(str, unknown))}. Nothing was replayed.")
         return replayed
 
-    def status(self) -> Status:
+    def status(self) -> LedgerStatus:
         with self.database.read() as conn:
             counted = queue.counts(conn, self._now())
-            rows, files = hot.count(conn), books.files(conn, None, None)
-            latest = next(iter(books.compactions(conn, 1)), None)
-        return Status(
+            rows, files = hot.count(conn), catalog.files(conn, None, None)
+            latest = next(iter(catalog.compactions(conn, 1)), None)
+        return LedgerStatus(
             **counted,
             hot=rows,
             archived=sum(file["rows"] for file in files if file["kind"] == "records"),
@@ -164,21 +166,21 @@ class Records:
             last_compaction=None if latest is None else from_micros(latest["finished_at"]),
         )
 
-    def worker(self, working: Working, watching: Watching, compact: Callable[[], str]) -> Worker:
-        return Worker(self.database, self.archive, working, now=self._now, watching=watching, compact=compact)
+    def worker(self, options: WorkerOptions, observer: WorkerObserver, compact: Callable[[], str]) -> Worker:
+        return Worker(self.database, self.archive, options, now=self._now, observer=observer, compact=compact)
 
     def _closest(self, root_id: str) -> list[str]:
         from rapidfuzz import process
 
-        from headwater.records.query.reading import some_archived_roots
+        from headwater.records.query.reading import sample_archived_roots
 
         with self.database.read() as conn:
-            roots = {*hot.some_roots(conn, _MOST_ROOTS)}
-        roots.update(some_archived_roots(self.archive, _MOST_ROOTS))
+            roots = {*hot.sample_roots(conn, _MAX_COMPARED_ROOTS)}
+        roots.update(sample_archived_roots(self.archive, _MAX_COMPARED_ROOTS))
         return [name for name, *_ in process.extract(root_id, sorted(roots), limit=5)]
 
 
-def _refuse_unaskable(*names: str | None) -> None:
+def _require_storable(*names: str | None) -> None:
     for name in names:
         if name is not None and not is_storable(name):
             raise QueryError(f"'{shorten(name)}' {UNSTORABLE_REASON}.")

@@ -1,7 +1,7 @@
-"""The records against the log: every one, hot and archived, has to be of a load that the log has, and none is missing.
+"""Verifies the records against the log: each, hot or archived, belongs to a load in the log, and none is missing.
 
-In pieces of many loads: what each load brought (``record_load``, by its digest in the log) is compared with the records
-there are of it, wherever they are. Of files of the archive every byte is covered, of those with traces too.
+In chunks of many loads: the leaves of each load (``record_load``, with its digest in the log) are compared with the
+records that exist of it, hot or archived. Of the archive's files every byte is covered, also of those with traces.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import EvidenceBroken, shorten
+from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
 from headwater.model.records import key_of_id, record_digest
 from headwater.store.engine.database import Transaction
 from headwater.store.records.evidence import (
-    LEAF,
-    Told,
+    LEAF_BYTES,
+    LoggedRecords,
     count_hot,
-    file_told,
+    file_entry,
     hot_rows,
-    leaf,
     leaves_of_loads,
     live_files,
-    told_by_log,
+    read_logged_records,
+    record_leaf,
 )
 from headwater.store.schema.tables import from_micros
 
 if TYPE_CHECKING:
-    from headwater.records.archive.files import Files
+    from headwater.records.archive.files import ArchiveStorage
 
 Progress = Callable[[int, int], None]
-_A_PIECE = 250_000
-"""Records that are compared at once."""
-_TOLD_EVERY = 20_000
+_CHUNK_RECORDS = 250_000
+"""The number of records that are compared at once."""
+_PROGRESS_INTERVAL = 20_000
 _DAY = 86_400_000_000
-_COLUMNS = ["root_id", "node_id", "parent_ids", "action_taken", "storage_location", "recorded_at", "digest", "load"]
+_COLUMNS = [*CONTENT_NAMES, "recorded_at", "digest", "load"]
 
 NOT_COVERED = (
     "when a hot record may expire (ttl_expiry), what waits in the queue of records, and its dead letters",
@@ -48,160 +49,165 @@ NOT_COVERED = (
 @dataclass(frozen=True, slots=True)
 class VerifiedRecords:
     records: int
-    """Hot and archived; one that is both counts twice."""
+    """Hot and archived; a record that is both counts twice."""
     files: int
     not_covered: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A record with its leaf, and where it is."""
+class _VerifiedRecord:
+    """A record whose digest is intact: its load, its leaf, and its name for an error."""
 
     load: int
     leaf: bytes
-    what: str
+    name: str
 
 
-def verify_records(conn: Transaction, files: Files | None, progress: Progress | None) -> VerifiedRecords:
-    """``files``: the archive's, None where nothing was ever archived."""
-    told = told_by_log(conn)
+def verify_records(conn: Transaction, files: ArchiveStorage | None, progress: Progress | None) -> VerifiedRecords:
+    """``files`` are those of the archive, None if nothing was ever archived."""
+    logged = read_logged_records(conn)
     live = live_files(conn)
     total = count_hot(conn) + sum(file["rows"] for file in live if file["kind"] == "records")
     not_covered = list(NOT_COVERED)
-    bare = _verify_books(told, live)
-    if bare:
-        not_covered.append(f"{bare} files of the archive from before the log had their digests")
-    _verify_files(files, told)
+    without_digest = _verify_catalog(logged, live)
+    if without_digest:
+        not_covered.append(f"{without_digest} files of the archive from before the log had their digests")
+    _verify_files(files, logged)
     with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
-        pieces = _Pieces(Path(folder), told)
-        early = done = 0
-        for number, row in enumerate(_rows(conn, files, told), start=1):
-            early += not pieces.add(row)
-            done = number
-            if progress is not None and number % _TOLD_EVERY == 0:
+        leaf_files = _LeafFiles(Path(folder), logged)
+        before_log = count = 0
+        for number, row in enumerate(_rows(conn, files, logged), start=1):
+            before_log += not leaf_files.add(row)
+            count = number
+            if progress is not None and number % _PROGRESS_INTERVAL == 0:
                 progress(number, max(number, total))
-        if early:
-            not_covered.append(f"{early} records from before the log had their digests")
-        _compare(conn, files, told, pieces)
-    if progress is not None and done:
-        progress(done, max(done, total))
-    return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
+        if before_log:
+            not_covered.append(f"{before_log} records from before the log had their digests")
+        _compare(conn, files, logged, leaf_files)
+    if progress is not None and count:
+        progress(count, max(count, total))
+    return VerifiedRecords(count, len(live), tuple(not_covered) if count or live else ())
 
 
-def _verify_books(told: Told, live: Sequence[dict[str, Any]]) -> int:
-    """That the archive is made of the files that the log names; how many of them it has no digest of the bytes of."""
-    if not told.commits:
+def _verify_catalog(logged: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
+    """The archive has to consist of the files in the log; returns how many of them the log has no SHA-256 of."""
+    if not logged.commits:
         return len(live)
-    there = {file["path"]: file for file in live}
-    for path in sorted(told.files.keys() | there.keys()):
-        what = f"The file {shorten(path)} of the archive"
-        if path not in there:
-            raise EvidenceBroken(what, "the log names it, and it is not among those that the archive is made of")
-        if path not in told.files:
-            raise EvidenceBroken(what, "the log does not name it")
-        should = told.files[path]
-        for name, value in file_told(there[path]).items():
-            if name != "sha256" and value != should[name]:
-                raise EvidenceBroken(what, f"its {name} is {value}, in the log it is {should[name]}")
-    return sum(file["sha256"] is None for file in told.files.values())
+    in_catalog = {file["path"]: file for file in live}
+    for path in sorted(logged.files.keys() | in_catalog.keys()):
+        name = f"The file {shorten(path)} of the archive"
+        if path not in in_catalog:
+            raise EvidenceBroken(name, "the log names it, and the archive does not have it")
+        if path not in logged.files:
+            raise EvidenceBroken(name, "the log does not name it")
+        entry = logged.files[path]
+        for column, value in file_entry(in_catalog[path]).items():
+            if column != "sha256" and value != entry[column]:
+                raise EvidenceBroken(name, f"its {column} is {value}, in the log it is {entry[column]}")
+    return sum(file["sha256"] is None for file in logged.files.values())
 
 
-def _verify_files(files: Files | None, told: Told) -> None:
-    """Every byte of them, so that none was rewritten, exchanged or removed."""
+def _verify_files(files: ArchiveStorage | None, logged: LoggedRecords) -> None:
+    """Every byte of the files: none was rewritten, exchanged or removed."""
     from headwater.errors import ArchiveUnusable
 
-    for path, file in sorted(told.files.items()):
-        what = f"The file {shorten(path)} of the archive"
+    for path, file in sorted(logged.files.items()):
+        name = f"The file {shorten(path)} of the archive"
         if files is None or file["sha256"] is None:
             continue
         try:
-            found = files.sha256(path)
+            actual = files.sha256(path)
         except ArchiveUnusable as unusable:
-            raise EvidenceBroken(what, f"it cannot be read: {unusable}") from None
-        if found != file["sha256"]:
-            raise EvidenceBroken(what, "its bytes are not those that the log has the digest of")
+            raise EvidenceBroken(name, f"it cannot be read: {unusable}") from None
+        if actual != file["sha256"]:
+            raise EvidenceBroken(name, "its bytes do not have the SHA-256 in the log")
 
 
-def _rows(conn: Transaction, files: Files | None, told: Told) -> Iterator[_Row]:
-    first = told.first_load
+def _rows(conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords) -> Iterator[_VerifiedRecord]:
+    first_load = logged.first_load
     for row in hot_rows(conn):
-        found = _hot_row(row)
-        # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
-        if found.load not in told.loads and (found.load < 1 or (first is not None and found.load > first)):
-            raise EvidenceBroken(found.what, f"it is of load {found.load}, which the log does not know")
-        yield found
+        record = _hot_row(row)
+        # Loads are numbered from 1 on, and the log has all loads since the first that it has.
+        if record.load not in logged.loads and (
+            record.load < 1 or (first_load is not None and record.load > first_load)
+        ):
+            raise EvidenceBroken(record.name, f"it is of load {record.load}, which the log does not know")
+        yield record
     for path, kind in sorted((file["path"], file["kind"]) for file in live_files(conn)):
         if kind == "records" and files is not None:
-            for found in _archived_rows(files, path):
-                if found.load in told.loads or path not in told.files or told.files[path]["sha256"] is None:
-                    yield found
+            for record in _archived_rows(files, path):
+                if record.load in logged.loads or path not in logged.files or logged.files[path]["sha256"] is None:
+                    yield record
                 else:
-                    # A stream's: it was never hot, and its file is covered byte by byte.
-                    yield _Row(-1, found.leaf, found.what)
+                    # From a stream: it was never hot, and its file is covered byte by byte.
+                    yield _VerifiedRecord(-1, record.leaf, record.name)
 
 
-def _hot_row(row: tuple[Any, ...]) -> _Row:
-    root_key, node_key, digest, root, node, action, location, recorded_at, day, load, parents = row
-    what = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
+def _hot_row(row: tuple[Any, ...]) -> _VerifiedRecord:
+    root_key, node_key, digest, recorded_at, day, load, *content = row
+    root, node = content[:2]
+    name = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
     try:
-        listed = json.loads(parents)
-        holds = (
-            record_digest(root, node, listed, action, location) == digest
+        parents = json.loads(content[PARENTS])
+        is_intact = (
+            record_digest(*with_parents(content, parents)) == digest
             and key_of_id(root) == root_key
             and key_of_id(node) == node_key
             and recorded_at // _DAY == day
         )
-        found = _Row(int(load), leaf(digest, recorded_at, listed), what) if holds else None
+        verified = _VerifiedRecord(int(load), record_leaf(digest, recorded_at, parents), name) if is_intact else None
     except (ValueError, TypeError, AttributeError, OverflowError):
-        found = None
-    if found is None:
-        raise EvidenceBroken(what, "its digest, keys or day are not those of what it says")
-    return found
+        verified = None
+    if verified is None:
+        raise EvidenceBroken(name, "its digest, keys or day do not match its content")
+    return verified
 
 
-def _archived_rows(files: Files, path: str) -> Iterator[_Row]:
+def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_VerifiedRecord]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with files.system.open_input_file(files.full(path)) as source:
+    with files.system.open_input_file(files.full_path(path)) as source:
         for batch in pq.ParquetFile(source).iter_batches(batch_size=20_000, columns=_COLUMNS):
             columns = {name: batch.column(name) for name in _COLUMNS}
             columns["recorded_at"] = columns["recorded_at"].cast(pa.int64())
-            for root, node, parents, action, location, recorded_at, digest, load in zip(
+            for *content, recorded_at, digest, load in zip(
                 *(columns[name].to_pylist() for name in _COLUMNS), strict=True
             ):
-                what = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
+                root, node = content[:2]
+                name = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
                 try:
-                    holds = record_digest(root, node, parents, action, location) == digest
-                    found = _Row(load, leaf(digest, recorded_at, parents), what) if holds else None
+                    is_intact = record_digest(*content) == digest
+                    leaf = record_leaf(digest, recorded_at, content[PARENTS])
+                    verified = _VerifiedRecord(load, leaf, name) if is_intact else None
                 except (TypeError, AttributeError, OverflowError):
-                    found = None
-                if found is None:
-                    raise EvidenceBroken(what, "its digest is not that of what it says")
-                yield found
+                    verified = None
+                if verified is None:
+                    raise EvidenceBroken(name, "its digest does not match its content")
+                yield verified
 
 
-class _Pieces:
-    """Leaves on disk, in one file for each piece of loads that follow each other."""
+class _LeafFiles:
+    """Leaves on disk, in one file for each chunk of consecutive loads."""
 
-    def __init__(self, folder: Path, told: Told) -> None:
+    def __init__(self, folder: Path, logged: LoggedRecords) -> None:
         self._folder = folder
-        self._piece_of: dict[int, int] = {}
-        held = 0
-        for load in sorted(told.loads):
-            self._piece_of[load] = held // _A_PIECE
-            held += told.loads[load][1]
-        self.count = held // _A_PIECE + 1
-        self._waiting: dict[int, bytearray] = {}
+        self._chunk_of: dict[int, int] = {}
+        total = 0
+        for load in sorted(logged.loads):
+            self._chunk_of[load] = total // _CHUNK_RECORDS
+            total += logged.loads[load][1]
+        self.count = total // _CHUNK_RECORDS + 1
+        self._buffers: dict[int, bytearray] = {}
 
-    def add(self, row: _Row) -> bool:
-        """Whether its load is one of the log's."""
+    def add(self, row: _VerifiedRecord) -> bool:
+        """Add a record; returns whether its load is in the log."""
         if row.load == -1:
             return True
-        piece = self._piece_of.get(row.load)
+        piece = self._chunk_of.get(row.load)
         if piece is None:
             return False
-        waiting = self._waiting.setdefault(piece, bytearray())
+        waiting = self._buffers.setdefault(piece, bytearray())
         waiting += row.load.to_bytes(8) + row.leaf
         if len(waiting) > 4 * 2**20:
             self._write(piece)
@@ -209,49 +215,53 @@ class _Pieces:
 
     def _write(self, piece: int) -> None:
         with open(self._folder / str(piece), "ab") as out:
-            out.write(self._waiting.pop(piece, b""))
+            out.write(self._buffers.pop(piece, b""))
 
     def read(self, piece: int) -> set[bytes]:
         self._write(piece)
         data = (self._folder / str(piece)).read_bytes()
-        return {data[start : start + 8 + LEAF] for start in range(0, len(data), 8 + LEAF)}
+        return {data[start : start + 8 + LEAF_BYTES] for start in range(0, len(data), 8 + LEAF_BYTES)}
 
-    def of(self, load: int) -> int:
-        return self._piece_of[load]
+    def chunk_of(self, load: int) -> int:
+        return self._chunk_of[load]
 
 
-def _compare(conn: Transaction, files: Files | None, told: Told, pieces: _Pieces) -> None:
-    expected, piece = set[bytes](), 0
+def _compare(conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords, leaf_files: _LeafFiles) -> None:
+    expected, chunk = set[bytes](), 0
     missing: dict[bytes, int] = {}
 
-    def settle() -> None:
-        there = pieces.read(piece)
-        for extra in sorted(there - expected)[:1]:
-            raise _culprit(conn, files, told, extra)
-        missing.update((one[8:24], int.from_bytes(one[:8])) for one in expected - there)
+    def compare_chunk() -> None:
+        actual = leaf_files.read(chunk)
+        for extra in sorted(actual - expected)[:1]:
+            raise _unknown_record(conn, files, logged, extra)
+        missing.update((leaf[8:24], int.from_bytes(leaf[:8])) for leaf in expected - actual)
 
-    for load, leaves in leaves_of_loads(conn, told):
-        if pieces.of(load) != piece:
-            settle()
-            expected, piece = set(), pieces.of(load)
-        expected |= {load.to_bytes(8) + one for one in leaves}
-    settle()
+    for load, leaves in leaves_of_loads(conn, logged):
+        if leaf_files.chunk_of(load) != chunk:
+            compare_chunk()
+            expected, chunk = set(), leaf_files.chunk_of(load)
+        expected |= {load.to_bytes(8) + leaf for leaf in leaves}
+    compare_chunk()
     if missing:
-        # One that came again after it had expired is in the archive by the load that brought it first.
-        for row in _rows(conn, files, told):
+        # A record that was sent again after it had expired is archived under its first load.
+        for row in _rows(conn, files, logged):
             missing.pop(row.leaf[:16], None)
     if missing:
-        digest, load = min(missing.items(), key=lambda one: (one[1], one[0]))
-        seq, count, _ = told.loads[load]
+        digest, load = min(missing.items(), key=lambda entry: (entry[1], entry[0]))
+        seq, count, _ = logged.loads[load]
         raise EvidenceBroken(
             f"Load {load} of records (entry {seq})",
             f"of its {count} records the one with the digest {digest.hex()} is missing",
         )
 
 
-def _culprit(conn: Transaction, files: Files | None, told: Told, wanted: bytes) -> EvidenceBroken:
-    load, sought = int.from_bytes(wanted[:8]), wanted[8:]
-    row = next(row for row in _rows(conn, files, told) if row.load == load and row.leaf == sought)
-    at = from_micros(int.from_bytes(sought[16:24], signed=True)).isoformat() if not any(sought[24:]) else ""
-    said = f", recorded at {at}" if at else ""
-    return EvidenceBroken(row.what, f"it is none of those that load {load} brought (entry {told.loads[load][0]}){said}")
+def _unknown_record(
+    conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords, load_and_leaf: bytes
+) -> EvidenceBroken:
+    load, leaf = int.from_bytes(load_and_leaf[:8]), load_and_leaf[8:]
+    row = next(row for row in _rows(conn, files, logged) if row.load == load and row.leaf == leaf)
+    time = from_micros(int.from_bytes(leaf[16:24], signed=True)).isoformat() if not any(leaf[24:]) else ""
+    recorded = f", recorded at {time}" if time else ""
+    return EvidenceBroken(
+        row.name, f"it is none of those that load {load} brought (entry {logged.loads[load][0]}){recorded}"
+    )

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from headwater.model.records import Record, key_of_id, micros_of
-from headwater.records.archive.archive import LEASE, RECORDS, TRACES, Archive
-from headwater.records.archive.files import content_digest, digest_of_column, digest_of_traces
+from headwater.records.archive.archive import LEASE_DURATION, RECORDS, TRACES, Archive
+from headwater.records.archive.files import column_digest, content_digest, trace_digests
 from headwater.store.records import hot
 from headwater.store.records.archive import next_load
 from headwater.store.store import Store
-from tests.records.oracle import Loaded, expected
+from tests.records.oracle import LoadedRecord, expected
 
 Key = tuple[str, str, bytes]
 
@@ -33,14 +33,14 @@ def load(store: Store, records: Iterable[Record], *, expires: datetime | None = 
 def archived(store: Store, kind: str = RECORDS) -> pa.Table:
     """All live files of a kind, each of which has to be as the books say."""
     archive = Archive(store._database)
-    files, tables = archive.files(), []
-    for file in archive.live(kind):
+    files, tables = archive.storage(), []
+    for file in archive.live_files(kind):
         table = files.read_table(file.path)
-        digests = digest_of_column(table["digest"]) if kind == RECORDS else content_digest(digest_of_traces(table))
+        digests = column_digest(table["digest"]) if kind == RECORDS else content_digest(trace_digests(table))
         assert (table.num_rows, digests) == (file.rows, file.digest), file.path
         assert files.size(file.path) == file.bytes
         for root in set(table["root_id"].to_pylist()):
-            assert file in archive.live(kind, root_key=key_of_id(root))
+            assert file in archive.live_files(kind, root_key=key_of_id(root))
         table = table.append_column("day", pa.array([file.day] * table.num_rows, pa.date32()))
         tables.append(table.cast(pa.schema(field.with_nullable(True) for field in table.schema)))
     return pa.concat_tables(tables) if tables else pa.table({})
@@ -62,7 +62,7 @@ def judge(store: Store, records: Iterable[Record], loads: Iterable[int] | None =
     traces = archived(store, TRACES).to_pylist()
     found = {(row["root_id"], row["record_id"]): row for row in traces}
     assert len(found) == len(traces)
-    right = expected(Loaded(by_key[key(row)], row["load"]) for row in rows)
+    right = expected(LoadedRecord(by_key[key(row)], row["load"]) for row in rows)
     assert found.keys() == right.keys()
     for leaf, row in found.items():
         assert [step["node_id"] for step in row["lineage"][:-1]] == right[leaf]["lineage"]
@@ -76,18 +76,20 @@ def key(row: dict[str, Any]) -> Key:
 
 def hot_count(store: Store) -> int:
     with store._database.read() as conn:
-        return len(hot.find(conn, hot.Wanted(), 10_000_000))
+        return len(hot.find(conn, hot.RecordFilter(), 10_000_000))
 
 
 def hot_keys(store: Store) -> set[Key]:
     with store._database.read() as conn:
-        rows = hot.find(conn, hot.Wanted(), 10_000_000)
+        rows = hot.find(conn, hot.RecordFilter(), 10_000_000)
     return {(row["root_id"], row["node_id"], bytes(row["digest"])) for row in rows}
 
 
 def stray_files(store: Store) -> list[str]:
     """Whatever lies at the archive's place and is no part of it, once nobody can be at work or reading old files."""
-    archive = Archive(store._database, now=lambda: time.time_ns() // 1000 + 2 * (LEASE // timedelta(microseconds=1)))
-    archive.remove_strays(grace=timedelta(0))
-    live = {file.path for file in archive.live()}
-    return sorted(set(archive.files().listed(["records", "traces", "jsonl", "_work"])) - live)
+    archive = Archive(
+        store._database, now=lambda: time.time_ns() // 1000 + 2 * (LEASE_DURATION // timedelta(microseconds=1))
+    )
+    archive.remove_stray_files(grace=timedelta(0))
+    live = {file.path for file in archive.live_files()}
+    return sorted(set(archive.storage().list_files(["records", "traces", "jsonl", "_work"])) - live)

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.records.compaction.hadoop_fs import Place, Scratch
+from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.records.tracing import distributed, walking
-from headwater.records.tracing.kernel import Finish, lineages
-from headwater.records.tracing.spark_traces import traces
-from tests.records.oracle import Loaded, expected, record, table
+from headwater.records.tracing.kernel import FinalStep, trace_table
+from headwater.records.tracing.spark_traces import trace_records
+from tests.records.oracle import LoadedRecord, expected, record, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-FINISH = Finish(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
+FINISH = FinalStep(datetime(2026, 11, 17, 1, tzinfo=UTC), "/archive")
 Traced = dict[tuple[str, str], dict[str, Any]]
 
 
-def ledger(seed: int, roots: int) -> list[Loaded]:
+def ledger(seed: int, roots: int) -> list[LoadedRecord]:
     """Trees, joins, orphans, cycles and conflicts, and ids that sort otherwise than they look."""
     chance = random.Random(seed)
     rows = []
@@ -43,7 +43,7 @@ def ledger(seed: int, roots: int) -> list[Loaded]:
     return rows
 
 
-def chain(root: str, length: int) -> list[Loaded]:
+def chain(root: str, length: int) -> list[LoadedRecord]:
     return [record(f"{i:05}", f"{i - 1:05}" if i else root, root=root, at=i) for i in range(length)]
 
 
@@ -52,9 +52,9 @@ def made(spark: SparkSession, folder: Path, rows: pa.Table, big: int) -> Traced:
 
     pq.write_table(rows, folder / "rows.parquet")
     spark = ledger_session(spark)
-    scratch = Scratch(Place(spark, str(folder)), "scratch")
+    scratch = ScratchFolder(HadoopFolder(spark, str(folder)), "scratch")
     frame = spark.read.parquet(str(folder / "rows.parquet"))
-    traces(frame, rows.num_rows, FINISH, big, scratch).write.parquet(str(folder / "traces"))
+    trace_records(frame, rows.num_rows, FINISH, big, scratch).write.parquet(str(folder / "traces"))
     return by_leaf(pq.read_table(folder / "traces"))
 
 
@@ -65,7 +65,7 @@ def by_leaf(answer: pa.Table) -> Traced:
     return found
 
 
-def check(found: Traced, loaded: list[Loaded]) -> None:
+def check(found: Traced, loaded: list[LoadedRecord]) -> None:
     wanted = expected(loaded)
     assert found.keys() == wanted.keys()
     for leaf, row in found.items():
@@ -73,7 +73,7 @@ def check(found: Traced, loaded: list[Loaded]) -> None:
         assert {name: row[name] for name in ("orphans", "cycle", "conflicts")} == {
             name: wanted[leaf][name] for name in ("orphans", "cycle", "conflicts")
         }
-    assert found == by_leaf(lineages(table(loaded), finished=FINISH))
+    assert found == by_leaf(trace_table(table(loaded), finished=FINISH))
 
 
 def sizes(quick: tuple[int, int], long: tuple[int, int]) -> pytest.MarkDecorator:
@@ -92,17 +92,17 @@ def test_large_roots_are_traced_by_joins(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, roots: int, depth: int
 ) -> None:
     """All but the smallest count as large here: many graphs at once, with cycles, and a chain that is deep for that."""
-    monkeypatch.setattr(distributed, "_DEEP", 3)
+    monkeypatch.setattr(distributed, "_CYCLE_CHECK_AFTER", 3)
     loaded = [*ledger(2, roots), *chain("deep", depth)]
     check(made(spark, tmp_path, table(loaded), big=4), loaded)
 
 
-def ladder(root: str, length: int) -> list[Loaded]:
+def ladder(root: str, length: int) -> list[LoadedRecord]:
     """Everything is made of the two before it: as many ways as there are numbers."""
     return [record(f"{i}", *([f"{j}" for j in (i - 1, i - 2) if j >= 0] or [root]), root=root) for i in range(length)]
 
 
-def lanes(root: str, wide: int) -> list[Loaded]:
+def lanes(root: str, wide: int) -> list[LoadedRecord]:
     """``wide`` chains of 200 records; every tenth record has a parent in the next chain as well."""
 
     def parents(i: int) -> list[str]:
@@ -113,7 +113,7 @@ def lanes(root: str, wide: int) -> list[Loaded]:
 
 
 @pytest.mark.parametrize(
-    ("length", "other", "at_hand"),
+    ("length", "other", "max_links"),
     [
         (10, 6, 11),
         pytest.param(14, 9, 20, marks=pytest.mark.long),
@@ -122,23 +122,23 @@ def lanes(root: str, wide: int) -> list[Loaded]:
     ids=["one by levels and one by tasks", "by levels", "by tasks"],
 )
 def test_ways_that_part_and_meet(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, other: int, at_hand: int
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, other: int, max_links: int
 ) -> None:
     """Powers of these grow, and are given up. With a cycle as well, and a leaf that is made of nothing."""
-    monkeypatch.setattr(distributed, "_GROWN", 1)
-    monkeypatch.setattr(walking, "AT_HAND", at_hand)
-    monkeypatch.setattr(walking, "_MANY", 5)
+    monkeypatch.setattr(distributed, "_MAX_GROWTH", 1)
+    monkeypatch.setattr(walking, "MAX_LINKS_IN_TASK", max_links)
+    monkeypatch.setattr(walking, "_MAX_LEVEL_FRAMES", 5)
     loaded = [*ladder("ladder", length), *ladder("other", other)]
     for root in ("ladder", "other"):
         loaded += [record("x", "y", "3", root=root), record("y", "x", root=root), record("alone", root=root)]
     walks = tmp_path / "walked"
-    real = walking.walk
+    real = walking.walk_ancestors
 
     def walk(*told: Any) -> Any:
         walks.mkdir()
         return real(*told)
 
-    monkeypatch.setattr(distributed, "walk", walk)
+    monkeypatch.setattr(distributed, "walk_ancestors", walk)
     check(made(spark, tmp_path, table(loaded), big=4), loaded)
     assert walks.exists()
 
@@ -151,9 +151,9 @@ def test_ways_that_part_and_meet(
         pytest.param(lanes("lanes", 100), id="many lanes", marks=pytest.mark.long),
     ],
 )
-def test_a_large_root_with_joins(spark: SparkSession, tmp_path: Path, shape: list[Loaded]) -> None:
+def test_a_large_root_with_joins(spark: SparkSession, tmp_path: Path, shape: list[LoadedRecord]) -> None:
     rows = table(shape)
-    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(lineages(rows, finished=FINISH))
+    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))
 
 
 @pytest.mark.long
@@ -161,4 +161,4 @@ def test_a_large_tree_and_a_deep_chain(spark: SparkSession, tmp_path: Path) -> N
     """Deep enough that it is asked whether there are cycles, and there are none."""
     tree = [record(f"{i}", f"{(i - 1) // 3}" if i else "tree", root="tree", at=i % 1_000) for i in range(50_000)]
     rows = table([*tree, *chain("deep", 1_500)])
-    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(lineages(rows, finished=FINISH))
+    assert made(spark, tmp_path, rows, big=1_000) == by_leaf(trace_table(rows, finished=FINISH))

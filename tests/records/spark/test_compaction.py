@@ -13,7 +13,7 @@ import pytest
 
 from headwater.model.records import Record, key_of_id
 from headwater.records.archive.archive import Archive
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact, expire
 from headwater.store.store import Store
 from tests.records.oracle import NOON
@@ -39,8 +39,8 @@ def test_days_that_are_over_are_archived(durable_url: str, spark: SparkSession, 
         load(store, records)
         conflict = Record(records[0].root_id, records[0].node_id, ("elsewhere",), "OTHER", "s3://x", NOON)
         load(store, [conflict])
-        manner = Manner(jsonl=True)
-        answer = compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner)
+        options = CompactionOptions(jsonl=True)
+        answer = compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=options)
         over = [record for record in [*records, conflict] if record.day == NOON.date()]
         assert answer.days == (NOON.date(),)
         assert (answer.read, answer.archived, answer.already_there) == (len(over), len(over), 0)
@@ -84,7 +84,7 @@ def test_late_and_repeated_records_leave_one_right_archive(
         archive = Archive(store._database)
         load(store, first)
         compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
-        untouched = {file.path for file in archive.live()}
+        untouched = {file.path for file in archive.live_files()}
         # The hot rows expire; then the whole batch comes again, with a record for one root, and another root.
         assert expire(store, now=IN_48_HOURS) == len(first)
         late = Record("root-7", "late", ("root-7-1",), "LATE", "s3://late", NOON + timedelta(hours=1))
@@ -94,14 +94,16 @@ def test_late_and_repeated_records_leave_one_right_archive(
         assert (answer.read, answer.archived, answer.already_there) == (len(first) + 3, 3, len(first))
         assert (answer.rebuilt, answer.traces) == (1, 3)
         judge(store, [*first, late, *other])
-        assert {path for path in untouched if path.startswith("records/")} <= {file.path for file in archive.live()}
+        assert {path for path in untouched if path.startswith("records/")} <= {
+            file.path for file in archive.live_files()
+        }
         # The same again: nothing is written.
-        before = {file.path for file in archive.live()}
+        before = {file.path for file in archive.live_files()}
         expire(store, now=IN_48_HOURS)
         load(store, [*first, late])
         answer = compact(store, spark, now=TOMORROW)
         assert (answer.archived, answer.already_there, answer.traces) == (0, len(first) + 1, 0)
-        assert {file.path for file in archive.live()} == before
+        assert {file.path for file in archive.live_files()} == before
         judge(store, [*first, late, *other])
 
 
@@ -136,8 +138,10 @@ def test_two_compactions_at_once(durable_url: str, spark: SparkSession, tmp_path
                 with Store(durable_url) as own:
                     # Both have begun from the same archive before either of them writes.
                     meet = iter([started.wait])
-                    manner = Manner(say=lambda _: next(meet, int)())
-                    answers.append(compact(own, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=manner))
+                    options = CompactionOptions(on_progress=lambda _: next(meet, int)())
+                    answers.append(
+                        compact(own, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=options)
+                    )
             except BaseException as fault:
                 faults.append(fault)
 
@@ -160,11 +164,11 @@ def test_what_does_not_read_back_is_not_committed(
     import pyarrow.parquet as pq
 
     from headwater.errors import ArchiveUnusable
-    from headwater.records.compaction.hadoop_fs import Place
+    from headwater.records.compaction.hadoop_fs import HadoopFolder
 
-    plain = Place.rename
+    plain = HadoopFolder.rename
 
-    def damaging(self: Place, path: str, to: str) -> None:
+    def damaging(self: HadoopFolder, path: str, to: str) -> None:
         plain(self, path, to)
         file = tmp_path / "archive" / to
         table = pq.read_table(file)
@@ -174,10 +178,10 @@ def test_what_does_not_read_back_is_not_committed(
     with Store(sqlite_url) as store:
         load(store, records)
         with monkeypatch.context() as patch:
-            patch.setattr(Place, "rename", damaging)
+            patch.setattr(HadoopFolder, "rename", damaging)
             with pytest.raises(ArchiveUnusable, match="Nothing was committed"):
                 compact(store, spark, archive=str(tmp_path / "archive"), now=TOMORROW)
-        assert Archive(store._database).live() == []
+        assert Archive(store._database).live_files() == []
         assert expire(store, now=IN_48_HOURS) == 0
         (failed,) = store.runs()
         assert failed.state == "FAIL"

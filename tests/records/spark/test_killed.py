@@ -24,9 +24,9 @@ from headwater.model.records import Record
 from headwater.records.archive import attempts
 from headwater.records.archive.archive import Archive
 from headwater.records.archive.attempts import CLEARING, COMMITTING
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact, expire
-from headwater.records.compaction.events import Telling
+from headwater.records.compaction.events import CompactionRun
 from headwater.records.intake.stream import stream
 from headwater.store.store import Store
 from tests.conftest import ROOT
@@ -71,14 +71,14 @@ def drive(url: str, archive: str, landing: str, settings: str) -> None:
         builder = builder.config(*setting.split("=", 1))
     spark = builder.getOrCreate()
     say_when_committed()
-    manner = Manner(say=say)
+    options = CompactionOptions(on_progress=say)
     with Store(url) as store:
         say(READY)
         for _ in sys.stdin:
             if landing:
-                stream(store, spark, landing, archive=archive, manner=manner).awaitTermination()
+                stream(store, spark, landing, archive=archive, options=options).awaitTermination()
             else:
-                compact(store, spark, archive=archive, now=TOMORROW, manner=manner)
+                compact(store, spark, archive=archive, now=TOMORROW, options=options)
             say(DONE)
 
 
@@ -187,9 +187,9 @@ def test_every_phase_may_be_the_last(
             records += load_more(store, number)
             with monkeypatch.context() as patch:
                 die_at(last, patch, struck)
-                manner = Manner(say=dying(last, struck))
+                options = CompactionOptions(on_progress=dying(last, struck))
                 with pytest.raises(Death):
-                    compact(store, spark, archive=str(archive), now=TOMORROW, manner=manner)
+                    compact(store, spark, archive=str(archive), now=TOMORROW, options=options)
             judge_none_lost(store, archive, records)
         assert struck == list(PHASES)
         compact(store, spark, archive=str(archive), now=TOMORROW)
@@ -215,7 +215,7 @@ def die_at(last: str, patch: pytest.MonkeyPatch, struck: list[str]) -> None:
 
     patch.setattr(Archive, "commit", commit)
     patch.setattr(attempts, "_discard", lambda *_: None)
-    patch.setattr(Telling, "failed", lambda *_: None)
+    patch.setattr(CompactionRun, "emit_fail", lambda *_: None)
 
 
 def load_more(store: Store, number: int) -> list[Record]:

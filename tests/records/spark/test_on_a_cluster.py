@@ -11,7 +11,7 @@ import pytest
 
 from headwater.records.archive.archive import Archive
 from headwater.store.store import Store
-from tests.records.oracle import Loaded
+from tests.records.oracle import LoadedRecord
 from tests.records.spark.holding import judge, load, stray_files
 from tests.records.spark.test_building import chain, ledger
 from tests.records.spark.test_stream import land, request
@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from pyspark.sql import SparkSession
 import headwater as hw
 from headwater.records.compaction.compaction import compact
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.query.sql import query_by_spark
 from headwater.records.intake.stream import stream
 
@@ -39,8 +39,9 @@ assert all(spark.sparkContext.parallelize(range(4), 4).mapPartitions(has_no_head
 done = []
 with hw.connect(url) as lineage:
     now = datetime(2026, 11, 20, tzinfo=UTC)
-    compacted = compact(lineage, spark, archive=f"{folder}/archive", manner=Manner(big=30), now=now)
-    stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", done=done.append).awaitTermination()
+    compacted = compact(lineage, spark, archive=f"{folder}/archive", options=CompactionOptions(big=30), now=now)
+    query = stream(lineage, spark, f"{folder}/landing", checkpoint=f"{folder}/checkpoint", on_batch=done.append)
+    query.awaitTermination()
     (answer,) = query_by_spark(lineage, spark, "SELECT count(*) FROM records").rows
 print(json.dumps({"compacted": compacted.archived, "streamed": [each.archived for each in done], "asked": answer[0]}))
 spark.stop()
@@ -71,7 +72,7 @@ def test_executors_need_no_headwater(cluster: SparkCluster, durable_url: str, tm
         assert len(Archive(store._database).history()) == 2
 
 
-def only(loaded: list[Loaded]) -> list[Any]:
+def only(loaded: list[LoadedRecord]) -> list[Any]:
     """Of each record one content."""
     return list({(one.record.root_id, one.record.node_id): one.record for one in loaded}.values())
 

@@ -10,10 +10,10 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.model.records import Record
-from headwater.records.archive import syncing
+from headwater.records.archive import files
 from headwater.records.archive.archive import Archive, ArchiveFile
 from headwater.records.archive.attempts import CLEARING, COMMITTING
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
 from tests.records.oracle import NOON
 from tests.records.spark.holding import judge, load, stray_files
@@ -61,7 +61,7 @@ def test_commits_of_other_roots_do_not_make_it_begin_again(
             writing=lambda: alone(records, "today-2"),
             committing=lambda: alone(records, "today-3"),
         )
-        done = compact(lineage, spark, now=TOMORROW, manner=Manner(say=phases))
+        done = compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 1
         assert phases.said[-2:] == [COMMITTING, CLEARING]
         assert (done.archived, done.rebuilt) == (len(ours) + 1, 1)
@@ -82,7 +82,13 @@ def test_a_commit_of_one_of_its_roots_makes_it_begin_again(
         records = lineage.records.at(str(tmp_path / "archive"))
         load(lineage, ours)
         phases = Phases(**{when: lambda: alone(records, "ours-1")})
-        done = compact(lineage, spark, archive=records.archive.location, now=TOMORROW, manner=Manner(say=phases))
+        done = compact(
+            lineage,
+            spark,
+            archive=records.archive.location,
+            now=TOMORROW,
+            options=CompactionOptions(on_progress=phases),
+        )
         assert phases.said.count(READING) == 2
         assert (done.read, done.archived) == (8, 8)
         judge(lineage, ours)
@@ -96,14 +102,14 @@ def test_a_file_that_both_replace_is_replaced_once(sqlite_url: str, spark: Spark
         records = lineage.records.at(str(tmp_path / "archive"))
         load(lineage, sent)
         compact(lineage, spark, archive=records.archive.location, now=TOMORROW)
-        largest = max(records.archive.live("traces"), key=lambda file: file.rows)
-        one, other, *_ = records.archive.files().read_table(largest.path)["root_id"].to_pylist()
+        largest = max(records.archive.live_files("traces"), key=lambda file: file.rows)
+        one, other, *_ = records.archive.storage().read_table(largest.path)["root_id"].to_pylist()
         of_one = Record(one, "late-1", (f"{one}-0",), "LATE", "s3://late", NOON)
         of_other = Record(other, "late-2", (f"{other}-0",), "LATE", "s3://late", TOMORROW)
         load(lineage, [of_one])
         load(lineage, [of_other])
         phases = Phases(committing=lambda: alone(records, other))
-        compact(lineage, spark, now=TOMORROW, manner=Manner(say=phases))
+        compact(lineage, spark, now=TOMORROW, options=CompactionOptions(on_progress=phases))
         assert phases.said.count(READING) == 2
         judge(lineage, [*sent, of_one, of_other])
         assert stray_files(lineage) == []
@@ -113,7 +119,7 @@ def test_files_are_on_disk_before_they_count(
     sqlite_url: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: set[str] = set()
-    real_sync, real_commit = syncing.sync, Archive.commit
+    real_sync, real_commit = files.fsync_path, Archive.commit
     committed: list[ArchiveFile] = []
 
     def sync(path: str) -> None:
@@ -127,9 +133,9 @@ def test_files_are_on_disk_before_they_count(
             assert {str(each) for each in (path, *list(path.parents)[:3])} <= synced
         real_commit(self, *told, added=added, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(syncing, "sync", sync)
+    monkeypatch.setattr(files, "fsync_path", sync)
     monkeypatch.setattr(Archive, "commit", commit)
     with Lineage(sqlite_url) as lineage:
         load(lineage, chain("root", 3))
-        compact(lineage, spark, archive=str(tmp_path / "archive"), now=TOMORROW, manner=Manner(jsonl=True))
+        compact(lineage, spark, archive=str(tmp_path / "archive"), now=TOMORROW, options=CompactionOptions(jsonl=True))
     assert {file.kind for file in committed} == {"records", "traces", "jsonl"}

@@ -12,7 +12,7 @@ import pytest
 
 from headwater.client import Lineage
 from headwater.records.compaction.compaction import compact
-from headwater.records.query.sql import Rows
+from headwater.records.query.sql import QueryRows
 from tests.conftest import ROOT
 from tests.records.conftest import load_all
 from tests.records.spark.test_query import at, engines
@@ -79,7 +79,7 @@ def test_the_seeds_query_gives_the_seeds_table(archived: Lineage, spark: SparkSe
         judge_table(archived, ask, str(tmp_path / "archive"))
 
 
-def judge_table(archived: Lineage, ask: Callable[..., Rows], location: str) -> None:
+def judge_table(archived: Lineage, ask: Callable[..., QueryRows], location: str) -> None:
     (documented,) = blocks("sql")
     asked = SEED.replace(TABLE, '"lake"."archive"')
     assert documented.strip() == SEED.replace(TABLE, "archive")

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from headwater.records.compaction.shipping import SENT
+from headwater.records.compaction.shipping import SHIPPED_MODULES
 from tests.test_architecture import walk
 
 
@@ -18,12 +18,12 @@ def test_what_is_sent_is_sent_whole() -> None:
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
                 if name.split(".")[0] == "headwater":
-                    assert name.startswith(SENT), f"{file.name} imports {name}, which is not sent"
+                    assert name.startswith(SHIPPED_MODULES), f"{file.name} imports {name}, which is not sent"
 
 
 def files() -> list[Path]:
     found: list[Path] = []
-    for name in SENT:
+    for name in SHIPPED_MODULES:
         import_module(name)
         spec = find_spec(name)
         assert spec is not None

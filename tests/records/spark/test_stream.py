@@ -14,8 +14,8 @@ from headwater.errors import RecordsError
 from headwater.model.records import Record, micros_of
 from headwater.records.archive.archive import Archive
 from headwater.records.compaction.compaction import compact
-from headwater.records.compaction.result import Compacted
-from headwater.records.intake.refused_lines import Letters
+from headwater.records.compaction.result import CompactionResult
+from headwater.records.intake.refused_lines import RefusedLines
 from headwater.records.intake.stream import stream
 from headwater.records.ledger import Records
 from headwater.store.store import Store
@@ -37,15 +37,15 @@ def request(record: Record) -> dict[str, Any]:
     return {**record.document(), "recordedAt": micros_of(record.recorded_at) / 1_000_000}
 
 
-def run(store: Store, spark: SparkSession, tmp_path: Path, checkpoint: str = "checkpoint") -> list[Compacted]:
-    done: list[Compacted] = []
+def run(store: Store, spark: SparkSession, tmp_path: Path, checkpoint: str = "checkpoint") -> list[CompactionResult]:
+    done: list[CompactionResult] = []
     query = stream(
         store,
         spark,
         str(tmp_path / "landing"),
         archive=str(tmp_path / "archive"),
         checkpoint=str(tmp_path / checkpoint),
-        done=done.append,
+        on_batch=done.append,
     )
     query.awaitTermination()
     return done
@@ -94,11 +94,11 @@ def test_files_are_archived_once(sqlite_url: str, spark: SparkSession, tmp_path:
         assert compact(store, spark, now=TOMORROW).rebuilt == 1
 
         # The checkpoint forgets its last batch, as one does that was killed after the commit: it is not done again.
-        files = {file.path for file in Archive(store._database).live()}
+        files = {file.path for file in Archive(store._database).live_files()}
         for name in ("1", ".1.crc"):
             (tmp_path / "checkpoint" / "commits" / name).unlink()
         assert run(store, spark, tmp_path) == []
-        assert {file.path for file in Archive(store._database).live()} == files
+        assert {file.path for file in Archive(store._database).live_files()} == files
 
         # Without its checkpoint it reads all files again, and finds all of it in the archive, under the same ids.
         shutil.rmtree(tmp_path / "checkpoint")
@@ -117,9 +117,9 @@ def test_letters_are_fetched_before_the_store_is_locked(
 ) -> None:
     """Nobody could write while Spark looked for them."""
     order: list[str] = []
-    fetch, commit, add = Letters.fetch, Archive.commit, Letters.add
+    fetch, commit, add = RefusedLines.fetch, Archive.commit, RefusedLines.add
 
-    def fetching(self: Letters, refused: Any) -> None:
+    def fetching(self: RefusedLines, refused: Any) -> None:
         order.append("fetched")
         fetch(self, refused)
 
@@ -127,12 +127,12 @@ def test_letters_are_fetched_before_the_store_is_locked(
         order.append("commit")
         commit(self, *told, **more)
 
-    def adding(self: Letters, *told: Any) -> None:
+    def adding(self: RefusedLines, *told: Any) -> None:
         order.append("added")
         add(self, *told)
 
-    monkeypatch.setattr(Letters, "fetch", fetching)
-    monkeypatch.setattr(Letters, "add", adding)
+    monkeypatch.setattr(RefusedLines, "fetch", fetching)
+    monkeypatch.setattr(RefusedLines, "add", adding)
     monkeypatch.setattr(Archive, "commit", committing)
     land(tmp_path / "landing", "a.jsonl", "{", "[", request(chain("one", 1)[0]))
     with Store(sqlite_url) as store:

@@ -11,7 +11,7 @@ import pytest
 from headwater.client import Lineage
 from headwater.model.records import Record
 from headwater.records.archive.single_root import archive_root
-from headwater.records.compaction.archive_attempt import Manner
+from headwater.records.compaction.archive_attempt import CompactionOptions
 from headwater.records.compaction.compaction import compact
 from headwater.records.ledger import Records
 from tests.records.spark.holding import judge, load
@@ -39,7 +39,12 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
         alone(records, first.root_id)
         judge(lineage, [record for record in sent if record.root_id == first.root_id])
         answer = compact(
-            lineage, spark, archive=str(tmp_path / "archive"), everything=True, now=TOMORROW, manner=Manner(jsonl=True)
+            lineage,
+            spark,
+            archive=str(tmp_path / "archive"),
+            everything=True,
+            now=TOMORROW,
+            options=CompactionOptions(jsonl=True),
         )
         assert answer.archived == len([record for record in sent if record.root_id != first.root_id])
         judge(lineage, sent)
@@ -52,8 +57,10 @@ def test_turn_by_turn(durable_url: str, spark: SparkSession, tmp_path: Path) -> 
         assert {one.record.digest for one in records.find(limit=10_000)} == {record.digest for record in sent}
         traced = records.trace(second.root_id)
         assert "late-2" in {one.record_id for one in traced.traces}
-        files = records.archive.files()
-        told = [json.loads(line) for file in records.archive.live("jsonl") for line in files.read_lines(file.path)]
+        files = records.archive.storage()
+        told = [
+            json.loads(line) for file in records.archive.live_files("jsonl") for line in files.read_lines(file.path)
+        ]
         # Spark and we write them alike: the same words, in the same order.
         assert len({(*one, *one["lineage"][0]) for one in told}) == 1
         assert "parent_ids" in told[0]["lineage"][0]

@@ -18,15 +18,15 @@ def parse_day(text: str) -> date:
     try:
         return date.fromisoformat(text.strip())
     except ValueError:
-        raise typer.BadParameter(f"'{text}' is not a day. Write 2026-11-16.") from None
+        raise typer.BadParameter(f"'{text}' is not a day. Write it like 2026-11-16.") from None
 
 
 def compact(
     day: Annotated[
         date | None,
-        typer.Option("--day", parser=parse_day, metavar="DAY", help="Only this day (UTC), like 2026-11-16."),
+        typer.Option("--day", parser=parse_day, metavar="DAY", help="Only archive this day (UTC), like 2026-11-16."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Today as well, and not only days that are over.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also archive today, not only past days.")] = False,
     jsonl: JsonlOption = False,
     big: BigOption = 200_000,
     archive: ArchiveOption = None,
@@ -34,33 +34,33 @@ def compact(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Archive the hot records of days that are over, with the trace of every leaf. Runs on Spark."""
-    from headwater.cli.render.records.compacting import compacted
-    from headwater.records.compaction.archive_attempt import Manner
+    """Archive the hot records of past days, with the trace of every leaf. Runs on Spark."""
+    from headwater.cli.render.records.compacting import compaction_summary
+    from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.compaction.compaction import compact as compact_records
 
     if day is not None and everything:
         raise Mistake("Choose one of --day and --all.")
     phase = Phase()
-    manner = Manner(big=big, jsonl=jsonl, say=phase.say)
+    options = CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say)
     with open_store(store) as lineage, spark_session(master, phase) as spark:
-        answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, manner=manner)
+        answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, options=options)
     if as_json:
         print_json(answer.document())
     else:
-        print_text(compacted(answer))
+        print_text(compaction_summary(answer))
 
 
 def expire(
     now: Annotated[
         datetime | None,
-        typer.Option("--now", parser=parse_moment, metavar="TIME", help="As if it were then; now, unless told."),
+        typer.Option("--now", parser=parse_moment, metavar="TIME", help="Expire as of this time instead of now."),
     ] = None,
     archive: ArchiveOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove hot records that are past their time and in the archive. Others stay, however old they are."""
+    """Remove hot records that are archived and past their time to live. Others stay, however old they are."""
     from headwater.cli.text import counted
 
     with open_store(store) as lineage:

@@ -1,4 +1,4 @@
-"""The day's compaction, as a worker has it done: by a process of its own, because Spark is large and may fail."""
+"""The daily compaction of a worker, in a process of its own, because Spark is large and may fail."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from headwater.cli.text import counted
 
 
 def compact_day(store: str, archive: str | None) -> str:
-    """One line on what was done."""
+    """Run the compaction; returns a line for the log."""
     env = {**os.environ, "HEADWATER_STORE": store}  # not an argument: it may hold a password
     command = [sys.executable, "-m", "headwater", "records", "compact", "--json"]
     if archive is not None:
         command += ["--archive", archive]
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = done.stderr.strip().splitlines() or ["it ended without a word"]
-        raise Mistake(f"{said[-1].removeprefix('Error: ')} Records stay hot until they are archived.")
-    answer = json.loads(done.stdout)
+    process = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        errors = process.stderr.strip().splitlines() or ["it ended without a message"]
+        raise Mistake(f"{errors[-1].removeprefix('Error: ')} Records stay hot until they are archived.")
+    answer = json.loads(process.stdout)
     archived, expired = counted(answer["archived"], "record"), counted(answer["expired"], "hot record")
     return f"Compacted: {archived} archived, {counted(answer['traces'], 'trace')}; {expired} expired."

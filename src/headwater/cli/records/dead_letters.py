@@ -12,24 +12,24 @@ from headwater.cli.output import open_store, print_json, print_text
 
 
 def dead_letters(limit: LimitOption = 100, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """List the messages that were given up, each with the reason, the newest first."""
+    """List the dead letters, each with its reason, the newest first."""
     with open_store(store) as lineage:
         letters = lineage.records.dead_letters(limit=limit)
     if as_json:
         print_json([letter.document() for letter in letters])
     else:
-        from headwater.cli.render.records.listing import letters_table
+        from headwater.cli.render.records.listing import dead_letter_table
 
-        print_text(letters_table(letters, limit))
+        print_text(dead_letter_table(letters, limit))
 
 
 def replay(
-    ids: Annotated[list[int] | None, typer.Argument(metavar="[ID]...", help="The numbers of the dead letters.")] = None,
+    ids: Annotated[list[int] | None, typer.Argument(metavar="[ID]...", help="Numbers of dead letters.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All dead letters.")] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Put dead letters back into the queue, as if they were new."""
+    """Move dead letters back into the queue as new messages."""
     from rich.text import Text
 
     from headwater.cli.text import counted

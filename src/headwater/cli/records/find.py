@@ -13,15 +13,18 @@ from headwater.cli.records.options import ArchiveOption
 
 
 def find(
-    root: Annotated[str | None, typer.Option("--root", metavar="ID", help="Of this root.")] = None,
-    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="This node.")] = None,
-    action: Annotated[str | None, typer.Option("--action", metavar="NAME", help="To which this was done.")] = None,
+    root: Annotated[str | None, typer.Option("--root", metavar="ID", help="Only records of this root.")] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="ID", help="Only this node.")] = None,
+    action: Annotated[
+        str | None, typer.Option("--action", metavar="NAME", help="Only records with this action.")
+    ] = None,
     location: Annotated[
-        str | None, typer.Option("--location", metavar="TEXT", help="Whose storage location begins with this.")
+        str | None,
+        typer.Option("--location", metavar="TEXT", help="Only records whose storage location begins with this."),
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option("--since", parser=parse_moment, metavar="TIME", help="Recorded at or after this time."),
+        typer.Option("--since", parser=parse_moment, metavar="TIME", help="Only records from this time on."),
     ] = None,
     limit: LimitOption = 100,
     archive: ArchiveOption = None,
@@ -30,12 +33,12 @@ def find(
 ) -> None:
     """Find records, hot and archived, the newest first."""
     with open_store(store) as lineage:
-        found = lineage.records.at(archive).find(
+        matches = lineage.records.at(archive).find(
             root=root, node=node, action=action, location=location, since=since, limit=limit
         )
     if as_json:
-        print_json([one.document() for one in found])
+        print_json([match.document() for match in matches])
     else:
-        from headwater.cli.render.records.listing import found_records
+        from headwater.cli.render.records.listing import record_table
 
-        print_text(found_records(found, limit))
+        print_text(record_table(matches, limit))

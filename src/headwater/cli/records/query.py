@@ -16,13 +16,15 @@ _ENGINES = ("duckdb", "spark")
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="Over the tables `archive`, `hot` and `records`.")],
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="A query over the tables `archive`, `hot` and `records`.")],
     engine: Annotated[
-        str, typer.Option("--engine", metavar="NAME", help="duckdb on this machine, or spark over a lake.")
+        str, typer.Option("--engine", metavar="NAME", help="duckdb (on this machine) or spark (over a lake).")
     ] = "duckdb",
     dialect: Annotated[
         str | None,
-        typer.Option("--dialect", metavar="NAME", help="What the query is written in, like athena; the engine's own."),
+        typer.Option(
+            "--dialect", metavar="NAME", help="SQL dialect of the query, like athena.", show_default="the engine's"
+        ),
     ] = None,
     limit: LimitOption = 100,
     archive: ArchiveOption = None,
@@ -30,8 +32,8 @@ def query(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask the ledger in SQL: the archive and the hot records together. It only reads."""
-    from headwater.cli.render.records.querying import answer_table, plain_rows
+    """Query the ledger in SQL: the archive and the hot records together. It only reads."""
+    from headwater.cli.render.records.querying import plain_rows, query_table
     from headwater.records.query.sql import query as ask
     from headwater.records.query.sql import query_by_spark
 
@@ -46,4 +48,4 @@ def query(
     if as_json:
         print_json(plain_rows(answer))
     else:
-        print_text(answer_table(answer, limit))
+        print_text(query_table(answer, limit))

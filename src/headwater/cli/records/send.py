@@ -11,11 +11,13 @@ from headwater.cli.output import open_store
 
 
 def send(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Requests as JSON, one a line; `-` reads stdin.")],
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="Requests as JSON, one per line; `-` reads stdin.")
+    ],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Take requests in: what was done to which records. A bad line is refused by its number, the others are taken."""
+    """Send requests: what was done to which records. A bad line is refused by its number, the others are accepted."""
     from headwater.cli.events import check_files, total_size
     from headwater.cli.failures import say
     from headwater.cli.records.lines import send_lines
@@ -28,6 +30,6 @@ def send(
             send_lines(lineage.records, file, report)
     report.summary()
     if report.refusals:
-        if as_json:  # a person was told of each
+        if as_json:  # without --json each refusal was printed
             say(f"{counted(report.refusals, 'record or line was', 'records or lines were')} refused.")
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from headwater.cli.records.options import ArchiveOption
 
 
 def status(archive: ArchiveOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Show what waits, what is hot, and what the archive holds."""
+    """Show the queue, the hot records and the archive."""
     with open_store(store) as lineage:
         answer = lineage.records.at(archive).status()
     if as_json:

@@ -14,18 +14,19 @@ from headwater.cli.spark import DEFAULT_MASTER, MasterOption, Phase, spark_sessi
 
 
 def stream(
-    landing: Annotated[str, typer.Argument(metavar="LANDING", help="A folder of JSONL files, a request a line.")],
+    landing: Annotated[str, typer.Argument(metavar="LANDING", help="A folder of JSONL files, one request per line.")],
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            "--checkpoint", metavar="PATH", help="Where Spark notes what it has read.", show_default="in the archive"
+            "--checkpoint", metavar="PATH", help="Folder of Spark's checkpoint.", show_default="in the archive"
         ),
     ] = None,
     available_now: Annotated[
-        bool, typer.Option("--available-now", "--once", help="Take what is there now, and end.")
+        bool, typer.Option("--available-now", "--once", help="Archive the files that are there now, and end.")
     ] = False,
     every: Annotated[
-        timedelta, typer.Option("--every", parser=parse_span, metavar="SPAN", help="Look for new files so often.")
+        timedelta,
+        typer.Option("--every", parser=parse_span, metavar="SPAN", help="Interval at which to look for new files."),
     ] = "10s",  # type: ignore[assignment]
     jsonl: JsonlOption = False,
     big: BigOption = 200_000,
@@ -34,9 +35,9 @@ def stream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Take files of requests into the archive as they land, each record exactly once. Runs on Spark."""
+    """Archive files of requests as they land, each record exactly once. Runs on Spark."""
     from headwater.cli.render.records.compacting import StreamReport
-    from headwater.records.compaction.archive_attempt import Manner
+    from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.intake.stream import stream as begin
 
     phase = Phase()
@@ -49,11 +50,11 @@ def stream(
             archive=archive,
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
-            manner=Manner(big=big, jsonl=jsonl, say=phase.say),
-            done=report.batch,
+            options=CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say),
+            on_batch=report.batch,
         )
         try:
             query.awaitTermination()
-        except KeyboardInterrupt:  # the batch at hand is not committed, and begins again the next time
+        except KeyboardInterrupt:  # the current batch is not committed, and starts over the next time
             query.stop()
     report.summary()

@@ -15,18 +15,18 @@ from headwater.cli.records.options import ArchiveOption
 def trace(
     root: Annotated[str, typer.Argument(metavar="ROOT", help="The root_id of the records.")],
     action: Annotated[
-        str | None, typer.Option("--action", metavar="NAME", help="Only ways on which this was done.")
+        str | None, typer.Option("--action", metavar="NAME", help="Only traces with this action.")
     ] = None,
     enqueue: Annotated[
-        bool, typer.Option("--enqueue", help="Have a worker trace the root and archive it at once.")
+        bool, typer.Option("--enqueue", help="Have a worker trace and archive the root at once.")
     ] = False,
     archive: ArchiveOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how every record of a root came to be. What is wrong with it is part of the answer."""
+    """Show the lineage of every record of a root, with its orphans, cycles and conflicts."""
     if enqueue and action is not None:
-        raise Mistake("--action chooses what is shown; with --enqueue nothing is.")
+        raise Mistake("--action filters what is shown, and --enqueue shows nothing. Use one of them.")
     with open_store(store) as lineage:
         records = lineage.records.at(archive)
         if enqueue:

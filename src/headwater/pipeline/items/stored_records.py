@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from headwater.engines.duckdb import Answer, DuckDB
-from headwater.engines.paths import below, literal_paths, local_path, parquet_files, resolved
-from headwater.engines.sql import Sql, integers, joined, sql
+from headwater.engines.duckdb import DuckDB, QueryResult
+from headwater.engines.paths import escape_globs, local_path, parquet_files, require_below, resolve_path
+from headwater.engines.sql import Sql, integers, join_sql, sql
 from headwater.errors import EngineError, PathNotAllowed, PipelineError
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason, reason_of
 from headwater.pipeline.items.expansion import Contributors, RecordBuilder, RowId, correlation_id, load_contributors
@@ -55,7 +55,7 @@ class StoredItems:
     """``location`` is the folder of the records, as the run's facet `headwater_pipeline` names it."""
 
     def __init__(self, location: str | Path) -> None:
-        self._folder = resolved(local_path(str(location)))
+        self._folder = resolve_path(local_path(str(location)))
         try:
             self._manifest = Manifest.from_json((self._folder / MANIFEST).read_text())
         except OSError:
@@ -98,7 +98,7 @@ class StoredItems:
         for source_log, kinds in self._sources(reason, node, source):
             remaining = None if limit is None else limit - len(records)
             if kinds and (remaining is None or remaining > 0):
-                where = joined(" OR ", [kind.condition for kind in kinds])
+                where = join_sql(" OR ", [kind.condition for kind in kinds])
                 rest = sql("{where} ORDER BY key, hi, lo", where=where)
                 records += self._records(
                     source_log, rest if remaining is None else sql("{rest} LIMIT {left}", rest=rest, left=remaining)
@@ -168,7 +168,7 @@ class StoredItems:
         return [expansion.record(row, contributors.of(row)) for row in documents]
 
     def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
-        pairs = joined(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
+        pairs = join_sql(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
             table=self._table(f"company/{place}"),
@@ -180,16 +180,16 @@ class StoredItems:
     def _table(self, folder: str) -> Sql:
         """``folder`` comes from a file, so it is checked that it does not leave the folder of the records."""
         try:
-            files = parquet_files(below(self._folder / folder, [self._folder]))
+            files = parquet_files(require_below(self._folder / folder, [self._folder]))
         except PathNotAllowed as refused:
             raise PipelineError(f"The records cannot be read: {refused}") from refused
         if not files:
             raise PipelineError(f"The records cannot be read: there are no Parquet files in {folder}.")
-        return sql("read_parquet({files})", files=literal_paths(files))
+        return sql("read_parquet({files})", files=escape_globs(files))
 
-    def _rows(self, query: Sql) -> Answer:
+    def _rows(self, query: Sql) -> QueryResult:
         try:
-            return self._engine.answer(query)
+            return self._engine.result(query)
         except EngineError as wrong:
             raise PipelineError(f"The records cannot be read: {wrong}") from wrong
 

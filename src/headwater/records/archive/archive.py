@@ -1,11 +1,11 @@
-"""The archive: where it is, what its files are called, and the commit that makes them count.
+"""The archive: its location, the names of its files, and the commits that make files part of it.
 
-    records/day=2026-11-16/<compaction>-….parquet     every record once: the truth
+    records/day=2026-11-16/<compaction>-….parquet     every record once: the source of truth
     traces/day=2026-11-16/<compaction>-….parquet      a row for every leaf
-    jsonl/day=2026-11-16/<compaction>-….jsonl         the same as lines of JSON, where asked for
+    jsonl/day=2026-11-16/<compaction>-….jsonl         the same as lines of JSON, if requested
 
-A file counts when a commit in the store names it, and no sooner. Its name begins with the id of its compaction and the
-attempt at it, so that what a killed one left is known by its name.
+A file is part of the archive once a commit in the store's catalog names it. Its name begins with the id of its
+compaction and of the attempt, so that files of a killed process are recognized by their names.
 """
 
 from __future__ import annotations
@@ -19,54 +19,64 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from headwater.errors import ArchiveMoved, ArchiveUnusable, shorten
+from headwater.errors import ArchiveMoved, ArchiveUnusable, RecordsError, shorten
 from headwater.model.records import EPOCH, micros_of
 from headwater.store.engine.database import Database, Transaction
-from headwater.store.records import archive as books
+from headwater.store.records import archive as catalog
 from headwater.store.records import attempts, evidence
 from headwater.store.schema.tables import from_micros
 
 if TYPE_CHECKING:
-    from headwater.records.archive.files import Files
+    from headwater.records.archive.files import ArchiveStorage
 
 RECORDS, TRACES, JSONL = "records", "traces", "jsonl"
 KINDS = (RECORDS, TRACES, JSONL)
-WORK = "_work"
-"""Below it, in a folder by its id, is what a compaction needs while it lasts."""
+WORK_FOLDER = "_work"
+"""Temporary files of compactions, each in a folder named by its id."""
 ARCHIVE_VARIABLE = "HEADWATER_ARCHIVE"
-_GRACE = timedelta(hours=1)
-"""A file that left the archive is kept so long for whoever is still reading it."""
-_LONGEST = timedelta(days=2)
-"""One that was given up may not know it yet, and write on; but not for longer than this."""
-LEASE = timedelta(minutes=2)
-"""Who has not said for so long that it is at work is given up."""
+_RETIRED_FILE_GRACE = timedelta(hours=1)
+"""How long a file that left the archive is kept for queries that still read it."""
+_ABANDONED_KEPT_FOR = timedelta(days=2)
+"""An abandoned attempt may not know that it was abandoned, and still write: for at most this long."""
+LEASE_DURATION = timedelta(minutes=2)
+"""An attempt whose lease was not renewed for this long is abandoned."""
 
 
-class Listing(Protocol):
-    """What lists and removes files; paths are relative to the archive."""
+def require_pyarrow() -> None:
+    """Records are accepted and loaded without pyarrow; traces and the archive need it."""
+    try:
+        import pyarrow.compute  # noqa: F401
+    except ImportError as missing:
+        raise RecordsError(
+            f"Traces and the archive need pyarrow and numpy ({missing}). pip install pyarrow numpy."
+        ) from None
 
-    def listed(self, kinds: Sequence[str]) -> list[str]: ...
+
+class FileLister(Protocol):
+    """Lists and removes files; paths are relative to the archive."""
+
+    def list_files(self, kinds: Sequence[str]) -> list[str]: ...
 
     def remove(self, paths: Iterable[str]) -> int: ...
 
 
 def day_number(day: date) -> int:
-    """As the store counts days."""
+    """The day as the store numbers it: days since 1970."""
     return (day - EPOCH.date()).days
 
 
-def day_of(number: int) -> date:
+def day_from_number(number: int) -> date:
     return EPOCH.date() + timedelta(days=number)
 
 
-def folder_of(kind: str, day: date) -> str:
-    """Relative to the archive."""
+def day_folder(kind: str, day: date) -> str:
+    """The folder of a kind and day, relative to the archive."""
     return f"{kind}/day={day.isoformat()}"
 
 
 @dataclass(frozen=True, slots=True)
 class FileKeys:
-    """Which keys a file may hold: the least and the greatest of its roots, and sieves of roots and nodes."""
+    """Which keys a file may hold: the least and greatest root key, and Bloom filters of root and node keys."""
 
     low: bytes
     high: bytes
@@ -85,12 +95,12 @@ class ArchiveFile:
     digest: bytes
     bytes: int
     keys: FileKeys | None = None
-    """Only of one that is about to be added."""
+    """Set only while the file is being added."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One that has begun: ``base`` is the commit that it began from, ``attempt`` tells it from others of its id."""
+    """A compaction under way: ``base`` is the commit that it is based on, ``attempt`` the id of this attempt at it."""
 
     id: str
     base: str | None
@@ -99,23 +109,23 @@ class Compaction:
 
     @property
     def name(self) -> str:
-        """How the names of its files begin."""
+        """The prefix of the names of its files."""
         return f"{self.id}-{self.attempt}"
 
     @property
     def folder(self) -> str:
-        """Where it works, relative to the archive; removed when it is over."""
-        return f"{WORK}/{self.id}/{self.attempt}"
+        """The folder of its temporary files, relative to the archive; removed when it ends."""
+        return f"{WORK_FOLDER}/{self.id}/{self.attempt}"
 
     def path(self, kind: str, day: date, part: int) -> str:
-        """What its file of that day is called, relative to the archive."""
+        """The path of one of its files of that day, relative to the archive."""
         ending = "jsonl" if kind == JSONL else "parquet"
-        return f"{folder_of(kind, day)}/{self.name}-{part}.{ending}"
+        return f"{day_folder(kind, day)}/{self.name}-{part}.{ending}"
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
-    """What others have committed since a compaction began: the last of them, files added and paths removed."""
+class LaterCommits:
+    """What was committed since a compaction began: the last commit, files added and paths removed."""
 
     head: str | None
     added: tuple[ArchiveFile, ...]
@@ -123,7 +133,7 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedCompaction:
     id: str
     kind: str
     started_at: datetime
@@ -135,118 +145,123 @@ class Committed:
 
 
 class Archive:
-    """``location`` wins over HEADWATER_ARCHIVE, that over what the store remembers, that over the folder beside it."""
+    """The location is the first of: ``location``, HEADWATER_ARCHIVE, the one that the store remembers, and the folder
+    `records` beside a store in SQLite."""
 
     def __init__(
         self, database: Database, location: str | None = None, *, now: Callable[[], int] | None = None
     ) -> None:
         self._database = database
         self._now = now or (lambda: time.time_ns() // 1000)
-        self._seals: dict[str, str] = {}
-        self._given = location or os.environ.get(ARCHIVE_VARIABLE) or None
+        self._sha256s: dict[str, str] = {}
+        self._configured = location or os.environ.get(ARCHIVE_VARIABLE) or None
 
     @property
     def location(self) -> str:
-        """An absolute path or a URI. Refused where nobody ever said it, or what is said is not what was used."""
+        """An absolute path or a URI. ArchiveUnusable if there is none, or if it is not where the archive is."""
         location = self.known_location()
         if location is None:
-            raise ArchiveUnusable(f"Nobody said where the archive is. Give --archive, or set {ARCHIVE_VARIABLE}.")
+            raise ArchiveUnusable(
+                f"The location of the archive is not known. Use --archive, or set {ARCHIVE_VARIABLE}."
+            )
         return location
 
     def known_location(self) -> str | None:
-        """The same; None where nobody ever said it."""
+        """The same, or None where it is not known."""
         with self._database.read() as conn:
-            _, head, remembered = books.clock(conn)
-        given = _absolute(self._given) if self._given else None
-        if given and head is not None and remembered not in (None, given):
+            _, head, remembered = catalog.clock(conn)
+        configured = _absolute(self._configured) if self._configured else None
+        if configured and head is not None and remembered not in (None, configured):
             raise ArchiveUnusable(
-                f"The archive of this store is at {shorten(str(remembered))}, not at {shorten(given)}."
+                f"The archive of this store is at {shorten(str(remembered))}, not at {shorten(configured)}."
             )
-        return given or remembered or self._beside()
+        return configured or remembered or self._default_location()
 
-    def _beside(self) -> str | None:
+    def _default_location(self) -> str | None:
         return None if self._database.file is None else str(self._database.file.parent / "records")
 
     def exists(self) -> bool:
-        """Whether anything was ever committed."""
+        """Whether there is a commit."""
         return self.head() is not None
 
-    def files(self) -> Files:
-        """Reading and writing at the location."""
-        from headwater.records.archive.files import Files
+    def storage(self) -> ArchiveStorage:
+        """Reads and writes the files at the location."""
+        from headwater.records.archive.files import ArchiveStorage
 
-        return Files(self.location)
+        return ArchiveStorage(self.location)
 
     def head(self) -> str | None:
         """The id of the last commit."""
         with self._database.read() as conn:
-            return books.clock(conn)[1]
+            return catalog.clock(conn)[1]
 
     def watermark(self) -> int:
-        """The number of the last load: all records up to it can be seen, and none will be added to them."""
+        """The number of the last load: all records up to it are visible, and none will be added to them."""
         with self._database.read() as conn:
-            return books.clock(conn)[0]
+            return catalog.clock(conn)[0]
 
-    def live(
+    def live_files(
         self, kind: str | None = None, days: Collection[date] | None = None, *, root_key: bytes | None = None
     ) -> list[ArchiveFile]:
-        """The files that the archive is made of now, by day and path; of a root, those that may hold it."""
+        """The files of the archive, by day and path; with ``root_key`` those that may hold that root."""
         numbers = None if days is None else [day_number(day) for day in days]
         with self._database.read() as conn:
-            found = [_file(row) for row in books.files(conn, kind, numbers, root_key)]
-        return found if root_key is None else self.holding(found, [root_key])
+            files = [_file(row) for row in catalog.files(conn, kind, numbers, root_key)]
+        return files if root_key is None else self.files_that_may_hold(files, [root_key])
 
-    def holding(
-        self, files: Sequence[ArchiveFile], keys: Collection[bytes], *, sieve: str = "roots"
+    def files_that_may_hold(
+        self, files: Sequence[ArchiveFile], keys: Collection[bytes], *, kind: str = "roots"
     ) -> list[ArchiveFile]:
-        """Those of the files that may hold one of these keys; ``sieve``: whether they are keys of roots or nodes."""
-        from headwater.records.executor.bloom_filter import falls_through
+        """The files that may hold one of these keys, which are of ``kind`` roots or nodes."""
+        from headwater.records.executor.bloom_filter import BloomFilter
 
         with self._database.read() as conn:
-            told = books.file_keys(conn, [file.path for file in files], sieve)
+            rows = catalog.file_keys(conn, [file.path for file in files], kind)
 
         def may_hold(row: Mapping[Any, Any]) -> bool:
             low, high = bytes(row["low"]), bytes(row["high"])
-            near = [key for key in keys if low <= key <= high] if sieve == "roots" else list(keys)
-            return bool(near) and (row["sieve"] is None or falls_through(bytes(row["sieve"]), near))
+            in_range = [key for key in keys if low <= key <= high] if kind == "roots" else list(keys)
+            bits = row["bloom_filter"]
+            return bool(in_range) and (bits is None or BloomFilter(bytes(bits)).might_contain(in_range))
 
-        return [file for file in files if file.path not in told or may_hold(told[file.path])]
+        return [file for file in files if file.path not in rows or may_hold(rows[file.path])]
 
     def begin(self, kind: str, *, run_id: str | None = None, id: str | None = None) -> Compaction:
-        """``kind``: compaction, root or stream. What is written from here on counts with :meth:`commit` alone."""
+        """Begin a compaction of ``kind`` compaction, root or stream. Its files become part of the archive by
+        :meth:`commit`."""
         now, location = self._now(), self.location
-        begun = Compaction(id or uuid4().hex, None, location, uuid4().hex[:8])
+        compaction = Compaction(id or uuid4().hex, None, location, uuid4().hex[:8])
         with self._database.write() as conn:
-            if books.clock(conn)[2] != location:
-                books.remember_archive(conn, location)
-            base = books.begin(conn, id=begun.id, kind=kind, started_at=now, location=location, run_id=run_id)
-            attempts.begin(conn, begun.name, begun.id, now, now + _in_micros(LEASE))
-        return replace(begun, base=base)
+            if catalog.clock(conn)[2] != location:
+                catalog.remember_archive(conn, location)
+            base = catalog.begin(conn, id=compaction.id, kind=kind, started_at=now, location=location, run_id=run_id)
+            attempts.begin(conn, compaction.name, compaction.id, now, now + _in_micros(LEASE_DURATION))
+        return replace(compaction, base=base)
 
-    def still_at_work(self, compaction: Compaction) -> None:
-        """To be said again before :data:`LEASE` is over."""
+    def renew_lease(self, compaction: Compaction) -> None:
+        """Extend the lease of the attempt by :data:`LEASE_DURATION`."""
         with self._database.write(alone=False) as conn:
-            attempts.extend(conn, compaction.name, self._now() + _in_micros(LEASE))
+            attempts.extend(conn, compaction.name, self._now() + _in_micros(LEASE_DURATION))
 
     def abandon(self, compaction: Compaction) -> None:
-        """It is over, and has removed whatever of it does not count."""
+        """Forget an attempt that has ended and removed its uncommitted files."""
         with self._database.write() as conn:
             attempts.end(conn, compaction.name)
-            books.drop(conn, compaction.id)
+            catalog.drop(conn, compaction.id)
 
-    def since(self, compaction: Compaction) -> Since | None:
-        """None where it can no longer be committed at all."""
+    def later_commits(self, compaction: Compaction) -> LaterCommits | None:
+        """The commits since the compaction began; None if the compaction can no longer be committed."""
         with self._database.read() as conn:
-            found = books.since(conn, compaction.id)
-            if found is None or not attempts.is_open(conn, compaction.name):
+            newer = catalog.commits_since(conn, compaction.id)
+            if newer is None or not attempts.is_open(conn, compaction.name):
                 return None
-            added, removed = books.changes(conn, found[1])
-        return Since(found[0], tuple(map(_file, added)), frozenset(removed))
+            added, removed = catalog.changes(conn, newer[1])
+        return LaterCommits(newer[0], tuple(map(_file, added)), frozenset(removed))
 
-    def moved(self, compaction: Compaction, since: Since) -> Compaction:
-        """The same as if it had begun after those. Only for who knows that they have nothing to do with it."""
+    def rebase(self, compaction: Compaction, since: LaterCommits) -> Compaction:
+        """The compaction based on those commits. The caller has checked that they do not conflict with it."""
         with self._database.write() as conn:
-            books.move(conn, compaction.id, since.head)
+            catalog.rebase(conn, compaction.id, since.head)
         return replace(compaction, base=since.head)
 
     def commit(
@@ -262,15 +277,15 @@ class Archive:
         leaves_work: bool = False,
         within: Callable[[Transaction], None] | None = None,
     ) -> None:
-        """Have ``added`` count and ``removed`` (paths) no longer, and mark what is archived up to which load.
+        """Add and remove (by path) files of the archive, and mark up to which load days and roots are archived.
 
-        All of it or, if another commit came since the compaction began, or it was given up, nothing: then
-        :class:`ArchiveMoved`. What ``leaves_work`` in its folder has to say :meth:`abandon` once that is removed.
-        ``within`` is done in the same transaction.
+        One transaction, in which ``within`` is called too. If there is a newer commit than the compaction's base, or
+        the attempt was abandoned, nothing changes: :class:`ArchiveMoved`. With ``leaves_work`` the caller still has
+        files in its folder, and calls :meth:`abandon` once it has removed them.
         """
-        sealed, unusable = self._sealed(added)
+        with_sha256, unusable = self._with_sha256(added)
         with self._database.write() as conn:
-            holds = books.commit(
+            is_committed = catalog.commit(
                 conn,
                 id=compaction.id,
                 attempt=compaction.name,
@@ -283,103 +298,112 @@ class Archive:
                 days={day_number(day): upto for day, upto in (days or {}).items()},
                 roots=roots or {},
             )
-            if not holds:
+            if not is_committed:
                 raise ArchiveMoved(compaction.id)
             if unusable is not None:
                 raise unusable
-            evidence.write_commit(conn, compaction.id, books.kind_of(conn, compaction.id), rows, sealed, removed)
+            evidence.write_commit(conn, compaction.id, catalog.kind_of(conn, compaction.id), rows, with_sha256, removed)
             if within is not None:
                 within(conn)
 
-    def _sealed(self, added: Sequence[ArchiveFile]) -> tuple[list[dict[str, Any]], ArchiveUnusable | None]:
-        """The files with the SHA-256 of their bytes, each read once, however often others commit first.
+    def _with_sha256(self, added: Sequence[ArchiveFile]) -> tuple[list[dict[str, Any]], ArchiveUnusable | None]:
+        """The files with the SHA-256 of their bytes. Each is read once, however often other commits come first.
 
-        None of them has it where only Spark reads and writes at the location. A file that cannot be read is an error
-        only for who may still commit: one that was given up may have lost its files.
+        The hashes are None where only Spark can read the location. A file that cannot be read is an error only if the
+        attempt can still be committed: the files of an abandoned one may be gone.
         """
         try:
-            files = self.files() if added else None
+            files = self.storage() if added else None
         except ArchiveUnusable:
             return [{**_row(file), "sha256": None} for file in added], None
         try:
             for file in added:
-                if file.path not in self._seals and files is not None:
-                    self._seals[file.path] = files.sha256(file.path)
+                if file.path not in self._sha256s and files is not None:
+                    self._sha256s[file.path] = files.sha256(file.path)
         except ArchiveUnusable as unusable:
             return [], unusable
-        return [{**_row(file), "sha256": self._seals[file.path]} for file in added], None
+        return [{**_row(file), "sha256": self._sha256s[file.path]} for file in added], None
 
-    def committed(self, id: str) -> bool:
-        """Whether a compaction of that id holds already: one that is repeated has nothing to do."""
+    def is_committed(self, id: str) -> bool:
+        """Whether a compaction of that id is committed: then repeating it has nothing to do."""
         with self._database.read() as conn:
-            return books.is_committed(conn, id)
+            return catalog.is_committed(conn, id)
 
     def marks(self) -> tuple[dict[date, int], dict[bytes, int]]:
-        """Up to which load each day is archived, and each root (by its key) that was archived by itself."""
+        """Up to which load each day is archived, and each root (by its key) that was archived on its own."""
         with self._database.read() as conn:
-            days, roots = books.marks(conn)
-        return {day_of(day): upto for day, upto in days.items()}, roots
+            days, roots = catalog.marks(conn)
+        return {day_from_number(day): upto for day, upto in days.items()}, roots
 
-    def fresh_days(self, upto: int) -> dict[date, int]:
-        """The days with hot rows, of loads up to ``upto``, that are in no archive; how many each."""
+    def unarchived_days(self, upto: int) -> dict[date, int]:
+        """The number of hot rows of loads up to ``upto`` that are not archived, by day."""
         with self._database.read() as conn:
-            return {day_of(day): count for day, count in books.fresh_days(conn, upto).items()}
+            return {day_from_number(day): count for day, count in catalog.unarchived_days(conn, upto).items()}
 
-    def history(self, limit: int = 100) -> list[Committed]:
-        """What was committed, the newest first."""
+    def history(self, limit: int = 100) -> list[CommittedCompaction]:
+        """The commits, the newest first."""
         with self._database.read() as conn:
-            return [_committed(row) for row in books.compactions(conn, limit)]
+            return [_committed(row) for row in catalog.compactions(conn, limit)]
 
     def expire(self, *, now: datetime | None = None, chunk: int = 5_000) -> int:
-        """Delete the hot rows that are in the archive and past their time; how many. Others stay, however old."""
+        """Delete the hot rows that are archived and past their time to live; returns how many.
+
+        A row that is not archived stays, however old it is.
+        """
         moment = self._now() if now is None else micros_of(now)
         total, after, more = 0, b"", True
         while more:
-            # Looked for without the writers' lock: it may take a look at every hot row to find that none is due.
+            # Searched without the write lock: it may take a scan of all hot rows to find that none has expired.
             with self._database.read() as conn:
-                last, more = books.overdue(conn, moment, chunk, after)
-            if last is None:
+                last_key, more = catalog.next_expiry_range(conn, moment, chunk, after)
+            if last_key is None:
                 break
             with self._database.write() as conn:
-                total += books.expire(conn, moment, after, last)
-            after = last
+                total += catalog.expire(conn, moment, after, last_key)
+            after = last_key
         return total
 
-    def remove_strays(self, *, grace: timedelta = _GRACE, files: Listing | None = None) -> int:
-        """Delete what attempts have left that were given up, and files that left the archive; how many files."""
+    def remove_stray_files(self, *, grace: timedelta = _RETIRED_FILE_GRACE, files: FileLister | None = None) -> int:
+        """Delete files of abandoned attempts, and files that left the archive ``grace`` ago; returns how many."""
         now = self._now()
         with self._database.read() as conn:
-            over = attempts.any_over(conn, now)
-            retired = books.retired(conn, now - _in_micros(grace))
+            over = attempts.any_to_clean_up(conn, now)
+            retired = catalog.retired(conn, now - _in_micros(grace))
         if not over and not retired:
             return 0
-        files = files or self.files()
+        files = files or self.storage()
         strays, work = self._strays(files, now) if over else ([], [])
-        gone = files.remove([*strays, *retired])
+        removed = files.remove([*strays, *retired])
         files.remove(work)
         with self._database.write() as conn:
-            books.forget_files(conn, retired)
-            attempts.forget(conn, attempts.given_up(conn), now - _in_micros(_LONGEST))
-        return gone
+            catalog.forget_files(conn, retired)
+            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_ABANDONED_KEPT_FOR))
+        return removed
 
-    def _strays(self, files: Listing, now: int) -> tuple[list[str], list[str]]:
-        """Files that no commit names and none will, and folders of work that is over."""
-        with self._database.write() as conn:  # first in the books: what can still be committed keeps its files
+    def _strays(self, files: FileLister, now: int) -> tuple[list[str], list[str]]:
+        """Files that no commit names or will name, and folders of attempts that have ended."""
+        with (
+            self._database.write() as conn
+        ):  # first in the catalog: an attempt that can still be committed keeps its files
             attempts.give_up(conn, now)
-        # The books are read after the files are listed: what was committed in between is in them.
-        listed = files.listed(KINDS)
+        # The catalog is read after the files are listed: it then has what was committed in between.
+        listed = files.list_files(KINDS)
         with self._database.read() as conn:
-            unknown = set(listed) - books.known(conn, listed)
-            over, at_work = attempts.given_up(conn), attempts.still_open(conn)
-            committed = books.committed(conn, {*map(_id_in, unknown), *over.values()})
+            unknown = set(listed) - catalog.known_paths(conn, listed)
+            abandoned, open_attempts = attempts.given_up_attempts(conn), attempts.open_attempts(conn)
+            committed = catalog.committed_ids(conn, {*map(_id_in, unknown), *abandoned.values()})
         strays = [
             path
             for path in sorted(unknown)
-            if _name_in(path) not in at_work and ({_name_in(path), _id_in(path)} & {*over, *committed})
+            if _name_in(path) not in open_attempts and ({_name_in(path), _id_in(path)} & {*abandoned, *committed})
         ]
-        alone = {*over.values()} - {*at_work.values()}
-        work = [f"{WORK}/{name.replace('-', '/')}" for name, id in over.items() if id not in alone]
-        return strays, sorted([*work, *(f"{WORK}/{id}" for id in alone)])
+        without_open_attempt = {*abandoned.values()} - {*open_attempts.values()}
+        folders = [
+            f"{WORK_FOLDER}/{name.replace('-', '/')}"
+            for name, id in abandoned.items()
+            if id not in without_open_attempt
+        ]
+        return strays, sorted([*folders, *(f"{WORK_FOLDER}/{id}" for id in without_open_attempt)])
 
 
 def _id_in(path: str) -> str:
@@ -401,7 +425,9 @@ def _in_micros(span: timedelta) -> int:
 
 
 def _file(row: Mapping[Any, Any]) -> ArchiveFile:
-    return ArchiveFile(row["path"], row["kind"], day_of(row["day"]), row["rows"], bytes(row["digest"]), row["bytes"])
+    return ArchiveFile(
+        row["path"], row["kind"], day_from_number(row["day"]), row["rows"], bytes(row["digest"]), row["bytes"]
+    )
 
 
 def _row(file: ArchiveFile) -> dict[str, Any]:
@@ -416,8 +442,8 @@ def _row(file: ArchiveFile) -> dict[str, Any]:
     }
 
 
-def _committed(row: Mapping[Any, Any]) -> Committed:
-    return Committed(
+def _committed(row: Mapping[Any, Any]) -> CommittedCompaction:
+    return CommittedCompaction(
         row["id"],
         row["kind"],
         from_micros(row["started_at"]),

@@ -1,12 +1,12 @@
-"""From an attempt to a commit, or to nothing at all."""
+"""Takes an attempt at a compaction to its commit, or discards it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveMoved, ArchiveUnusable
-from headwater.records.archive.leases import at_work
-from headwater.records.compaction.archive_attempt import Attempt, Manner, PutAway
+from headwater.records.archive.leases import lease_renewal
+from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,90 +17,92 @@ if TYPE_CHECKING:
     from headwater.records.archive.archive import Archive, Compaction
     from headwater.store.engine.database import Transaction
 
-TRIES = 20
-"""Commits of others, of the same roots, that one lets pass before it gives up."""
+MAX_COMMIT_TRIES = 20
+"""How many conflicting commits of other processes a compaction starts over for before it gives up."""
 COMMITTING, CLEARING = "Committing", "Removing what is no longer needed"
 
 
-def try_to_commit(
+def try_commit(
     spark: SparkSession,
     archive: Archive,
     compaction: Compaction,
-    manner: Manner,
-    put_away: Callable[[Attempt], PutAway],
+    options: CompactionOptions,
+    archive_records: Callable[[ArchiveAttempt], AttemptResult],
     *,
     days: Mapping[date, int] | None = None,
-    within: Callable[[Transaction, PutAway], None],
-) -> PutAway | None:
-    """None where what somebody else has committed concerns it: then one begins again, from what the archive has become.
+    within: Callable[[Transaction, AttemptResult], None],
+) -> AttemptResult | None:
+    """Write and commit. None if a commit of another process conflicts: the caller then starts over from the new head.
 
-    ``within`` is done in the transaction of the commit.
+    ``within`` is called in the transaction of the commit.
     """
-    attempt = Attempt(spark, archive, compaction, manner)
+    attempt = ArchiveAttempt(spark, archive, compaction, options)
 
-    def commit(compaction: Compaction, put: PutAway) -> None:
+    def commit(compaction: Compaction, result: AttemptResult) -> None:
         archive.commit(
             compaction,
-            added=put.added,
-            removed=put.removed,
+            added=result.added,
+            removed=result.removed,
             days=days,
-            rows=put.archived,
-            digest=put.digest,
+            rows=result.archived,
+            digest=result.digest,
             leaves_work=True,
-            within=lambda conn: within(conn, put),
+            within=lambda conn: within(conn, result),
         )
 
     try:
-        with at_work(archive, compaction):
-            put = _made(archive, compaction, lambda: put_away(attempt))
-            manner.say(COMMITTING)
-            _commit_after_others(archive, compaction, attempt, put, commit)
+        with lease_renewal(archive, compaction):
+            result = _archive_records(archive, compaction, lambda: archive_records(attempt))
+            options.on_progress(COMMITTING)
+            _commit_after_others(archive, compaction, attempt, result, commit)
     except ArchiveMoved:
         _discard(archive, compaction, attempt)
         return None
     except BaseException:
         _discard(archive, compaction, attempt)
         raise
-    manner.say(CLEARING)
+    options.on_progress(CLEARING)
     attempt.clear()
     archive.abandon(compaction)
-    archive.remove_strays(files=attempt.place)
-    return put
+    archive.remove_stray_files(files=attempt.place)
+    return result
 
 
-def _made(archive: Archive, compaction: Compaction, put_away: Callable[[], PutAway]) -> PutAway:
+def _archive_records(
+    archive: Archive, compaction: Compaction, archive_records: Callable[[], AttemptResult]
+) -> AttemptResult:
     try:
-        return put_away()
+        return archive_records()
     except Exception as error:
         if archive.head() == compaction.base:
             raise
-        # What one reads goes away under one's hands when somebody else has committed.
+        # Another process has committed: files that this one was reading may be gone.
         raise ArchiveMoved(compaction.id) from error
 
 
 def _commit_after_others(
     archive: Archive,
     compaction: Compaction,
-    attempt: Attempt,
-    put: PutAway,
-    commit: Callable[[Compaction, PutAway], None],
+    attempt: ArchiveAttempt,
+    result: AttemptResult,
+    commit: Callable[[Compaction, AttemptResult], None],
 ) -> None:
-    """Hours of work are not thrown away for commits that have nothing to do with it: it is committed after those."""
+    """Commits that do not conflict cost no work: the compaction is committed after them."""
     while True:
         try:
-            return commit(compaction, put)
+            return commit(compaction, result)
         except ArchiveMoved:
-            since = archive.since(compaction)
-            if since is None or attempt.concerns(since, put):
+            since = archive.later_commits(compaction)
+            if since is None or attempt.conflicts_with(since, result):
                 raise
-            compaction = archive.moved(compaction, since)
+            compaction = archive.rebase(compaction, since)
 
 
-def _discard(archive: Archive, compaction: Compaction, attempt: Attempt) -> None:
-    if not archive.committed(compaction.id):
+def _discard(archive: Archive, compaction: Compaction, attempt: ArchiveAttempt) -> None:
+    if not archive.is_committed(compaction.id):
         attempt.discard()
         archive.abandon(compaction)
 
 
-def too_busy() -> ArchiveUnusable:
-    return ArchiveUnusable(f"Others committed to the archive {TRIES} times while this was at work. Try again.")
+def too_many_commits() -> ArchiveUnusable:
+    return ArchiveUnusable(f"{MAX_COMMIT_TRIES} conflicting commits came first. Try again.")

@@ -1,4 +1,4 @@
-"""Saying that one is at work on the archive, for as long as one is."""
+"""Renews the lease of a compaction for as long as its process works on it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from headwater.errors import StoreError
-from headwater.records.archive.archive import LEASE, Archive, Compaction
+from headwater.records.archive.archive import LEASE_DURATION, Archive, Compaction
 
-_EVERY = LEASE.total_seconds() / 6
-"""Seconds: a store may not answer for a while."""
+_INTERVAL = LEASE_DURATION.total_seconds() / 6
+"""Seconds between renewals: the store may not answer for a while."""
 
 
 @contextmanager
-def at_work(archive: Archive, compaction: Compaction) -> Iterator[None]:
-    over = threading.Event()
+def lease_renewal(archive: Archive, compaction: Compaction) -> Iterator[None]:
+    ended = threading.Event()
 
-    def say_so() -> None:
-        while not over.wait(_EVERY):
-            # A store that does not answer is told of by whoever works with it.
+    def renew() -> None:
+        while not ended.wait(_INTERVAL):
+            # If the store does not answer, the code that works with it reports that.
             with suppress(StoreError):
-                archive.still_at_work(compaction)
+                archive.renew_lease(compaction)
 
-    saying = threading.Thread(target=say_so, daemon=True)
-    saying.start()
+    renewing = threading.Thread(target=renew, daemon=True)
+    renewing.start()
     try:
         yield
     finally:
-        over.set()
-        saying.join()
+        ended.set()
+        renewing.join()

@@ -1,4 +1,4 @@
-"""Fresh records go into the archive: one attempt, from a frame of records to the files that a commit can name."""
+"""One attempt to archive records: from a DataFrame of them to the files that a commit can name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveUnusable
-from headwater.records.archive.archive import JSONL, RECORDS, TRACES, Archive, ArchiveFile, Compaction, Since
+from headwater.model.record_schema import LINE_STEP, TRACE_FLAGS
+from headwater.records.archive.archive import JSONL, RECORDS, TRACES, Archive, ArchiveFile, Compaction, LaterCommits
 from headwater.records.archive.files import content_digest
-from headwater.records.compaction.hadoop_fs import Place, Scratch
-from headwater.records.compaction.merging import Merge, Old
-from headwater.records.compaction.writing import Writer, read
-from headwater.records.tracing.kernel import Finish
-from headwater.records.tracing.spark_traces import BIG, RECORD_COLUMNS, traces
+from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
+from headwater.records.compaction.merging import ArchiveMerge, ReplacedFiles
+from headwater.records.compaction.writing import ArchiveWriter, read
+from headwater.records.tracing.kernel import FinalStep
+from headwater.records.tracing.spark_traces import BIG_ROOT, RECORD_COLUMNS, trace_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,23 +21,24 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    Say = Callable[[str], object]
-
-_LINE_STEP = ("root_id", "parent_id", "parent_ids", "action_taken", "recordedAt", "storage_location", "node_id")
+    OnProgress = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How to go about it. ``say`` is told what is being done."""
+class CompactionOptions:
+    """Options of one compaction. ``on_progress`` receives the name of each phase.
 
-    big: int = BIG
+    ``big``: the number of records above which a root is traced by joins.
+    """
+
+    big: int = BIG_ROOT
     jsonl: bool = False
-    say: Say = lambda _: None
+    on_progress: OnProgress = lambda _: None
 
 
 @dataclass(frozen=True)
-class PutAway:
-    """What a commit needs, and what there is to tell of it."""
+class AttemptResult:
+    """What an attempt has written: the input of the commit, and the counts of its report."""
 
     added: list[ArchiveFile] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -48,96 +50,98 @@ class PutAway:
     rebuilt: int = 0
     digest: bytes = bytes(16)
     source_checksum: str | None = None
-    """Of what was read, by who read it."""
+    """The checksum of the source, computed by its reader."""
 
 
-class Attempt:
-    """To put fresh records away. It is thrown away whole, or committed whole."""
+class ArchiveAttempt:
+    """Archives new records; it is committed or discarded as a whole."""
 
-    def __init__(self, spark: SparkSession, archive: Archive, compaction: Compaction, manner: Manner) -> None:
-        self.place = Place(spark, compaction.location)
-        self._writer = Writer(self.place, compaction)
-        self.scratch = Scratch(self.place, f"{compaction.folder}/scratch")
-        self._merge = Merge(self.place, self.scratch, archive)
-        self._manner = manner
+    def __init__(
+        self, spark: SparkSession, archive: Archive, compaction: Compaction, options: CompactionOptions
+    ) -> None:
+        self.place = HadoopFolder(spark, compaction.location)
+        self._writer = ArchiveWriter(self.place, compaction)
+        self.scratch = ScratchFolder(self.place, f"{compaction.folder}/scratch")
+        self._merge = ArchiveMerge(self.place, self.scratch, archive)
+        self._options = options
         self._roots: DataFrame | None = None
 
-    def put_away(self, fresh: DataFrame, expected: int, now: datetime) -> PutAway:
-        """``fresh``: the columns of the archive and the day; ``expected``: how many rows it has to have."""
-        self._manner.say("Reading the records")
-        if self._merge.live(RECORDS):
-            fresh = self.scratch.kept(fresh)
-        sorted_out = self._merge.sorted_out(fresh)
-        records = self._writer.write(RECORDS, sorted_out.new)
+    def archive_records(self, fresh: DataFrame, expected: int, now: datetime) -> AttemptResult:
+        """Write files of ``fresh``, which has the columns of the archive, the day, and ``expected`` rows."""
+        self._options.on_progress("Reading the records")
+        if self._merge.live_files(RECORDS):
+            fresh = self.scratch.materialize(fresh)
+        split = self._merge.split_new(fresh)
+        records = self._writer.write(RECORDS, split.new)
         archived = sum(file.rows for file in records)
-        if archived + sorted_out.there != expected:
+        if archived + split.there != expected:
             raise ArchiveUnusable(
-                f"{expected} records were to be archived, and {archived} were read that are new and "
-                f"{sorted_out.there} that are there already. Nothing was committed."
+                f"{expected} records were to be archived; {archived} new ones were read, and {split.there} that are "
+                "archived already. Nothing was committed."
             )
         removed: list[str] = []
         leaves = rebuilt = 0
         if records:
-            self._manner.say("Tracing")
+            self._options.on_progress("Tracing")
             new = read(self.place, RECORDS, [file.path for file in records])
             roots = self._roots = new.select("root_id").distinct()
             whole, rows = new.select(*RECORD_COLUMNS), archived
-            if sorted_out.archived is not None:
-                roots = self.scratch.kept(roots)
-                before = self.scratch.kept(sorted_out.archived.join(roots, "root_id", "left_semi"))
+            if split.archived is not None:
+                roots = self.scratch.materialize(roots)
+                before = self.scratch.materialize(split.archived.join(roots, "root_id", "left_semi"))
                 rebuilt = before.select("root_id").distinct().count()
                 whole, rows = whole.unionByName(before), rows + before.count()
-            finish = Finish(now, self.place.location)
-            traced = traces(whole, rows, finish, self._manner.big, self.scratch)
+            finish = FinalStep(now, self.place.location)
+            traced = trace_records(whole, rows, finish, self._options.big, self.scratch)
             leaves, removed = self._write_traces(traced, roots, rebuilt > 0)
-        return PutAway(
+        return AttemptResult(
             added=self._writer.added,
             removed=removed,
             read=expected,
             archived=archived,
-            already_there=sorted_out.there,
+            already_there=split.there,
             traces=leaves,
             rebuilt=rebuilt,
             digest=content_digest(file.digest for file in records),
         )
 
     def _write_traces(self, traced: DataFrame, roots: DataFrame, rebuilt: bool) -> tuple[int, list[str]]:
-        """How many there are of these roots, and the files that they take the place of."""
-        lines = self._manner.jsonl or bool(self._merge.live(JSONL))
+        """Write the traces of ``roots``; returns their number, and the paths of the files that they replace."""
+        lines = self._options.jsonl or bool(self._merge.live_files(JSONL))
         if lines:
-            traced = self.scratch.kept(traced)
+            traced = self.scratch.materialize(traced)
         removed: list[str] = []
-        staying = 0
+        kept_rows = 0
         for kind in (TRACES, JSONL) if lines else (TRACES,):
-            self._manner.say("Writing the traces" if kind == TRACES else "Writing the lines of JSON")
-            rows = traced if kind == TRACES else _as_lines(traced)
-            old = self._merge.replaced(kind, roots) if rebuilt else Old()
-            if old.staying is not None:
-                kept = self.scratch.kept(old.staying)
-                staying += kept.count() if kind == TRACES else 0
+            self._options.on_progress("Writing the traces" if kind == TRACES else "Writing the lines of JSON")
+            rows = traced if kind == TRACES else _json_lines(traced)
+            replaced = self._merge.files_to_replace(kind, roots) if rebuilt else ReplacedFiles()
+            if replaced.kept_rows is not None:
+                kept = self.scratch.materialize(replaced.kept_rows)
+                kept_rows += kept.count() if kind == TRACES else 0
                 rows = rows.unionByName(kept)
-            removed += old.paths
+            removed += replaced.paths
             self._writer.write(kind, rows)
-        return sum(file.rows for file in self._writer.added if file.kind == TRACES) - staying, removed
+        return sum(file.rows for file in self._writer.added if file.kind == TRACES) - kept_rows, removed
 
-    def concerns(self, since: Since, put: PutAway) -> bool:
-        """Whether this would have come out otherwise, had it begun after what others have committed since.
+    def conflicts_with(self, later: LaterCommits, result: AttemptResult) -> bool:
+        """Whether the attempt's result would differ if it had begun after the later commits.
 
-        It was made of the records of its roots, and of the files that it takes the place of. A file that others have
-        replaced is one of these if it held a trace of its roots, and so theirs need not be read.
+        It depends on the records of its roots and on the files that it replaces. A file that others replaced is among
+        these if it held a trace of its roots, so the traces that others wrote need not be read.
         """
-        if not since.removed.isdisjoint(put.removed):
+        if not later.removed.isdisjoint(result.removed):
             return True
         if self._roots is None:
             return False
-        kinds = {file.kind for file in since.added}
-        if JSONL in kinds and not any(file.kind == JSONL for file in put.added):
-            return True  # lines of JSON are asked for from now on, and these have none
-        records = [file.path for file in since.added if file.kind == RECORDS]
+        kinds = {file.kind for file in later.added}
+        if JSONL in kinds and not any(file.kind == JSONL for file in result.added):
+            return True  # the archive now has lines of JSON, and this attempt wrote none
+        records = [file.path for file in later.added if file.kind == RECORDS]
         if not records:
             return False
-        theirs = read(self.place, RECORDS, records).select("root_id")
-        return not theirs.join(self._roots, "root_id", "left_semi").isEmpty()
+        their_roots = read(self.place, RECORDS, records).select("root_id")
+        return not their_roots.join(self._roots, "root_id", "left_semi").isEmpty()
 
     def discard(self) -> None:
         self._writer.discard()
@@ -146,16 +150,15 @@ class Attempt:
         self._writer.clear()
 
 
-def _as_lines(traced: DataFrame) -> DataFrame:
-    """One line of JSON a leaf, in the words of the records themselves."""
+def _json_lines(traced: DataFrame) -> DataFrame:
+    """One line of JSON for each leaf, with the field names of the records."""
     from pyspark.sql import functions as F
 
     steps = F.transform(
         "lineage",
         lambda step: F.struct(
-            *(F.col("root_id") if name == "root_id" else step[name].alias(name) for name in _LINE_STEP)
+            *(F.col("root_id") if name == "root_id" else step[name].alias(name) for name in LINE_STEP)
         ),
     )
-    flags = ("orphans", "cycle", "conflicts", "complete")
-    line = F.to_json(F.struct("record_id", "root_id", steps.alias("lineage"), *flags))
+    line = F.to_json(F.struct("record_id", "root_id", steps.alias("lineage"), *TRACE_FLAGS))
     return traced.select(line.alias("value"), "day")

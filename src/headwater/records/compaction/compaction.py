@@ -1,7 +1,7 @@
-"""Compaction: hot records that are in no archive yet go into it, by Spark, in one commit.
+"""Compaction: Spark archives the hot records that are not archived yet, in one commit.
 
-Two at once do no harm: of two that concern the same roots the one whose commit comes second begins again from what the
-archive is then. One that is killed leaves files that no commit names, and a later one removes them.
+Several may run at once: of two with the same roots the one that commits second starts over from the new state of the
+archive. A compaction that is killed leaves files that no commit names, and a later one removes them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from headwater.errors import ArchiveUnusable
+from headwater.model.record_schema import ARCHIVED, DAY, names_of
 from headwater.records.archive.archive import Archive, Compaction, day_number
-from headwater.records.archive.attempts import TRIES, too_busy, try_to_commit
-from headwater.records.compaction.archive_attempt import Attempt, Manner, PutAway
-from headwater.records.compaction.events import Telling, hot_table
-from headwater.records.compaction.hot_source import hot_records
-from headwater.records.compaction.reaching import address_of
-from headwater.records.compaction.result import Compacted, told
+from headwater.records.archive.attempts import MAX_COMMIT_TRIES, too_many_commits, try_commit
+from headwater.records.compaction.archive_attempt import ArchiveAttempt, AttemptResult, CompactionOptions
+from headwater.records.compaction.events import CompactionRun, hot_table_dataset
+from headwater.records.compaction.hot_source import hot_records, hot_scan
+from headwater.records.compaction.result import CompactionResult, compaction_result
 from headwater.records.compaction.spark_sessions import ledger_session
-from headwater.store.records.scan import Scan
+from headwater.store.records.scan import HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from headwater.store.store import Store
 
-_ROWS_A_PART = 250_000
+_ROWS_PER_PARTITION = 250_000
 
 
 def compact(
@@ -40,132 +40,131 @@ def compact(
     archive: str | None = None,
     day: date | None = None,
     everything: bool = False,
-    manner: Manner | None = None,
+    options: CompactionOptions | None = None,
     now: datetime | None = None,
-) -> Compacted:
-    """Archive the hot records of all days that are over (UTC), of one ``day``, or of ``everything``; then let those
-    expire that are archived and past their time."""
-    manner = manner or Manner()
+) -> CompactionResult:
+    """Archive the hot records of all past days (UTC), of one ``day``, or of ``everything``; then delete hot records
+    that are archived and past their time to live."""
+    options = options or CompactionOptions()
     books = Archive(store._database, archive)
     session = ledger_session(spark)
-    moment = now or datetime.now(UTC)
-    wanted = _Wanted(moment, day, everything)
-    done = _Compaction(store, session, books, wanted, manner).run()
-    return replace(done, expired=books.expire(now=moment))
+    now_utc = now or datetime.now(UTC)
+    selection = _DaySelection(now_utc, day, everything)
+    result = _CompactionJob(store, session, books, selection, options).run()
+    return replace(result, expired=books.expire(now=now_utc))
 
 
 def expire(store: Store, *, archive: str | None = None, now: datetime | None = None) -> int:
-    """Delete the hot rows that are archived and past their time; how many."""
+    """Delete the hot rows that are archived and past their time to live; returns how many."""
     return Archive(store._database, archive).expire(now=now)
 
 
-class _Wanted:
+class _DaySelection:
     def __init__(self, now: datetime, day: date | None, everything: bool) -> None:
         self.now = now
         self._day = day
         self._everything = everything
 
-    def of(self, days: Mapping[date, int]) -> dict[date, int]:
-        return {day: rows for day, rows in days.items() if self._wants(day)}
+    def select(self, days: Mapping[date, int]) -> dict[date, int]:
+        return {day: rows for day, rows in days.items() if self._selects(day)}
 
-    def _wants(self, day: date) -> bool:
+    def _selects(self, day: date) -> bool:
         if self._day is not None:
             return day == self._day
         return self._everything or day < self.now.astimezone(UTC).date()
 
 
-class _Compaction:
-    def __init__(self, store: Store, spark: SparkSession, archive: Archive, wanted: _Wanted, manner: Manner) -> None:
+class _CompactionJob:
+    def __init__(
+        self, store: Store, spark: SparkSession, archive: Archive, selection: _DaySelection, options: CompactionOptions
+    ) -> None:
         self._store = store
         self._spark = spark
         self._archive = archive
-        self._wanted = wanted
-        self._manner = manner
+        self._selection = selection
+        self._options = options
         self._database = store._database
 
-    def run(self) -> Compacted:
-        telling: Telling | None = None
+    def run(self) -> CompactionResult:
+        run: CompactionRun | None = None
         compaction: Compaction | None = None
         try:
-            for _ in range(TRIES):
+            for _ in range(MAX_COMMIT_TRIES):
                 seen, upto = self._archive.head(), self._archive.watermark()
-                days = self._wanted.of(self._archive.fresh_days(upto))
+                days = self._selection.select(self._archive.unarchived_days(upto))
                 if not days:
-                    return self._nothing(telling)
-                if telling is None:
-                    telling = self._telling()
-                    telling.started()
-                compaction = self._archive.begin("compaction", run_id=telling.run_id)
+                    return self._nothing(run)
+                if run is None:
+                    run = self._new_run()
+                    run.emit_start()
+                compaction = self._archive.begin("compaction", run_id=run.run_id)
                 if compaction.base != seen:
                     self._archive.abandon(compaction)
-                    continue  # what was counted is not what it would begin from
-                put = self._once(compaction, days, upto, telling)
+                    continue  # a commit came after the count
+                put = self._attempt(compaction, days, upto, run)
                 if put is not None:
-                    return told(compaction, telling.run_id, tuple(sorted(days)), put)
-            raise too_busy()
+                    return compaction_result(compaction, run.run_id, tuple(sorted(days)), put)
+            raise too_many_commits()
         except BaseException as error:
-            # What fails after the commit, like removing old files, takes nothing back.
-            if telling is not None and not (compaction and self._archive.committed(compaction.id)):
-                telling.failed(error)
+            # A failure after the commit, such as in removing old files, does not undo the commit.
+            if run is not None and not (compaction and self._archive.is_committed(compaction.id)):
+                run.emit_fail(error)
             raise
 
-    def _once(self, compaction: Compaction, days: Mapping[date, int], upto: int, telling: Telling) -> PutAway | None:
+    def _attempt(
+        self, compaction: Compaction, days: Mapping[date, int], upto: int, run: CompactionRun
+    ) -> AttemptResult | None:
         expected = sum(days.values())
 
-        scan = Scan(*address_of(self._database), upto=upto, days=tuple(sorted(map(day_number, days))))
+        scan = hot_scan(self._database, upto, days=tuple(sorted(map(day_number, days))))
 
-        def put_away(attempt: Attempt) -> PutAway:
-            # Beside Spark, by another way to the same rows: what they were is not said by who has to archive them.
+        def archive_records(attempt: ArchiveAttempt) -> AttemptResult:
+            # Read beside Spark, by another path: the checksum must not come from the code that archives the rows.
             with ThreadPoolExecutor(1) as beside:
                 checksum = beside.submit(scan.checksum)
-                put = attempt.put_away(self._fresh(scan, expected), expected, self._wanted.now)
-                rows, hashed = checksum.result()
-            if rows != expected:
-                raise ArchiveUnusable(f"{expected} records were to be archived, and {rows} are there. Try again.")
-            return replace(put, source_checksum=f"sha256-records:{hashed}")
+                result = attempt.archive_records(
+                    self._unarchived_records(scan, expected), expected, self._selection.now
+                )
+                row_count, hashed = checksum.result()
+            if row_count != expected:
+                raise ArchiveUnusable(
+                    f"{expected} records were to be archived, and the store has {row_count}. Try again."
+                )
+            return replace(result, source_checksum=f"sha256-records:{hashed}")
 
-        return try_to_commit(
+        return try_commit(
             self._spark,
             self._archive,
             compaction,
-            self._manner,
-            put_away,
+            self._options,
+            archive_records,
             days=dict.fromkeys(days, upto),
-            within=lambda conn, put: telling.completed(put, conn),
+            within=lambda conn, result: run.emit_complete(result, conn),
         )
 
-    def _fresh(self, scan: Scan, expected: int) -> DataFrame:
+    def _unarchived_records(self, scan: HotScan, expected: int) -> DataFrame:
         tasks = self._spark.sparkContext.defaultParallelism
-        hot = hot_records(self._spark, scan, max(tasks, -(-expected // _ROWS_A_PART)))
-        return as_recorded(hot)
+        hot = hot_records(self._spark, scan, max(tasks, -(-expected // _ROWS_PER_PARTITION)))
+        return to_archive_columns(hot)
 
-    def _telling(self) -> Telling:
-        settings = {"big": self._manner.big, "jsonl": self._manner.jsonl}
-        source, location = hot_table(self._database), self._archive.location
-        return Telling(self._store, str(uuid4()), "records.compact", source, location, settings)
+    def _new_run(self) -> CompactionRun:
+        settings = {"big": self._options.big, "jsonl": self._options.jsonl}
+        source, location = hot_table_dataset(self._database), self._archive.location
+        return CompactionRun(self._store, str(uuid4()), "records.compact", source, location, settings)
 
-    def _nothing(self, telling: Telling | None) -> Compacted:
-        """Somebody else may have done it while this was at work."""
-        nothing = PutAway()
-        if telling is not None:
-            telling.completed(nothing)
-        run_id = None if telling is None else telling.run_id
-        return told(Compaction("", None, self._archive.location), run_id, (), nothing)
+    def _nothing(self, run: CompactionRun | None) -> CompactionResult:
+        """The result of a compaction without records; another process may have archived them meanwhile."""
+        nothing = AttemptResult()
+        if run is not None:
+            run.emit_complete(nothing)
+        run_id = None if run is None else run.run_id
+        return compaction_result(Compaction("", None, self._archive.location), run_id, (), nothing)
 
 
-def as_recorded(hot: DataFrame) -> DataFrame:
-    """Rows as the hot table has them, with the columns of the archive."""
+def to_archive_columns(hot: DataFrame) -> DataFrame:
+    """Rows of a scan of the hot table, with the columns of the archive."""
     from pyspark.sql import functions as F
 
-    return hot.select(
-        "root_id",
-        "node_id",
-        "parent_ids",
-        "action_taken",
-        "storage_location",
-        F.unix_seconds("recorded_at").alias("recordedAt"),
-        "recorded_at",
-        "digest",
-        "load",
-        F.date_from_unix_date("day").alias("day"),
-    )
+    computed = {"recordedAt": F.unix_seconds("recorded_at"), "day": F.date_from_unix_date("day")}
+    columns = names_of((*ARCHIVED, DAY))
+    return hot.select(*(computed[name].alias(name) if name in computed else F.col(name) for name in columns))

@@ -1,4 +1,4 @@
-"""A compaction as a run in the lineage graph: OpenLineage events, with the account of its records."""
+"""A compaction as a run in the lineage graph: its OpenLineage events, with the ledger of its records."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from headwater.model.ledger import Ledger, SourceLedger
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical, digest_of
 from headwater.records.archive.archive import RECORDS, TRACES, ArchiveFile
-from headwater.records.tracing.spark_traces import RECORDED, TRACED
+from headwater.records.tracing.spark_traces import RECORD_SCHEMA, TRACE_SCHEMA
 from headwater.store.fold.ingest import ingest_events
 from headwater.store.fold.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headwater.records.compaction.archive_attempt import PutAway
+    from headwater.records.compaction.archive_attempt import AttemptResult
     from headwater.store.engine.database import Database, Transaction
     from headwater.store.store import Store
 
@@ -32,40 +32,41 @@ _PRODUCER = "urn:headwater:records"
 _RUN_SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 
 
-def hot_table(database: Database) -> Dataset:
-    """By the names that OpenLineage has for tables of a database."""
+def hot_table_dataset(database: Database) -> Dataset:
+    """The hot table, named as OpenLineage names tables of a database."""
     url = database.url
     if database.is_sqlite:
         return Dataset("sqlite", f"{database.file}/record_hot")
     return Dataset(f"postgres://{url.host or 'localhost'}:{url.port or 5432}", f"{url.database}.public.record_hot")
 
 
-def folder(location: str, below: str = "") -> Dataset:
+def folder_dataset(location: str, below: str = "") -> Dataset:
     scheme, _, rest = location.partition("://") if "://" in location else ("file", "", location)
     host, _, path = rest.partition("/")
     name = f"{path}/{below}".rstrip("/")
     return Dataset(f"{scheme}://{host}", name) if host else Dataset("file", f"/{name}")
 
 
-def checksum_of(files: Iterable[ArchiveFile], kind: str) -> str:
-    """Of the files of a kind: which they are and what they hold, as it was read back."""
-    told = sorted([file.path, file.rows, file.bytes, file.digest.hex()] for file in files if file.kind == kind)
-    return f"sha256-digests:{sha256(canonical(told).encode()).hexdigest()}"
+def files_checksum(files: Iterable[ArchiveFile], kind: str) -> str:
+    """A checksum of the files of a kind: their paths, sizes and content digests, as they were read back."""
+    entries = sorted([file.path, file.rows, file.bytes, file.digest.hex()] for file in files if file.kind == kind)
+    return f"sha256-digests:{sha256(canonical(entries).encode()).hexdigest()}"
 
 
 @cache
-def own_code() -> dict[str, str]:
-    """Ours, by its version and the text of all its modules that have to do with records."""
+def ledger_code() -> dict[str, str]:
+    """The version of headwater, and a hash over the source of all its modules of the record ledger."""
     package, hashed = Path(__file__).parents[2], sha256()
-    store = [*(package / "store" / "records").rglob("*.py"), package / "store" / "schema" / "record_tables.py"]
-    for file in sorted([*(package / "records").rglob("*.py"), *store]):
+    others = [package / "store" / "schema" / "record_tables.py", package / "model" / "record_schema.py"]
+    folders = package / "records", package / "store" / "records"
+    for file in sorted([*others, *(file for folder in folders for file in folder.rglob("*.py"))]):
         hashed.update(f"{file.relative_to(package)}\0".encode() + file.read_bytes() + b"\0")
     return {"package": "headwater", "version": __version__, "text": f"sha256:{hashed.hexdigest()}"}
 
 
 @dataclass(frozen=True)
-class Telling:
-    """Tells the store of one run."""
+class CompactionRun:
+    """Emits the events of one compaction to the store."""
 
     store: Store
     run_id: str
@@ -74,19 +75,19 @@ class Telling:
     location: str
     settings: Mapping[str, Any]
 
-    def started(self) -> None:
+    def emit_start(self) -> None:
         self.store.ingest(self._event("START", {}, inputs=[self.source], outputs=[]))
 
-    def completed(self, put: PutAway, conn: Transaction | None = None) -> None:
-        """Given the transaction that makes the files count, in that one: the run has ended if and only if they do."""
-        counts = (put.read, put.archived, put.already_there, put.refused)
+    def emit_complete(self, result: AttemptResult, conn: Transaction | None = None) -> None:
+        """With ``conn`` in the transaction of the commit: the run is complete if and only if its files count."""
+        counts = (result.read, result.archived, result.already_there, result.refused)
         ledger = Ledger((SourceLedger(str(self.source), *counts),))
-        outputs = [folder(self.location, kind) for kind in (RECORDS, TRACES)]
+        outputs = [folder_dataset(self.location, kind) for kind in (RECORDS, TRACES)]
         manifest = {
-            **self._known(),
-            "inputChecksums": {} if put.source_checksum is None else {str(self.source): put.source_checksum},
+            **self._manifest_base(),
+            "inputChecksums": {} if result.source_checksum is None else {str(self.source): result.source_checksum},
             "outputChecksums": {
-                str(output): checksum_of(put.added, kind)
+                str(output): files_checksum(result.added, kind)
                 for output, kind in zip(outputs, (RECORDS, TRACES), strict=True)
             },
         }
@@ -97,17 +98,22 @@ class Telling:
         else:
             ingest_events(conn, Memory(), [(read_event(event), self.store._actor)], self.store._max_direct_edges)
 
-    def failed(self, error: BaseException) -> None:
+    def emit_fail(self, error: BaseException) -> None:
         message = {"message": str(error)[:10_000] or type(error).__name__, "programmingLanguage": "PYTHON"}
-        without = {str(self.source): "the run failed before what it read was known"}
-        manifest = {**self._known(), "inputChecksums": {}, "outputChecksums": {}, "withoutChecksum": without}
+        no_checksum = {str(self.source): "the run failed before what it read was known"}
+        manifest = {
+            **self._manifest_base(),
+            "inputChecksums": {},
+            "outputChecksums": {},
+            "withoutChecksum": no_checksum,
+        }
         facets = {"errorMessage": message, MANIFEST_FACET: manifest}
         self.store.ingest(self._event("FAIL", facets, inputs=[self.source], outputs=[]))
 
-    def _known(self) -> dict[str, Any]:
-        """What a run can be told by, whatever becomes of it: its settings, the code, and what it makes of what."""
-        config, code = dict(self.settings), own_code()
-        design = {"job": self.job, "reads": str(self.source), "records": RECORDED, "traces": TRACED}
+    def _manifest_base(self) -> dict[str, Any]:
+        """The parts of the manifest that do not depend on the outcome: settings, code and design, with their hashes."""
+        config, code = dict(self.settings), ledger_code()
+        design = {"job": self.job, "reads": str(self.source), "records": RECORD_SCHEMA, "traces": TRACE_SCHEMA}
         return {
             "configHash": digest_of(config),
             "config": config,
@@ -119,16 +125,16 @@ class Telling:
     def _event(
         self, state: str, facets: Mapping[str, Any], *, inputs: list[Dataset], outputs: list[Dataset]
     ) -> dict[str, Any]:
-        signed = {
-            name: {"_producer": _PRODUCER, "_schemaURL": schema_url(name), **told} for name, told in facets.items()
+        with_producer = {
+            name: {"_producer": _PRODUCER, "_schemaURL": schema_url(name), **facet} for name, facet in facets.items()
         }
         return {
             "eventType": state,
             "eventTime": datetime.now(UTC).isoformat(),
-            "run": {"runId": self.run_id, "facets": signed},
+            "run": {"runId": self.run_id, "facets": with_producer},
             "job": {"namespace": os.environ.get("HEADWATER_NAMESPACE") or "default", "name": self.job},
-            "inputs": [{"namespace": each.namespace, "name": each.name} for each in inputs],
-            "outputs": [{"namespace": each.namespace, "name": each.name} for each in outputs],
+            "inputs": [{"namespace": dataset.namespace, "name": dataset.name} for dataset in inputs],
+            "outputs": [{"namespace": dataset.namespace, "name": dataset.name} for dataset in outputs],
             "producer": _PRODUCER,
             "schemaURL": _RUN_SCHEMA,
         }

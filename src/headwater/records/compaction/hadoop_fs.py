@@ -1,4 +1,4 @@
-"""Folders on whatever file system Spark writes to, by Hadoop's hands: files listed, renamed, kept and removed."""
+"""A folder on any file system that Spark writes to, through Hadoop's API: lists, renames, syncs and removes files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater.records.archive.syncing import sync_files
+from headwater.records.archive.files import fsync_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def absolute(location: str) -> str:
-    """A path of this machine is made whole; a URI stays."""
+def absolute_location(location: str) -> str:
+    """A local path made absolute; a URI as it is."""
     return location if "://" in location else str(Path(location.removeprefix("file:")).absolute())
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A file: its path below the folder that was asked for, and its size."""
+class HadoopFile:
+    """A file: its path below the listed folder, and its size."""
 
     path: str
     bytes: int
 
 
-class Place:
+class HadoopFolder:
     """Paths are relative to ``location``, which is a path or a URI."""
 
     def __init__(self, spark: SparkSession, location: str) -> None:
@@ -36,20 +36,20 @@ class Place:
         jvm: Any = spark._jvm
         self._path = jvm.org.apache.hadoop.fs.Path
         session: Any = spark._jsparkSession
-        # A plain path is one of this machine, whatever Spark's own default file system is.
+        # A plain path is local, whatever Spark's default file system is.
         self._root = self._path(self.location if "://" in self.location else f"file://{self.location}")
         system = self._root.getFileSystem(session.sessionState().newHadoopConf())
-        # Hadoop puts a hidden file with checksums beside each local one, which nobody else would look after.
+        # Hadoop's local file system adds a hidden checksum file to each file, which nothing else would remove.
         self._system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
 
-    def full(self, path: str) -> str:
+    def full_path(self, path: str) -> str:
         return str(self._at(path).toString())
 
-    def files(self, folder: str) -> list[Found]:
-        """All below the folder that are not hidden, by path. One that somebody removes meanwhile may be missing."""
+    def files(self, folder: str) -> list[HadoopFile]:
+        """All files below the folder that are not hidden, by path. One that is removed meanwhile may be missing."""
         return sorted(self._below(self._at(folder), ""), key=lambda file: file.path)
 
-    def _below(self, folder: Any, prefix: str) -> Iterator[Found]:
+    def _below(self, folder: Any, prefix: str) -> Iterator[HadoopFile]:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
         try:
@@ -65,46 +65,46 @@ class Place:
             if entry.isDirectory():
                 yield from self._below(entry.getPath(), f"{prefix}{name}/")
             else:
-                yield Found(f"{prefix}{name}", int(entry.getLen()))
+                yield HadoopFile(f"{prefix}{name}", int(entry.getLen()))
 
-    def listed(self, kinds: Sequence[str]) -> list[str]:
-        """All files below the folders of these kinds, whether or not they count."""
+    def list_files(self, kinds: Sequence[str]) -> list[str]:
+        """All files below the folders of these kinds, whether or not a commit names them."""
         return [f"{kind}/{file.path}" for kind in kinds for file in self.files(kind)]
 
     def rename(self, path: str, to: str) -> None:
         target = self._at(to)
         self._system.mkdirs(target.getParent())
         if not self._system.rename(self._at(path), target):
-            raise OSError(f"{self.full(path)} cannot be renamed to {to}")
+            raise OSError(f"{self.full_path(path)} cannot be renamed to {to}")
 
     def sync(self, paths: Iterable[str]) -> None:
-        """Have files on disk, where that is one of this machine; others have them safe when they have them."""
+        """Sync local files to disk; other file systems return from a write when the file is durable."""
         if str(self._root.toUri().getScheme()) == "file":
-            sync_files(str(self._root.toUri().getPath()), paths)
+            fsync_files(str(self._root.toUri().getPath()), paths)
 
     def remove(self, paths: Iterable[str]) -> int:
-        """Files, and folders with all there is in them; how many there were."""
+        """Remove files, and folders with their contents; returns how many of the paths existed."""
         return sum(bool(self._system.delete(self._at(path), True)) for path in paths)
 
     def _at(self, path: str) -> Any:
         return self._path(self._root, path)
 
 
-class Scratch:
-    """Frames that were computed once: as Parquet, so that no executor has to remember them.
+class ScratchFolder:
+    """Intermediate DataFrames, stored as Parquet.
 
-    Steps that build on each other would otherwise be computed again and again, and what executors keep is gone with
-    them.
+    Without it, steps that build on each other would be computed again and again; Spark's cache would be lost with its
+    executors.
     """
 
-    def __init__(self, place: Place, folder: str) -> None:
+    def __init__(self, place: HadoopFolder, folder: str) -> None:
         self._place = place
         self._folder = folder
         self._count = 0
 
-    def kept(self, frame: DataFrame) -> DataFrame:
-        """The same rows, read from where they have just been written to."""
+    def materialize(self, frame: DataFrame) -> DataFrame:
+        """Write the frame, and return one that reads the written rows."""
         self._count += 1
-        there = self._place.full(f"{self._folder}/{self._count}")
-        frame.write.mode("overwrite").parquet(there)
-        return self._place.spark.read.schema(frame.schema).parquet(there)
+        path = self._place.full_path(f"{self._folder}/{self._count}")
+        frame.write.mode("overwrite").parquet(path)
+        return self._place.spark.read.schema(frame.schema).parquet(path)

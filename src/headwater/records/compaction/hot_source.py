@@ -1,6 +1,6 @@
-"""The hot table as a DataFrame: a Python data source that gives Arrow batches, and no JDBC jar.
+"""The hot table as a DataFrame: a Python data source that yields Arrow batches, without a JDBC jar.
 
-Spark 3.5 has no such sources: there the same reader runs as a function over the numbers of the parts.
+Spark 3.5 has no Python data sources: there the same reader runs as a function over the numbers of the key ranges.
 """
 
 from __future__ import annotations
@@ -8,18 +8,31 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from headwater.records.compaction.shipping import ship
-from headwater.store.records.scan import SCHEMA, Scan
+from headwater.errors import ArchiveUnusable
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.store.records.scan import SCHEMA, HotScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from headwater.store.engine.database import Database
 
-def hot_records(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
-    """Root by root within a partition, whole roots in each."""
-    ship()
+
+def hot_scan(database: Database, upto: int, *, days: tuple[int, ...] = (), archived_too: bool = False) -> HotScan:
+    """A scan that other processes can run too, with the address by which they reach the store."""
+    if not database.is_sqlite:
+        address = database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        return HotScan(address, False, upto, days, archived_too)
+    if database.file is None:
+        raise ArchiveUnusable("A store in memory cannot be read from other processes: its records stay where they are.")
+    return HotScan(str(database.file), True, upto, days, archived_too)
+
+
+def hot_records(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
+    """The rows of a scan in ``parts`` partitions, each with whole roots, ordered by root."""
+    register_shipped_modules()
     try:
         import pyspark.sql.datasource  # noqa: F401 (Spark 4 and later)
     except ImportError:
@@ -27,7 +40,7 @@ def hot_records(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
     return _by_source(spark, scan, parts)
 
 
-def _by_function(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
+def _by_function(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
     ranges = scan.ranges(parts)
 
     def read(batches: Iterator[Any]) -> Iterator[Any]:
@@ -38,11 +51,11 @@ def _by_function(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
     return spark.range(0, parts, 1, parts).mapInArrow(read, SCHEMA)
 
 
-def _by_source(spark: SparkSession, scan: Scan, parts: int) -> DataFrame:
-    """The address is part of the class and no option: options are shown in plans, and it may hold a password."""
+def _by_source(spark: SparkSession, scan: HotScan, parts: int) -> DataFrame:
+    """The address is part of the class, not an option: plans show options, and it may hold a password."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-    # A name of its own for each scan: whoever reads at the same time in the same session has another source.
+    # A name of its own for each scan: two reads at the same time in one session need two sources.
     source_name = f"headwater_hot_{sha256(repr((scan, parts)).encode()).hexdigest()[:12]}"
 
     class HotReader(DataSourceReader):

@@ -1,7 +1,7 @@
-"""Fresh records and what the archive already holds of their roots: what is new, and which files have to be replaced.
+"""Merges new records with the archive: which records it does not have yet, and which of its files are replaced.
 
-A root that is archived already is rebuilt whole, from the archived records and the fresh ones; the files that hold its
-old traces are written anew without them. No other file is touched, and no other column of it is read than the roots.
+A root that is archived already is rebuilt from its archived and its new records; the files with its old traces are
+rewritten without them. Other files are not touched, and only their column of roots is read.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headwater.model.record_schema import IDENTITY
 from headwater.model.records import key_of_id
 from headwater.records.archive.archive import JSONL, RECORDS, Archive, ArchiveFile
-from headwater.records.compaction.writing import ROOTS, read
+from headwater.records.compaction.writing import ROOT_EXPRESSIONS, read
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS, TRACE_COLUMNS
 
 if TYPE_CHECKING:
@@ -19,82 +20,83 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Place, Scratch
+    from headwater.records.compaction.hadoop_fs import HadoopFolder, ScratchFolder
 
-_SAME = ["root_id", "node_id", "digest"]
-_FEW = 1_000
-"""Roots that are looked for in the books before files are opened: of many there is something in nearly every file."""
+_MAX_LOOKED_UP_ROOTS = 1_000
+"""Up to this many roots the catalog is asked which files may hold them: of more, nearly every file holds one."""
 
 
 @dataclass(frozen=True)
-class Fresh:
-    """``new`` are the records that the archive does not have, ``archived`` all that it has of their roots."""
+class RecordSplit:
+    """``new`` are the records that the archive does not have, ``archived`` all archived records of their roots."""
 
     new: DataFrame
     there: int
-    """How many were in the archive already."""
+    """The number of records that are archived already."""
     archived: DataFrame | None
 
 
 @dataclass(frozen=True)
-class Old:
-    """Files of one kind that hold traces which have to go, and the rows in them that have to stay."""
+class ReplacedFiles:
+    """Files of one kind with outdated traces, and the rows in them that stay."""
 
     paths: Sequence[str] = ()
-    staying: DataFrame | None = None
+    kept_rows: DataFrame | None = None
 
 
 @dataclass
-class Merge:
-    """Of one compaction, with the archive as it was when that began."""
+class ArchiveMerge:
+    """The merge of one compaction, with the archive as it was when the compaction began."""
 
-    place: Place
-    scratch: Scratch
+    place: HadoopFolder
+    scratch: ScratchFolder
     archive: Archive
     _live: dict[str, list[ArchiveFile]] = field(default_factory=dict)
 
-    def live(self, kind: str) -> list[ArchiveFile]:
+    def live_files(self, kind: str) -> list[ArchiveFile]:
         if kind not in self._live:
-            self._live[kind] = self.archive.live(kind)
+            self._live[kind] = self.archive.live_files(kind)
         return self._live[kind]
 
-    def sorted_out(self, fresh: DataFrame) -> Fresh:
-        """``fresh`` is evaluated more than once. It may hold a record twice, or one that is archived."""
-        holding = self._holding(RECORDS, fresh.select("root_id").distinct()) if self.live(RECORDS) else []
-        if not holding:
-            return Fresh(fresh, 0, None)
+    def split_new(self, fresh: DataFrame) -> RecordSplit:
+        """Split ``fresh``, which may contain archived records. It is evaluated more than once."""
+        paths = self._files_with_roots(RECORDS, fresh.select("root_id").distinct()) if self.live_files(RECORDS) else []
+        if not paths:
+            return RecordSplit(fresh, 0, None)
         roots = fresh.select("root_id").distinct()
-        archived = self.scratch.kept(read(self.place, RECORDS, holding).join(roots, "root_id", "left_semi"))
-        known = archived.select(*_SAME)
-        there = fresh.join(known, _SAME, "left_semi").count()
-        new = fresh.join(known, _SAME, "left_anti").select(*RECORD_COLUMNS, "day")
-        return Fresh(new, there, archived.select(*RECORD_COLUMNS))
+        archived = self.scratch.materialize(read(self.place, RECORDS, paths).join(roots, "root_id", "left_semi"))
+        archived_identities = archived.select(*IDENTITY)
+        there = fresh.join(archived_identities, IDENTITY, "left_semi").count()
+        new = fresh.join(archived_identities, IDENTITY, "left_anti").select(*RECORD_COLUMNS, "day")
+        return RecordSplit(new, there, archived.select(*RECORD_COLUMNS))
 
-    def replaced(self, kind: str, roots: DataFrame) -> Old:
-        """What has to be written anew when these roots are."""
-        holding = self._holding(kind, roots) if self.live(kind) else []
-        if not holding:
-            return Old()
+    def files_to_replace(self, kind: str, roots: DataFrame) -> ReplacedFiles:
+        """The files that are replaced when these roots are rebuilt."""
+        paths = self._files_with_roots(kind, roots) if self.live_files(kind) else []
+        if not paths:
+            return ReplacedFiles()
         from pyspark.sql import functions as F
 
-        rows = read(self.place, kind, holding)
+        rows = read(self.place, kind, paths)
         columns = ["value"] if kind == JSONL else list(TRACE_COLUMNS)
-        named = rows.withColumn("_root", F.expr(ROOTS[kind]))
-        staying = named.join(roots.toDF("_root"), "_root", "left_anti").select(*columns, "day")
-        return Old(holding, staying)
+        rows_with_root = rows.withColumn("_root", F.expr(ROOT_EXPRESSIONS[kind]))
+        kept_rows = rows_with_root.join(roots.toDF("_root"), "_root", "left_anti").select(*columns, "day")
+        return ReplacedFiles(paths, kept_rows)
 
-    def _holding(self, kind: str, roots: DataFrame) -> list[str]:
-        """The live files that hold one of these roots."""
+    def _files_with_roots(self, kind: str, roots: DataFrame) -> list[str]:
+        """The paths of the archive's files that hold one of these roots."""
         from pyspark.sql import functions as F
 
-        files = self.live(kind)
-        few = [row[0] for row in roots.limit(_FEW + 1).collect()]
-        if len(few) <= _FEW:
-            files = self.archive.holding(files, [key_of_id(root) for root in few])
+        files = self.live_files(kind)
+        some_roots = [row[0] for row in roots.limit(_MAX_LOOKED_UP_ROOTS + 1).collect()]
+        if len(some_roots) <= _MAX_LOOKED_UP_ROOTS:
+            files = self.archive.files_that_may_hold(files, [key_of_id(root) for root in some_roots])
         if not files:
             return []
         rows = read(self.place, kind, [file.path for file in files])
-        named = rows.select(F.expr(ROOTS[kind]).alias("root_id"), F.col("_metadata.file_name").alias("file"))
-        found = named.join(roots.toDF("root_id"), "root_id", "left_semi").select("file").distinct().collect()
-        names = {row.file for row in found}
+        rows_with_root = rows.select(
+            F.expr(ROOT_EXPRESSIONS[kind]).alias("root_id"), F.col("_metadata.file_name").alias("file")
+        )
+        matches = rows_with_root.join(roots.toDF("root_id"), "root_id", "left_semi").select("file").distinct().collect()
+        names = {row.file for row in matches}
         return [file.path for file in files if file.path.rpartition("/")[2] in names]

@@ -1,4 +1,4 @@
-"""What a compaction answers."""
+"""The result of a compaction."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headwater.records.archive.archive import Compaction
-    from headwater.records.compaction.archive_attempt import PutAway
+    from headwater.records.compaction.archive_attempt import AttemptResult
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """``read`` = ``archived`` + ``already_there`` + ``refused``, or nothing would have been committed."""
+class CompactionResult:
+    """A commit requires ``read`` = ``archived`` + ``already_there`` + ``refused``."""
 
     id: str | None
-    """None where there was nothing to do."""
+    """None if there was nothing to archive."""
     run_id: str | None
     location: str
     days: tuple[date, ...]
@@ -26,7 +26,7 @@ class Compacted:
     refused: int
     traces: int
     rebuilt: int
-    """Roots that were archived before, and are whole again with what came late."""
+    """The number of roots that were archived before and were rebuilt with their late records."""
     digest: str
     expired: int = 0
 
@@ -34,17 +34,19 @@ class Compacted:
         return {**asdict(self), "days": [day.isoformat() for day in self.days]}
 
 
-def told(compaction: Compaction, run_id: str | None, days: tuple[date, ...], put: PutAway) -> Compacted:
-    return Compacted(
+def compaction_result(
+    compaction: Compaction, run_id: str | None, days: tuple[date, ...], result: AttemptResult
+) -> CompactionResult:
+    return CompactionResult(
         id=compaction.id or None,
         run_id=run_id,
         location=compaction.location,
         days=days,
-        read=put.read,
-        archived=put.archived,
-        already_there=put.already_there,
-        refused=put.refused,
-        traces=put.traces,
-        rebuilt=put.rebuilt,
-        digest=put.digest.hex(),
+        read=result.read,
+        archived=result.archived,
+        already_there=result.already_there,
+        refused=result.refused,
+        traces=result.traces,
+        rebuilt=result.rebuilt,
+        digest=result.digest.hex(),
     )

@@ -1,12 +1,13 @@
-"""Executors have no headwater: what runs there is sent along with the task, by value."""
+"""Ships modules to executors, where headwater is not installed: cloudpickle sends their code with each task."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-SENT = (
+SHIPPED_MODULES = (
     "headwater.formats.openlineage.text",
+    "headwater.model.record_schema",
     "headwater.model.records",
     "headwater.records.tracing.components",
     "headwater.records.executor",
@@ -17,13 +18,13 @@ SENT = (
     "headwater.records.tracing.walks",
     "headwater.store.records.scan",
 )
-"""They import nothing of ours but each other."""
+"""They import nothing of headwater but each other."""
 
 
-def ship() -> None:
-    """From here on, what these modules hold is pickled whole and not by its name."""
+def register_shipped_modules() -> None:
+    """Have cloudpickle send the functions and classes of these modules by value, not by name."""
     from pyspark import cloudpickle
 
-    by_value: Any = cloudpickle.register_pickle_by_value
-    for name in SENT:
-        by_value(import_module(name))
+    register: Any = cloudpickle.register_pickle_by_value
+    for name in SHIPPED_MODULES:
+        register(import_module(name))

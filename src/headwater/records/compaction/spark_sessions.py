@@ -1,4 +1,4 @@
-"""A Spark session as the archive needs it, beside whatever session there is: its settings are left alone."""
+"""A Spark session with the settings that the archive needs; the settings of the caller's session stay as they are."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
-    # Spark would write a form of its own, without a zone, that others read as nanoseconds.
+    # Spark's default is a legacy type without a time zone, which other readers take for nanoseconds.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Days are written side by side; else every task sorted its rows by day first.
+    # Days are written in parallel; otherwise every task would sort its rows by day first.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
     "spark.sql.adaptive.enabled": "true",
@@ -24,12 +24,12 @@ _SETTINGS = {
 
 
 def ledger_session(spark: SparkSession) -> SparkSession:
-    """Of the same application."""
+    """A new session of the same Spark application."""
     session = spark.newSession()
-    set_up(session)
+    configure_session(session)
     return session
 
 
-def set_up(session: SparkSession) -> None:
+def configure_session(session: SparkSession) -> None:
     for name, value in _SETTINGS.items():
         session.conf.set(name, value)

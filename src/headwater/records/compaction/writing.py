@@ -1,7 +1,7 @@
-"""Files of the archive as Spark writes them: first where nobody looks, then under their names, then read back.
+"""Writes files of the archive with Spark: into a temporary folder, then under their names, and then reads them back.
 
-What is read back from the files has to be what was handed to the writer: as many rows, and the same sums over hashes of
-all their columns. Until a commit names them the files count for nothing.
+The rows that are read back must equal those that were written: as many rows, and the same sums over hashes of all
+columns. The files become part of the archive only by a commit.
 """
 
 from __future__ import annotations
@@ -11,155 +11,155 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import ArchiveUnusable
-from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK, ArchiveFile, Compaction, FileKeys
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.file_totals import TALLY, put_together, tallied
-from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORDED, TRACE_COLUMNS, TRACED
+from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK_FOLDER, ArchiveFile, Compaction, FileKeys
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.file_totals import TOTALS_SCHEMA, merge_totals, total_files
+from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORD_SCHEMA, TRACE_COLUMNS, TRACE_SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import Column, DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Place
+    from headwater.records.compaction.hadoop_fs import HadoopFolder
 
 COLUMNS: dict[str, Sequence[str]] = {RECORDS: RECORD_COLUMNS, TRACES: TRACE_COLUMNS, JSONL: ("value",)}
-SCHEMAS = {RECORDS: RECORDED, TRACES: TRACED, JSONL: "value string, day date"}
-ROOTS = {RECORDS: "root_id", TRACES: "root_id", JSONL: "get_json_object(value, '$.root_id')"}
-"""Whose root a row is of."""
-_LOW = 0xFFFFFFFF
+SCHEMAS = {RECORDS: RECORD_SCHEMA, TRACES: TRACE_SCHEMA, JSONL: "value string, day date"}
+ROOT_EXPRESSIONS = {RECORDS: "root_id", TRACES: "root_id", JSONL: "get_json_object(value, '$.root_id')"}
+"""The expression for the root of a row."""
+_LOW_HALF = 0xFFFFFFFF
 _DIGESTS = {
     RECORDS: "digest",
-    # A trace is known by its root, its leaf and the nodes on the way.
+    # A trace is identified by its root, its leaf and the nodes of its lineage.
     TRACES: r"unhex(substring(sha2(concat_ws('\n', root_id, record_id, lineage.node_id), 256), 1, 32))",
     JSONL: "unhex(substring(sha2(value, 256), 1, 32))",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """Of rows, in whatever order: how many, and the two halves of their hashes added up."""
+class RowSums:
+    """The number of rows, and the sums of the two halves of their hashes: independent of their order."""
 
     rows: int
     high: int
     low: int
 
 
-def summing(kind: str) -> list[Column]:
-    """The aggregates that make :class:`Sums` of rows of that kind, with their day."""
+def sum_aggregates(kind: str) -> list[Column]:
+    """The aggregates that compute :class:`RowSums` of rows of that kind."""
     from pyspark.sql import functions as F
 
     return [
         F.count(F.lit(1)).alias("rows"),
         *(
             F.coalesce(F.sum(half), F.lit(0)).alias(name)
-            for name, half in zip(("high", "low"), _halves(kind), strict=True)
+            for name, half in zip(("high", "low"), _hash_halves(kind), strict=True)
         ),
     ]
 
 
-def _halves(kind: str) -> tuple[Column, Column]:
+def _hash_halves(kind: str) -> tuple[Column, Column]:
     from pyspark.sql import functions as F
 
-    # Sums of halves cannot leave the range of a long below two thousand million rows.
+    # The sum of halves stays in the range of a long up to two billion rows.
     hashed = F.xxhash64("day", *COLUMNS[kind])
-    return F.shiftright(hashed, 32), hashed.bitwiseAND(F.lit(_LOW))
+    return F.shiftright(hashed, 32), hashed.bitwiseAND(F.lit(_LOW_HALF))
 
 
-class Writer:
-    """Of one compaction."""
+class ArchiveWriter:
+    """Writes the files of one compaction."""
 
-    def __init__(self, place: Place, compaction: Compaction) -> None:
+    def __init__(self, place: HadoopFolder, compaction: Compaction) -> None:
         self._place = place
         self._compaction = compaction
         self._renamed: list[str] = []
         self.added: list[ArchiveFile] = []
 
     def write(self, kind: str, frame: DataFrame) -> list[ArchiveFile]:
-        """Rows with their ``day``; they are evaluated once. Verified, but not committed."""
+        """Write rows with their ``day``, which are evaluated once, and verify the files. Nothing is committed."""
         from pyspark.sql import Observation
 
-        seen = Observation()
+        observation = Observation()
         staged = f"{self._compaction.folder}/{kind}"
-        rows = frame.select("day", *COLUMNS[kind]).observe(seen, *summing(kind))
+        rows = frame.select("day", *COLUMNS[kind]).observe(observation, *sum_aggregates(kind))
         writer = rows.write.partitionBy("day")
-        writer.text(self._place.full(staged)) if kind == JSONL else writer.parquet(self._place.full(staged))
-        handed = Sums(**{"rows": 0, "high": 0, "low": 0, **seen.get})
-        sizes = self._named(kind, staged)
-        files = self._read_back(kind, handed, sizes)
+        writer.text(self._place.full_path(staged)) if kind == JSONL else writer.parquet(self._place.full_path(staged))
+        written = RowSums(**{"rows": 0, "high": 0, "low": 0, **observation.get})
+        sizes = self._publish(kind, staged)
+        files = self._read_back(kind, written, sizes)
         self.added += files
         return files
 
-    def _named(self, kind: str, staged: str) -> dict[str, tuple[date, int]]:
-        """Each file under its name in the archive, and on disk; its day and size."""
-        named = {}
+    def _publish(self, kind: str, staged: str) -> dict[str, tuple[date, int]]:
+        """Move each file to its name in the archive and sync it; returns day and size by path."""
+        published = {}
         for number, file in enumerate(self._place.files(staged), start=len(self._renamed)):
             folder = file.path.split("/")[0]
             day = date.fromisoformat(folder.removeprefix("day="))
             path = self._compaction.path(kind, day, number)
             self._renamed.append(path)
             self._place.rename(f"{staged}/{file.path}", path)
-            named[path] = day, file.bytes
-        self._place.sync(named)
-        return named
+            published[path] = day, file.bytes
+        self._place.sync(published)
+        return published
 
-    def _read_back(self, kind: str, handed: Sums, named: dict[str, tuple[date, int]]) -> list[ArchiveFile]:
-        tallies = tally(self._place, kind, list(named)) if named else []
-        found = Sums(*(sum(each[name] for each in tallies) for name in ("rows", "high", "low")))
-        if found != handed:
+    def _read_back(self, kind: str, written: RowSums, published: dict[str, tuple[date, int]]) -> list[ArchiveFile]:
+        totals_of_files = file_totals(self._place, kind, list(published)) if published else []
+        read_back = RowSums(*(sum(totals[name] for totals in totals_of_files) for name in ("rows", "high", "low")))
+        if read_back != written:
             raise ArchiveUnusable(
-                f"What was written to {self._place.location} is not what was to be archived: {handed.rows} rows were "
-                f"written, {found.rows} are read back{'' if found.rows != handed.rows else ', with other contents'}. "
+                f"The files at {self._place.location} differ from what was written: {written.rows} rows were written, "
+                f"{read_back.rows} were read back{'' if read_back.rows != written.rows else ' with other contents'}. "
                 "Nothing was committed."
             )
-        by_name = {path.rpartition("/")[2]: path for path in named}
+        by_name = {path.rpartition("/")[2]: path for path in published}
         files = []
-        for each in tallies:
-            path = by_name[each["file"]]
-            day, size = named[path]
-            keys = FileKeys(*(each[name] for name in ("first", "last", "roots", "nodes")))
-            files.append(ArchiveFile(path, kind, day, each["rows"], each["digest"], size, keys))
+        for totals in totals_of_files:
+            path = by_name[totals["file"]]
+            day, size = published[path]
+            keys = FileKeys(*(totals[name] for name in ("first", "last", "roots", "nodes")))
+            files.append(ArchiveFile(path, kind, day, totals["rows"], totals["digest"], size, keys))
         return sorted(files, key=lambda file: file.path)
 
     def discard(self) -> None:
-        """Nothing of it stays. Another attempt at the same may be under way."""
+        """Remove all files of the attempt. Another attempt at the same compaction may be under way."""
         self._place.remove([*self._renamed, self._compaction.folder])
 
     def clear(self) -> None:
-        """It was committed, and so no other will be."""
-        self._place.remove([f"{WORK}/{self._compaction.id}"])
+        """Remove the folder of the compaction: it is committed, so no other attempt needs it."""
+        self._place.remove([f"{WORK_FOLDER}/{self._compaction.id}"])
 
 
-def read(place: Place, kind: str, paths: Sequence[str]) -> DataFrame:
-    """Files of the archive, with their day."""
-    reader = place.spark.read.option("basePath", place.full(kind)).schema(SCHEMAS[kind])
-    full = [place.full(path) for path in paths]
+def read(place: HadoopFolder, kind: str, paths: Sequence[str]) -> DataFrame:
+    """The rows of files of the archive, with their day."""
+    reader = place.spark.read.option("basePath", place.full_path(kind)).schema(SCHEMAS[kind])
+    full = [place.full_path(path) for path in paths]
     return reader.text(full) if kind == JSONL else reader.parquet(*full)
 
 
-def tally(place: Place, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]:
-    """What each file holds, in the words of :data:`~headwater.records.executor.file_totals.TALLY`."""
+def file_totals(place: HadoopFolder, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The totals of each file: rows of :data:`~headwater.records.executor.file_totals.TOTALS_SCHEMA`."""
     from pyspark.sql import functions as F
 
-    ship()
-    high, low = _halves(kind)
+    register_shipped_modules()
+    high, low = _hash_halves(kind)
     nodes = _key("node_id") if kind == RECORDS else "cast(null as binary)"
-    told = read(place, kind, paths).select(
+    hashed_rows = read(place, kind, paths).select(
         F.col("_metadata.file_name").alias("file"),
         F.expr(_DIGESTS[kind]).alias("digest"),
         high,
         low,
-        F.expr(_key(ROOTS[kind])).alias("root_key"),
+        F.expr(_key(ROOT_EXPRESSIONS[kind])).alias("root_key"),
         F.expr(nodes).alias("node_key"),
     )
     by_file: dict[str, dict[str, Any]] = {}
-    for row in told.mapInArrow(tallied, TALLY).collect():
-        each = {name: bytes(value) if isinstance(value, bytearray) else value for name, value in row.asDict().items()}
-        before = by_file.get(row.file)
-        by_file[row.file] = each if before is None else put_together(before, each)
+    for row in hashed_rows.mapInArrow(total_files, TOTALS_SCHEMA).collect():
+        totals = {name: bytes(value) if isinstance(value, bytearray) else value for name, value in row.asDict().items()}
+        earlier_part = by_file.get(row.file)
+        by_file[row.file] = totals if earlier_part is None else merge_totals(earlier_part, totals)
     return list(by_file.values())
 
 
 def _key(name: str) -> str:
-    """As :func:`headwater.model.records.key_of_id` makes it."""
+    """The expression that computes :func:`headwater.model.records.key_of_id` in SQL."""
     return f"unhex(substring(sha2({name}, 256), 1, 32))"

@@ -1,27 +1,27 @@
-"""What files hold: how many rows, sums over them that neither order nor cutting changes, and which keys."""
+"""Totals of the archive's files: rows, sums over them that neither order nor splitting changes, and their keys."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from headwater.records.executor import bloom_filter
+from headwater.records.executor.bloom_filter import BloomFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-TALLY = (
+TOTALS_SCHEMA = (
     "file string, rows long, digest binary, high long, low long, first binary, last binary, roots binary, nodes binary"
 )
 """``digest``: the sum of the rows' digests; ``high`` and ``low``: the sums of the two halves of a hash of them;
-``first`` and ``last``: the least and the greatest key of a root; ``roots`` and ``nodes``: sieves of their keys."""
-_WORDS = 4
-_KEY = 16
+``first`` and ``last``: the least and the greatest root key; ``roots`` and ``nodes``: Bloom filters of the keys."""
+_DIGEST_WORDS = 4
+_KEY_BYTES = 16
 _MODULUS = 1 << 128
 
 
 @dataclass
-class _File:
+class _FileSums:
     rows: int = 0
     digest: int = 0
     high: int = 0
@@ -30,82 +30,96 @@ class _File:
     nodes: list[Any] = field(default_factory=list)
 
 
-def tallied(batches: Iterable[Any]) -> Iterator[Any]:
-    """Of rows (file, digest, high, low, root key, node key), a row for each file. For `mapInArrow`."""
+def total_files(batches: Iterable[Any]) -> Iterator[Any]:
+    """One row for each file, from rows (file, digest, high, low, root key, node key). For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
 
-    files: dict[str, _File] = {}
+    files: dict[str, _FileSums] = {}
     for batch in batches:
         file = batch.column(0).dictionary_encode()
-        words = _bytes(batch.column(1)).view(">u4")
+        words = _key_array(batch.column(1)).view(">u4")
         halves = [np.asarray(column, dtype=np.int64) for column in batch.columns[2:4]]
-        roots = _bytes(batch.column(4))
-        nodes = _bytes(batch.column(5)) if not batch.column(5).null_count else None
+        roots = _key_array(batch.column(4))
+        nodes = _key_array(batch.column(5)) if not batch.column(5).null_count else None
         codes = np.asarray(file.indices)
         for code, name in enumerate(file.dictionary.to_pylist()):
-            here, its = codes == code, files.setdefault(name, _File())
-            parts = words[here].sum(axis=0, dtype=np.uint64)
-            its.rows += int(here.sum())
-            its.digest += sum(int(part) << (32 * (_WORDS - 1 - place)) for place, part in enumerate(parts))
-            its.high, its.low = (
-                total + int(half[here].sum()) for total, half in zip((its.high, its.low), halves, strict=True)
+            in_file, file_sums = codes == code, files.setdefault(name, _FileSums())
+            parts = words[in_file].sum(axis=0, dtype=np.uint64)
+            file_sums.rows += int(in_file.sum())
+            file_sums.digest += sum(int(part) << (32 * (_DIGEST_WORDS - 1 - place)) for place, part in enumerate(parts))
+            file_sums.high, file_sums.low = (
+                total + int(half[in_file].sum())
+                for total, half in zip((file_sums.high, file_sums.low), halves, strict=True)
             )
-            its.roots.append(_without_repeats(roots[here]))
+            file_sums.roots.append(_drop_repeats(roots[in_file]))
             if nodes is not None:
-                its.nodes.append(nodes[here])
-    rows = [_told(name, its) for name, its in files.items()]
+                file_sums.nodes.append(nodes[in_file])
+    rows = [_totals_row(name, sums) for name, sums in files.items()]
     binary, number = pa.binary(), pa.int64()
     types = (pa.string(), number, binary, number, number, binary, binary, binary, binary)
-    names = [each.split()[0] for each in TALLY.split(", ")]
+    names = [column.split()[0] for column in TOTALS_SCHEMA.split(", ")]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     arrays = [pa.array(values, type) for values, type in zip(columns, types, strict=True)]
     yield pa.RecordBatch.from_arrays(arrays, names)
 
 
-def put_together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Of one file that was read in two pieces."""
-    sums = {name: one[name] + other[name] for name in ("rows", "high", "low")}
-    digest = (int.from_bytes(one["digest"], "big") + int.from_bytes(other["digest"], "big")) % _MODULUS
-    nodes = None if one["nodes"] is None else bloom_filter.put_together(one["nodes"], other["nodes"])
+def merge_totals(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The totals of one file that two tasks have read in parts."""
+    added = {name: one[name] + other[name] for name in ("rows", "high", "low")}
+    digest_sum = (int.from_bytes(one["digest"], "big") + int.from_bytes(other["digest"], "big")) % _MODULUS
+    nodes = None if one["nodes"] is None else _merge_filters(one["nodes"], other["nodes"])
     return {
         **one,
-        **sums,
-        "digest": digest.to_bytes(16, "big"),
+        **added,
+        "digest": digest_sum.to_bytes(16, "big"),
         "first": min(one["first"], other["first"]),
         "last": max(one["last"], other["last"]),
-        "roots": bloom_filter.put_together(one["roots"], other["roots"]),
+        "roots": _merge_filters(one["roots"], other["roots"]),
         "nodes": nodes,
     }
 
 
-def _bytes(column: Any) -> Any:
-    """Values of 16 bytes each, as the rows of an array."""
+def _merge_filters(one: bytes, other: bytes) -> bytes:
+    return BloomFilter(one).union(BloomFilter(other)).bits
+
+
+def _key_array(column: Any) -> Any:
+    """Values of 16 bytes each as the rows of an array."""
     import numpy as np
     import pyarrow as pa
 
-    fixed = column.cast(pa.binary(_KEY))
-    return np.frombuffer(fixed.buffers()[1], dtype=np.uint8).reshape(-1, _KEY)[fixed.offset :][: len(fixed)]
+    fixed = column.cast(pa.binary(_KEY_BYTES))
+    return np.frombuffer(fixed.buffers()[1], dtype=np.uint8).reshape(-1, _KEY_BYTES)[fixed.offset :][: len(fixed)]
 
 
-def _without_repeats(keys: Any) -> Any:
-    """Rows of a root mostly lie together."""
+def _drop_repeats(keys: Any) -> Any:
+    """Drops keys that equal the one before: the rows of a root are mostly adjacent."""
     import numpy as np
 
     return keys[np.append(True, (keys[1:] != keys[:-1]).any(axis=1))] if len(keys) else keys
 
 
-def _told(name: str, its: _File) -> tuple[Any, ...]:
+def _totals_row(name: str, sums: _FileSums) -> tuple[Any, ...]:
     import numpy as np
 
-    roots = np.concatenate(its.roots)
-    nodes = bloom_filter.sieve_of(np.concatenate(its.nodes)) if its.nodes else None
-    digest = (its.digest % _MODULUS).to_bytes(16, "big")
-    return (name, its.rows, digest, its.high, its.low, *_ends(roots), bloom_filter.sieve_of(roots), nodes)
+    roots = np.concatenate(sums.roots)
+    nodes = BloomFilter.of_keys(np.concatenate(sums.nodes)).bits if sums.nodes else None
+    digest = (sums.digest % _MODULUS).to_bytes(16, "big")
+    return (
+        name,
+        sums.rows,
+        digest,
+        sums.high,
+        sums.low,
+        *_least_and_greatest(roots),
+        BloomFilter.of_keys(roots).bits,
+        nodes,
+    )
 
 
-def _ends(keys: Any) -> tuple[bytes, bytes]:
-    """The least and the greatest."""
+def _least_and_greatest(keys: Any) -> tuple[bytes, bytes]:
+    """The least and the greatest key."""
     halves = keys.view(">u8").astype("u8")
     first, then = halves[:, 0], halves[:, 1]
     least, greatest = first == first.min(), first == first.max()

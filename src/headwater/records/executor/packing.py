@@ -1,4 +1,4 @@
-"""Numbers on their way to the driver: a batch of them as one value, because rows are dear in Python."""
+"""Packs pairs of numbers for the driver: a batch as one value, because rows are expensive in Python."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(batches: Iterable[Any]) -> Iterator[Any]:
-    """Two columns of numbers as the bytes of both, one row a batch. For `mapInArrow`."""
+def pack_pairs(batches: Iterable[Any]) -> Iterator[Any]:
+    """The bytes of two columns of numbers, one row for each batch. For `mapInArrow`."""
     import numpy as np
     import pyarrow as pa
 
@@ -21,7 +21,7 @@ def packed(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays([pa.array([np.concatenate(both).tobytes()], pa.binary())], ["pairs"])
 
 
-def unpacked(values: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unpack_pairs(values: Iterable[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     import numpy as np
 
     pairs = [np.frombuffer(value, dtype=np.int64).reshape(2, -1) for value in values]

@@ -1,4 +1,4 @@
-"""The links of whole roots, one root after the other, and the ways to their leaves."""
+"""Groups the links of whole roots, one root after the other, for the walk from leaves to ancestors."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
-def walked(distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """For `mapInArrow` over (root, child, parent), in which a root's rows lie together."""
+def walk_by_roots(
+    distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]],
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """For `mapInArrow` over (root, child, parent), sorted by root."""
 
     def walk(batches: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -24,28 +26,28 @@ def walked(distances: Callable[[Any, Any], Iterable[tuple[Any, Any, Any]]]) -> C
 
 
 def _roots(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The links of each root. No more is held than those of one, and the batch that goes on beyond it."""
+    """The links of each root. Memory holds the links of one root and the rest of the last batch."""
     import numpy as np
 
-    held: list[Any] = []
-    at: Any = None
+    parts: list[Any] = []
+    current_root: Any = None
     for batch in batches:
         if not batch.num_rows:
             continue
         root, *ends = (np.asarray(column, dtype=np.int64) for column in batch.columns)
         cuts = [0, *(np.flatnonzero(np.diff(root)) + 1).tolist(), len(root)]
         for begin, end in pairwise(cuts):
-            if held and root[begin] != at:
-                yield _put_together(held)
-                held = []
-            at = root[begin]
-            held.append([each[begin:end] for each in ends])
-    if held:
-        yield _put_together(held)
+            if parts and root[begin] != current_root:
+                yield _concatenate(parts)
+                parts = []
+            current_root = root[begin]
+            parts.append([column[begin:end] for column in ends])
+    if parts:
+        yield _concatenate(parts)
 
 
-def _put_together(held: list[Any]) -> tuple[Any, Any]:
+def _concatenate(parts: list[Any]) -> tuple[Any, Any]:
     import numpy as np
 
-    child, parent = (np.concatenate(parts) for parts in zip(*held, strict=True))
+    child, parent = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return child, parent

@@ -1,4 +1,4 @@
-"""From the queue to the hot rows: a batch is taken, loaded and finished, and one bad message costs only itself."""
+"""Loads batches of messages from the queue into the hot table. A message that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from headwater.model.records import Record
-from headwater.records.intake.refused_lines import is_line, records_in
-from headwater.records.intake.requests import read_document
+from headwater.records.intake.refused_lines import is_refused_line, records_of_line
+from headwater.records.intake.requests import read_record
 from headwater.store.engine.database import Database, Transaction
 from headwater.store.records import hot, queue
 from headwater.store.records.archive import next_load
-from headwater.store.records.queue import Message
+from headwater.store.records.queue import QueueMessage
 
 _SECOND = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """How messages are handled; times in microseconds."""
+class DeliveryOptions:
+    """Visibility timeout, number of tries, and time to live of hot records; times in microseconds."""
 
     visibility: int = 30 * _SECOND
     max_tries: int = 5
     ttl: int = 24 * 3600 * _SECOND
 
-    def again_at(self, now: int, tries: int) -> int:
-        """When one that failed is tried again: ever later, but no later than one that nobody gave back."""
+    def retry_at(self, now: int, tries: int) -> int:
+        """When a failed message is retried: with exponential backoff, but no later than the visibility timeout."""
         return now + min(self.visibility, _SECOND << min(tries - 1, 20))
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """``taken`` messages left the queue or will come back to it: ``loaded`` of them are hot, the others failed."""
+class LoadResult:
+    """Of ``taken`` messages ``loaded`` became hot and ``failed`` did not, of which ``dead`` are dead letters."""
 
     taken: int = 0
     loaded: int = 0
@@ -40,79 +40,85 @@ class Loaded:
     dead: int = 0
 
 
-class Loader:
-    def __init__(self, database: Database, terms: Terms, now: Callable[[], int]) -> None:
+class QueueLoader:
+    def __init__(self, database: Database, options: DeliveryOptions, now: Callable[[], int]) -> None:
         self._database = database
-        self._terms = terms
+        self._options = options
         self._now = now
 
-    def load(self, most: int, *, before: int | None = None) -> Loaded:
-        """Take up to ``most`` messages and load them. Exactly once: they leave the queue as they become hot."""
+    def load(self, limit: int, *, before: int | None = None) -> LoadResult:
+        """Load up to ``limit`` messages, each exactly once: they leave the queue in the transaction that loads them."""
         token = uuid4().hex
-        messages, hopeless = take(self._database, self._terms, queue.LOAD, token, self._now(), most, before)
+        messages, abandoned = take_messages(
+            self._database, self._options, queue.LOAD, token, self._now(), limit, before
+        )
         if not messages:
-            return Loaded(taken=hopeless, failed=hopeless, dead=hopeless)
+            return LoadResult(taken=abandoned, failed=abandoned, dead=abandoned)
         records, failures = _read(messages)
         with self._database.write() as conn:
-            held = queue.still_held(conn, [message.id for message in messages], token)
-            ready = [(message, record) for message, record in records if message.id in held]
+            still_held = queue.held_ids(conn, [message.id for message in messages], token)
+            held_records = [(message, record) for message, record in records if message.id in still_held]
             now = self._now()
-            refused = self._put(conn, [record for _, record in ready], now)
-            # A line may hold several records, and is a failure once.
-            refusals = [(ready[position][0], reason) for position, reason in refused.items()]
+            refused = self._put(conn, [record for _, record in held_records], now)
+            # A line may have several records, and fails once.
+            refusals = [(held_records[position][0], reason) for position, reason in refused.items()]
             failures += {message.id: (message, reason) for message, reason in refusals}.values()
-            failed = [(message, reason) for message, reason in failures if message.id in held]
-            done = {message.id for message, _ in ready} - {message.id for message, _ in failed}
-            queue.finish(conn, done)
-            dead = fail(conn, self._terms, failed, now)
-        return Loaded(len(messages), len(done), len(failed), dead)
+            failed = [(message, reason) for message, reason in failures if message.id in still_held]
+            loaded_ids = {message.id for message, _ in held_records} - {message.id for message, _ in failed}
+            queue.finish(conn, loaded_ids)
+            dead = fail_messages(conn, self._options, failed, now)
+        return LoadResult(len(messages), len(loaded_ids), len(failed), dead)
 
     def _put(self, conn: Transaction, records: Sequence[Record], now: int) -> dict[int, str]:
-        return hot.load(conn, records, next_load(conn), now + self._terms.ttl) if records else {}
+        return hot.load(conn, records, next_load(conn), now + self._options.ttl) if records else {}
 
 
-def take(
-    database: Database, terms: Terms, kind: str, token: str, now: int, most: int, before: int | None = None
-) -> tuple[list[Message], int]:
-    """Messages, and how many that were taken far too often and never finished became dead letters on the way."""
+def take_messages(
+    database: Database, options: DeliveryOptions, kind: str, token: str, now: int, limit: int, before: int | None = None
+) -> tuple[list[QueueMessage], int]:
+    """Take messages from the queue. Also returns how many became dead letters: taken too often, and never finished."""
     with database.write(alone=False) as conn:
-        until = now + terms.visibility
+        until = now + options.visibility
         messages = queue.take(
-            conn, kind, token=token, now=now, until=until, most=most, suspect=terms.max_tries, before=before
+            conn, kind, token=token, now=now, until=until, limit=limit, suspect=options.max_tries, before=before
         )
-        # Beyond the ordinary number it was taken alone each time, so nothing else can have ended its workers.
-        hopeless = [message for message in messages if message.tries > 2 * terms.max_tries]
-        for message in hopeless:
-            queue.give_up(conn, message, now, f"taken {message.tries - 1} times, and no worker came to an end with it")
-    return [message for message in messages if message not in hopeless], len(hopeless)
+        # Beyond the usual number of tries it was taken alone, so no other message can have killed its workers.
+        abandoned = [message for message in messages if message.tries > 2 * options.max_tries]
+        for message in abandoned:
+            queue.move_to_dead_letters(
+                conn, message, now, f"taken {message.tries - 1} times, and no worker finished it"
+            )
+    return [message for message in messages if message not in abandoned], len(abandoned)
 
 
-def fail(conn: Transaction, terms: Terms, failed: Sequence[tuple[Message, str]], now: int) -> int:
-    """Have them tried again later, or no more; how many are given up."""
+def fail_messages(
+    conn: Transaction, options: DeliveryOptions, failed: Sequence[tuple[QueueMessage, str]], now: int
+) -> int:
+    """Retry the messages later, or move them to the dead letters; returns how many were moved."""
     dead = 0
     for message, reason in failed:
-        if message.tries >= terms.max_tries:
-            queue.give_up(conn, message, now, reason)
+        if message.tries >= options.max_tries:
+            queue.move_to_dead_letters(conn, message, now, reason)
             dead += 1
         else:
-            queue.give_back(conn, message.id, terms.again_at(now, message.tries))
+            queue.release(conn, message.id, options.retry_at(now, message.tries))
     return dead
 
 
-def _read(messages: Sequence[Message]) -> tuple[list[tuple[Message, Record]], list[tuple[Message, str]]]:
-    records: list[tuple[Message, Record]] = []
-    failures: list[tuple[Message, str]] = []
+def _read(messages: Sequence[QueueMessage]) -> tuple[list[tuple[QueueMessage, Record]], list[tuple[QueueMessage, str]]]:
+    records: list[tuple[QueueMessage, Record]] = []
+    failures: list[tuple[QueueMessage, str]] = []
     for message in messages:
         try:
             records += [(message, record) for record in _records_of(message)]
         except ValueError as error:
-            what = "line" if is_line(message.body) else "message is no record"
-            failures.append((message, f"the {what}: {error}"))
+            subject = "line" if is_refused_line(message.body) else "message is not a record"
+            failures.append((message, f"the {subject}: {error}"))
     return records, failures
 
 
-def _records_of(message: Message) -> list[Record]:
-    """One, unless it is a line that a stream has refused and that is tried again: then it is read as one."""
-    if is_line(message.body):
-        return records_in(message.body, message.enqueued_at)
-    return [read_document(message.body)]
+def _records_of(message: QueueMessage) -> list[Record]:
+    """One record; of a line that a stream refused, and that is replayed, all of its records."""
+    if is_refused_line(message.body):
+        return records_of_line(message.body, message.enqueued_at)
+    return [read_record(message.body)]

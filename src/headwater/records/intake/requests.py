@@ -1,10 +1,10 @@
-"""What may be sent: a request becomes records, or says which of its records are none and why.
+"""Reads requests: a request yields records, and refusals with the reason for each record that is not valid.
 
     {"root_id": …, "action_taken": …, "parent_id": …, "record": {"storage_location": …}}
     {"root_id": …, "action_taken": …, "records": [{"parent_ids": […], "storage_location": …}, …]}
 
-Whatever a record does not say itself, the request says for it. Shipped to executors by value, together with what it
-imports of ours.
+A record takes each field that it does not have from its request. Shipped to executors by value, together with the
+modules of headwater that it imports.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.records import EPOCH, Record, Refusal
 
-MOST_IN_ID = 1_024
-MOST_IN_ACTION = 256
-MOST_IN_LOCATION = 8_192
-MOST_PARENTS = 10_000
+MAX_ID_LENGTH = 1_024
+MAX_ACTION_LENGTH = 256
+MAX_LOCATION_LENGTH = 8_192
+MAX_PARENTS = 10_000
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 _SECONDS = (_EARLIEST - EPOCH).total_seconds(), (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH).total_seconds()
 
@@ -38,45 +38,45 @@ def new_node_id(_position: int = 0) -> str:
 def read_request(
     request: Any, index: int, now: datetime, new_id: NewId = new_node_id
 ) -> tuple[list[tuple[int | None, Record]], list[Refusal]]:
-    """The records of request number ``index``, each with its place in it, and what is refused.
+    """The records of request number ``index``, each with its position in the request, and the refusals.
 
-    ``now`` is when they were recorded, unless they say so; ``new_id`` names the one at a place that has no id.
+    ``now`` is the time of records without one; ``new_id`` generates the id of a record without one, by its position.
     """
     try:
-        said = _parts(request)
+        parts = _parts(request)
     except _Refused as refused:
         return [], [Refusal(index, None, str(refused))]
-    taken: list[tuple[int | None, Record]] = []
+    accepted: list[tuple[int | None, Record]] = []
     refusals: list[Refusal] = []
-    for place, own in said:
+    for position, own in parts:
         try:
-            taken.append((place, _record(own, request, now, new_id, place or 0)))
+            accepted.append((position, _record(own, request, now, new_id, position or 0)))
         except _Refused as refused:
-            refusals.append(Refusal(index, place, str(refused)))
-    return taken, refusals
+            refusals.append(Refusal(index, position, str(refused)))
+    return accepted, refusals
 
 
-def read_document(document: Any) -> Record:
-    """A record as it was published. ValueError where it is none."""
+def read_record(document: Any) -> Record:
+    """A record from its document. ValueError if it is not one."""
     try:
-        return _record(document, {}, EPOCH, _unnamed, 0)
+        return _record(document, {}, EPOCH, _require_id, 0)
     except _Refused as refused:
         raise ValueError(str(refused)) from None
 
 
-def _unnamed(_position: int) -> str:
+def _require_id(_position: int) -> str:
     raise _Refused("node_id is missing")
 
 
 def _parts(request: Any) -> list[tuple[int | None, Any]]:
     if not isinstance(request, Mapping):
-        raise _Refused(f"a request is an object, not {_kind(request)}")
+        raise _Refused(f"a request is an object, not {_json_type(request)}")
     one, many = request.get("record"), request.get("records")
     if one is not None and many is not None:
         raise _Refused("it has both `record` and `records`")
     if many is not None:
         if not isinstance(many, list):
-            raise _Refused(f"records is a list, not {_kind(many)}")
+            raise _Refused(f"records is a list, not {_json_type(many)}")
         if not many:
             raise _Refused("records is empty")
         if request.get("node_id") is not None:
@@ -87,58 +87,60 @@ def _parts(request: Any) -> list[tuple[int | None, Any]]:
     return [(None, {} if one is None else one)]
 
 
-def _record(own: Any, request: Mapping[str, Any], now: datetime, new_id: NewId, place: int) -> Record:
-    if not isinstance(own, Mapping):
-        raise _Refused(f"a record is an object, not {_kind(own)}")
+def _record(part: Any, request: Mapping[str, Any], now: datetime, new_id: NewId, position: int) -> Record:
+    if not isinstance(part, Mapping):
+        raise _Refused(f"a record is an object, not {_json_type(part)}")
 
-    def said(field: str) -> Any:
-        value = own.get(field)
+    def value_of(field: str) -> Any:
+        value = part.get(field)
         return request.get(field) if value is None else value
 
-    root_id = _text("root_id", said("root_id"), MOST_IN_ID)
-    its_own = own.get("parent_id") is not None or own.get("parent_ids") is not None
-    parent_ids = _parents(own if its_own else request)
-    action_taken = _text("action_taken", said("action_taken"), MOST_IN_ACTION)
-    storage_location = _text("storage_location", said("storage_location"), MOST_IN_LOCATION)
-    # The exact time goes along with a document, because its seconds have lost it.
-    time = said("recorded_at") if said("recorded_at") is not None else said("recordedAt")
-    recorded_at = now if time is None else _moment(time)
-    node_id = said("node_id")
-    node_id = new_id(place) if node_id is None else _text("node_id", node_id, MOST_IN_ID)
+    root_id = _text("root_id", value_of("root_id"), MAX_ID_LENGTH)
+    has_parents = part.get("parent_id") is not None or part.get("parent_ids") is not None
+    parent_ids = _parents(part if has_parents else request)
+    action_taken = _text("action_taken", value_of("action_taken"), MAX_ACTION_LENGTH)
+    storage_location = _text("storage_location", value_of("storage_location"), MAX_LOCATION_LENGTH)
+    # A queued document has the exact time too: its seconds alone lack the fraction.
+    time = value_of("recorded_at") if value_of("recorded_at") is not None else value_of("recordedAt")
+    recorded_at = now if time is None else _time(time)
+    node_id = value_of("node_id")
+    node_id = new_id(position) if node_id is None else _text("node_id", node_id, MAX_ID_LENGTH)
     return Record(root_id, node_id, parent_ids, action_taken, storage_location, recorded_at)
 
 
-def _parents(said: Mapping[str, Any]) -> tuple[str, ...]:
-    one, many = said.get("parent_id"), said.get("parent_ids")
+def _parents(source: Mapping[str, Any]) -> tuple[str, ...]:
+    one, many = source.get("parent_id"), source.get("parent_ids")
     if many is None:
-        return (_text("parent_id", one, MOST_IN_ID),)
+        return (_text("parent_id", one, MAX_ID_LENGTH),)
     if not isinstance(many, list | tuple):
-        raise _Refused(f"parent_ids is a list, not {_kind(many)}")
-    if not 0 < len(many) <= MOST_PARENTS:
-        raise _Refused(f"parent_ids has {len(many):,} entries; 1 to {MOST_PARENTS:,} can be")
-    parents = tuple(dict.fromkeys(_text(f"parent_ids[{place}]", name, MOST_IN_ID) for place, name in enumerate(many)))
+        raise _Refused(f"parent_ids is a list, not {_json_type(many)}")
+    if not 0 < len(many) <= MAX_PARENTS:
+        raise _Refused(f"parent_ids has {len(many):,} entries; the limit is 1 to {MAX_PARENTS:,}")
+    parents = tuple(
+        dict.fromkeys(_text(f"parent_ids[{position}]", name, MAX_ID_LENGTH) for position, name in enumerate(many))
+    )
     if one is not None and one not in parents:
         raise _Refused("parent_id is not among parent_ids")
     return parents
 
 
-def _text(field: str, value: Any, most: int) -> str:
+def _text(field: str, value: Any, limit: int) -> str:
     if value is None:
         raise _Refused(f"{field} is missing")
     if not isinstance(value, str):
-        raise _Refused(f"{field} is a string, not {_kind(value)}")
+        raise _Refused(f"{field} is a string, not {_json_type(value)}")
     if not value:
         raise _Refused(f"{field} is empty")
-    if len(value) > most:
-        raise _Refused(f"{field} has {len(value):,} characters; {most:,} is the most")
+    if len(value) > limit:
+        raise _Refused(f"{field} has {len(value):,} characters; the limit is {limit:,}")
     if not is_storable(value):
         raise _Refused(f"{field} {UNSTORABLE_REASON}")
     return value
 
 
-def _moment(value: Any) -> datetime:
+def _time(value: Any) -> datetime:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise _Refused(f"recordedAt is seconds since 1970 or an ISO 8601 time, not {_kind(value)}")
+        raise _Refused(f"recordedAt is seconds since 1970 or an ISO 8601 time, not {_json_type(value)}")
     if isinstance(value, str):
         try:
             moment = datetime.fromisoformat(value)
@@ -147,7 +149,7 @@ def _moment(value: Any) -> datetime:
             raise _Refused("recordedAt cannot be read as a time in ISO 8601") from None
         seconds: float = (moment - EPOCH).total_seconds()
     else:
-        if not _SECONDS[0] <= value <= _SECONDS[1]:  # nor is it, if it is no number
+        if not _SECONDS[0] <= value <= _SECONDS[1]:  # false for NaN too
             raise _Refused("recordedAt lies outside the years 1900 to 9999; is it seconds?")
         seconds = value
         moment = EPOCH + timedelta(microseconds=round(value * 1_000_000))
@@ -156,7 +158,7 @@ def _moment(value: Any) -> datetime:
     return moment
 
 
-def _kind(value: Any) -> str:
+def _json_type(value: Any) -> str:
     names = {
         bool: "true or false",
         int: "a number",

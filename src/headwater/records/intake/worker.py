@@ -1,7 +1,8 @@
-"""The worker: loads what waits, traces what is asked for, lets go what is archived and past its time, and has the day
-compacted when its time has come.
+"""The worker: loads queued records, archives the roots on the trace queue, expires hot records, and starts the daily
+compaction.
 
-Any number of them may run, on one machine or several. Each does one thing after the other, and ends between two.
+Any number of workers may run, on one machine or several. Each handles one batch or root after the other, and stops
+between two.
 """
 
 from __future__ import annotations
@@ -15,36 +16,35 @@ from typing import Protocol
 from uuid import uuid4
 
 from headwater.errors import HeadwaterError, StoreError, UnknownRoot
-from headwater.records.archive.archive import Archive
-from headwater.records.archive.arrow import need_arrow
-from headwater.records.intake.loading import Loader, Terms, fail, take
+from headwater.records.archive.archive import Archive, require_pyarrow
+from headwater.records.intake.loading import DeliveryOptions, QueueLoader, fail_messages, take_messages
 from headwater.store.engine.database import Database, Transaction
 from headwater.store.records import queue
-from headwater.store.records.queue import Message
+from headwater.store.records.queue import QueueMessage
 from headwater.store.schema.tables import from_micros, to_micros
 
 _SECOND = 1_000_000
-_AT_ONCE = 5_000
-"""So many at most in one transaction: enough that its commit costs nothing, few enough that others get their turn."""
-_LOOK_AGAIN = 0.25
-"""Seconds between two looks at a queue that has nothing to do."""
-_EXPIRE_EVERY = 3600 * _SECOND
-"""To find what is due may take a look at every hot row."""
+_BATCH = 5_000
+"""Messages in one transaction: enough that its commit is cheap, few enough that other writers get their turn."""
+_POLL_SECONDS = 0.25
+"""Seconds between polls of an empty queue."""
+_EXPIRE_INTERVAL = 3600 * _SECOND
+"""Finding expired rows may take a scan of all hot rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
-    """What a worker is told. It loads when ``batch`` records wait, or the oldest of them has waited for ``window``."""
+class WorkerOptions:
+    """Options of a worker. It loads when ``batch`` records wait, or when the oldest has waited for ``window``."""
 
     window: timedelta = timedelta(minutes=1)
     batch: int = 100
-    terms: Terms = field(default_factory=Terms)
+    delivery: DeliveryOptions = field(default_factory=DeliveryOptions)
     compact_at: time | None = time(1)
 
 
 @dataclass(slots=True)
-class Tally:
-    """What it has done so far."""
+class WorkerTotals:
+    """Counts of what a worker has done."""
 
     loaded: int = 0
     traced: int = 0
@@ -54,47 +54,47 @@ class Tally:
     expired: int = 0
 
 
-class Watching(Protocol):
-    """Told as things happen."""
+class WorkerObserver(Protocol):
+    """Receives progress and messages while the worker runs."""
 
-    def progress(self, tally: Tally) -> None: ...
-    def said(self, line: str) -> None: ...
+    def progress(self, totals: WorkerTotals) -> None: ...
+    def message(self, line: str) -> None: ...
 
 
 class Worker:
-    """``compact`` does the day's compaction, and answers with a line on it."""
+    """``compact`` runs the daily compaction, and returns a line for the log."""
 
     def __init__(
         self,
         database: Database,
         archive: Archive,
-        working: Working,
+        options: WorkerOptions,
         *,
         now: Callable[[], int],
-        watching: Watching,
+        observer: WorkerObserver,
         compact: Callable[[], str],
     ) -> None:
-        self.tally = Tally()
+        self.totals = WorkerTotals()
         self._database = database
         self._archive = archive
-        self._working = working
-        self._terms = working.terms
+        self._options = options
+        self._delivery = options.delivery
         self._now = now
-        self._watching = watching
+        self._observer = observer
         self._compact = compact
-        self._loader = Loader(database, working.terms, now)
+        self._loader = QueueLoader(database, options.delivery, now)
         self._stopping = threading.Event()
         self._compacting: threading.Thread | None = None
-        self._tried = 0
+        self._compaction_tried_at = 0
         self._expiring: threading.Thread | None = None
         self._expired_at: int | None = None
 
     def stop(self) -> None:
-        """End after what is at hand. May be called by a signal."""
+        """Stop after the current batch or root. A signal handler may call this."""
         self._stopping.set()
 
-    def run(self, *, until_empty: bool = False) -> Tally:
-        """Work until stopped or, if told so, until the queue has nothing left, not even what is to be tried again."""
+    def run(self, *, until_empty: bool = False) -> WorkerTotals:
+        """Run until stopped or, with ``until_empty``, until the queue has no messages, not even any to be retried."""
         while not self._stopping.is_set():
             if not until_empty:
                 self._expire_when_due()
@@ -103,102 +103,102 @@ class Worker:
                 continue
             if until_empty and self._is_empty():
                 break
-            self._stopping.wait(_LOOK_AGAIN)
-        return self.tally
+            self._stopping.wait(_POLL_SECONDS)
+        return self.totals
 
-    def once(self) -> Tally:
-        """Load what waits, as one batch, and trace one root if one is asked for."""
-        self._load(_AT_ONCE)
+    def once(self) -> WorkerTotals:
+        """Load one batch, and archive one root of the trace queue if there is one."""
+        self._load(_BATCH)
         self._trace()
-        return self.tally
+        return self.totals
 
     def _step(self, *, hurry: bool) -> bool:
-        """Whether there was anything to do."""
+        """Handle what is due; returns whether there was anything."""
         traced = self._trace()
         with self._database.read() as conn:
-            waiting = queue.waiting(conn, queue.LOAD, self._now(), self._working.batch)
+            waiting = queue.waiting(conn, queue.LOAD, self._now(), self._options.batch)
         if not waiting.count or waiting.oldest is None:
             return traced
         waited = self._now() - waiting.oldest
-        due = waiting.count >= self._working.batch or waited >= self._working.window / timedelta(microseconds=1)
-        return (self._load(_AT_ONCE) if due or hurry else False) or traced
+        due = waiting.count >= self._options.batch or waited >= self._options.window / timedelta(microseconds=1)
+        return (self._load(_BATCH) if due or hurry else False) or traced
 
-    def _load(self, most: int, before: int | None = None) -> bool:
-        done = self._loader.load(most, before=before)
-        self.tally.loaded += done.loaded
-        self.tally.failed += done.failed
-        self.tally.dead += done.dead
-        if done.taken:
-            self._watching.progress(self.tally)
-        return done.taken > 0
+    def _load(self, limit: int, before: int | None = None) -> bool:
+        result = self._loader.load(limit, before=before)
+        self.totals.loaded += result.loaded
+        self.totals.failed += result.failed
+        self.totals.dead += result.dead
+        if result.taken:
+            self._observer.progress(self.totals)
+        return result.taken > 0
 
     def _trace(self) -> bool:
         token = uuid4().hex
         with self._database.read() as conn:
             if not queue.waiting(conn, queue.TRACE, self._now(), 1).count:
                 return False
-        messages, hopeless = take(self._database, self._terms, queue.TRACE, token, self._now(), 1)
+        messages, abandoned = take_messages(self._database, self._delivery, queue.TRACE, token, self._now(), 1)
         for message in messages:
-            with self._kept(message, token):
+            with self._extended_visibility(message, token):
                 self._trace_one(message, token)
-        self.tally.failed += hopeless
-        self.tally.dead += hopeless
-        self._watching.progress(self.tally)
-        return bool(messages or hopeless)
+        self.totals.failed += abandoned
+        self.totals.dead += abandoned
+        self._observer.progress(self.totals)
+        return bool(messages or abandoned)
 
-    def _trace_one(self, message: Message, token: str) -> None:
-        while self._load(_AT_ONCE, before=message.id):
-            pass  # what was sent before a trace was asked for belongs to it
+    def _trace_one(self, message: QueueMessage, token: str) -> None:
+        while self._load(_BATCH, before=message.id):
+            pass  # records that were sent before the trace was requested belong to it
 
         def finish(conn: Transaction) -> None:
-            if not queue.still_held(conn, [message.id], token):
-                raise _Lost
+            if not queue.held_ids(conn, [message.id], token):
+                raise _MessageLost
             queue.finish(conn, [message.id])
 
         try:
             root_id = _root_of(message)
-            need_arrow()
+            require_pyarrow()
             from headwater.records.archive.single_root import archive_root
 
             archive_root(self._database, self._archive, root_id, now=self._now, within=finish)
-            self.tally.traced += 1
-        except _Lost:
-            return  # another worker took it over, and will do the same
+            self.totals.traced += 1
+        except _MessageLost:
+            return  # another worker has taken it over, and will do the same
         except (HeadwaterError, OSError, ValueError) as error:
             reason = f"root '{error.asked}' has no records" if isinstance(error, UnknownRoot) else str(error)
             with self._database.write() as conn:
-                if queue.still_held(conn, [message.id], token):
-                    self.tally.failed += 1
-                    self.tally.dead += fail(conn, self._terms, [(message, reason)], self._now())
+                if queue.held_ids(conn, [message.id], token):
+                    self.totals.failed += 1
+                    self.totals.dead += fail_messages(conn, self._delivery, [(message, reason)], self._now())
 
     @contextmanager
-    def _kept(self, message: Message, token: str) -> Iterator[None]:
-        """Keep a message hidden for as long as it is worked on, which for a large root may be long."""
+    def _extended_visibility(self, message: QueueMessage, token: str) -> Iterator[None]:
+        """Extend the visibility timeout of a message while it is handled, which takes long for a large root."""
         done = threading.Event()
 
         def extend() -> None:
-            # A store that is gone is told of by whoever works with it; the message shows again by itself.
+            # If the store fails, the code that works with it reports that; the message becomes visible again by itself.
             with suppress(StoreError):
-                while not done.wait(self._terms.visibility / _SECOND / 3):
+                while not done.wait(self._delivery.visibility / _SECOND / 3):
                     with self._database.write(alone=False) as conn:
-                        queue.extend(conn, [message.id], token, self._now() + self._terms.visibility)
+                        queue.extend(conn, [message.id], token, self._now() + self._delivery.visibility)
 
-        keeper = threading.Thread(target=extend)
-        keeper.start()
+        extending = threading.Thread(target=extend)
+        extending.start()
         try:
             yield
         finally:
             done.set()
-            keeper.join()
+            extending.join()
 
     def _is_empty(self) -> bool:
         with self._database.read() as conn:
             return queue.is_empty(conn)
 
     def _expire_when_due(self) -> None:
-        """By the clock, and not with the compactions alone: on many a day there is nothing to compact."""
+        """Expire hourly, not only with compactions: on many days there is nothing to compact."""
         now = self._now()
-        if self._expired_at is not None and now < self._expired_at + _EXPIRE_EVERY:
+        if self._expired_at is not None and now < self._expired_at + _EXPIRE_INTERVAL:
             return
         if self._expiring is not None and self._expiring.is_alive():
             return
@@ -208,48 +208,48 @@ class Worker:
 
     def _expire(self) -> None:
         try:
-            self.tally.expired += self._archive.expire()
+            self.totals.expired += self._archive.expire()
         except StoreError as error:
-            self._watching.said(f"Nothing has expired: {error}")
+            self._observer.message(f"Hot records could not be expired: {error}")
 
-    def _due(self) -> int:
-        """When the last compaction was due."""
+    def _last_due(self) -> int:
+        """The time at which the last compaction was due."""
         now = from_micros(self._now())
-        at = self._working.compact_at or time(0)
+        at = self._options.compact_at or time(0)
         due = now.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
         return to_micros(due if due <= now else due - timedelta(days=1))
 
     def _compact_when_due(self) -> None:
-        if self._working.compact_at is None or self._tried >= self._due():
+        if self._options.compact_at is None or self._compaction_tried_at >= self._last_due():
             return
         if self._compacting is not None and self._compacting.is_alive():
             return
-        self._tried = self._due()
+        self._compaction_tried_at = self._last_due()
         latest = next((one for one in self._archive.history(10) if one.kind == "compaction"), None)
-        if latest is not None and to_micros(latest.finished_at) >= self._tried:
-            return  # another worker was quicker
+        if latest is not None and to_micros(latest.finished_at) >= self._compaction_tried_at:
+            return  # another worker has done it
         today = from_micros(self._now()).date()
-        if not any(day < today for day in self._archive.fresh_days(self._archive.watermark())):
+        if not any(day < today for day in self._archive.unarchived_days(self._archive.watermark())):
             return
-        # Beside the loading, which must not wait for Spark. A commit is whole or not at all, so it may end with us.
+        # In a thread: loading must not wait for Spark. A commit is atomic, so the thread may end with the process.
         self._compacting = threading.Thread(target=self._compact_day, daemon=True)
         self._compacting.start()
 
     def _compact_day(self) -> None:
         try:
-            self._watching.said(self._compact())
-            self.tally.compactions += 1
+            self._observer.message(self._compact())
+            self.totals.compactions += 1
         except Exception as error:
-            # Nothing is lost: what was not archived stays hot, and the next day tries again.
-            self._watching.said(f"The day was not compacted: {error}")
+            # Nothing is lost: records stay hot until they are archived, and the next day tries again.
+            self._observer.message(f"The daily compaction failed: {error}")
 
 
-class _Lost(Exception):
-    """The message is no longer ours."""
+class _MessageLost(Exception):
+    """Another worker has taken the message."""
 
 
-def _root_of(message: Message) -> str:
+def _root_of(message: QueueMessage) -> str:
     root_id = message.body.get("root_id") if isinstance(message.body, dict) else None
     if not isinstance(root_id, str) or not root_id:
-        raise ValueError("the message names no root_id")
+        raise ValueError("the message has no root_id")
     return root_id

@@ -1,75 +1,63 @@
-"""The tables that can be asked by Spark."""
+"""The views `archive`, `hot` and `records` for a query that Spark runs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headwater.model.record_schema import IDENTITY, QUERIED, names_of
 from headwater.records.archive.archive import RECORDS, TRACES, Archive
-from headwater.records.compaction.compaction import as_recorded
-from headwater.records.compaction.hadoop_fs import Place
-from headwater.records.compaction.hot_source import hot_records
-from headwater.records.compaction.reaching import address_of
+from headwater.records.compaction.compaction import to_archive_columns
+from headwater.records.compaction.hadoop_fs import HadoopFolder
+from headwater.records.compaction.hot_source import hot_records, hot_scan
 from headwater.records.compaction.spark_sessions import ledger_session
 from headwater.records.compaction.writing import SCHEMAS, read
-from headwater.store.records.scan import Scan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.records.query.statements import Statement
+    from headwater.records.query.statements import LedgerStatement
     from headwater.store.store import Store
 
-_SAME = ["root_id", "node_id", "digest"]
-_SHOWN = (
-    "root_id",
-    "node_id",
-    "parent_ids[0] as parent_id",
-    "parent_ids",
-    "action_taken",
-    "storage_location",
-    "recordedAt",
-    "recorded_at",
-    "day",
-)
+_SELECTED = tuple("parent_ids[0] as parent_id" if name == "parent_id" else name for name in names_of(QUERIED))
 
 
-def make_views(store: Store, spark: SparkSession, books: Archive, statement: Statement) -> SparkSession:
-    """A session that has them, and settings of its own."""
+def create_views(store: Store, spark: SparkSession, archive: Archive, statement: LedgerStatement) -> SparkSession:
+    """A new session with the views that the statement reads, and settings of its own."""
     session, tables = ledger_session(spark), statement.tables
 
     def hot(*, archived_too: bool) -> DataFrame:
-        scan = Scan(*address_of(store._database), upto=books.watermark(), archived_too=archived_too)
-        return as_recorded(hot_records(session, scan, session.sparkContext.defaultParallelism))
+        scan = hot_scan(store._database, archive.watermark(), archived_too=archived_too)
+        return to_archive_columns(hot_records(session, scan, session.sparkContext.defaultParallelism))
 
     def archived(kind: str) -> DataFrame:
-        live = [file.path for file in books.live(kind)]
+        live = [file.path for file in archive.live_files(kind)]
         if not live:
             return session.createDataFrame([], SCHEMAS[kind])
-        return read(Place(session, books.location), kind, live)
+        return read(HadoopFolder(session, archive.location), kind, live)
 
-    def every() -> DataFrame:
-        """Each content once."""
-        kept = archived(RECORDS)
-        fresh = hot(archived_too=False).join(kept.select(*_SAME), _SAME, "left_anti")
-        return kept.unionByName(fresh)
+    def all_records() -> DataFrame:
+        """Each content of a node once, archived or hot."""
+        stored = archived(RECORDS)
+        fresh = hot(archived_too=False).join(stored.select(*IDENTITY), IDENTITY, "left_anti")
+        return stored.unionByName(fresh)
 
-    def shown(records: DataFrame) -> DataFrame:
-        return _shown(records, every() if statement.conflicts else None)
+    def queried(records: DataFrame) -> DataFrame:
+        return _with_queried_columns(records, all_records() if statement.conflicts else None)
 
     if "archive" in tables:
         archived(TRACES).createOrReplaceTempView("archive")
     if "hot" in tables:
-        shown(hot(archived_too=True)).createOrReplaceTempView("hot")
+        queried(hot(archived_too=True)).createOrReplaceTempView("hot")
     if "records" in tables:
-        shown(every()).createOrReplaceTempView("records")
+        queried(all_records()).createOrReplaceTempView("records")
     return session
 
 
-def _shown(records: DataFrame, every: DataFrame | None) -> DataFrame:
-    """With ``every``, which of them are in conflict is said too."""
-    columns = [*_SHOWN]
-    if every is not None:
-        several = every.groupBy("root_id", "node_id").count().where("count > 1")
-        records = records.join(several, ["root_id", "node_id"], "left")
+def _with_queried_columns(records: DataFrame, all_records: DataFrame | None) -> DataFrame:
+    """The columns that a query can read; with ``all_records`` record also whether the node is in conflict."""
+    columns = [*_SELECTED]
+    if all_records is not None:
+        in_conflict = all_records.groupBy("root_id", "node_id").count().where("count > 1")
+        records = records.join(in_conflict, ["root_id", "node_id"], "left")
         columns.append("count is not null as conflict")
     return records.selectExpr(*columns)

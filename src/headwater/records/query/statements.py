@@ -1,6 +1,6 @@
-"""What may be asked of the ledger in SQL: one query, over its tables alone. It changes nothing and reads no other file.
+"""Checks a query in SQL over the ledger: one statement, over its tables alone, that only reads.
 
-archive     a row for every leaf, with its lineage, as it is archived
+archive     a row for every leaf, with its lineage, as archived
 hot         the records in the hot table
 records     every record once, archived or hot
 """
@@ -17,109 +17,107 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 TABLES = ("archive", "hot", "records")
-_SERIES = ("range", "generate_series", "explode", "posexplode", "inline", "unnest", "generateseries")
-"""Functions that stand where a table does, and make their rows of what they are given."""
-_REACHING_OUT = ("reflect", "java_method", "try_reflect", "getenv", "query", "query_table")
+_TABLE_FUNCTIONS = ("range", "generate_series", "explode", "posexplode", "inline", "unnest", "generateseries")
+"""Table functions that compute their rows from their arguments."""
+_FORBIDDEN_FUNCTIONS = ("reflect", "java_method", "try_reflect", "getenv", "query", "query_table")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """``text`` is what the engine is to run; ``tables`` are those of ours that it reads; ``conflicts``: whether it may
-    ask which records are in conflict, which is not free to find out."""
+class LedgerStatement:
+    """``text`` is for the engine; ``tables`` are the ledger's tables that it reads; ``conflicts`` says whether it may
+    read which records are in conflict, which is costly to compute."""
 
     text: str
     tables: frozenset[str]
     conflicts: bool
 
 
-def read_statement(text: str, engine: str, dialect: str | None) -> Statement:
-    """Refused where it is more than a query of ours. ``engine``: duckdb or spark; ``dialect``: of the text."""
-    tree = _parsed(text, dialect or engine)
-    _only_reads(tree)
+def parse_statement(text: str, engine: str, dialect: str | None) -> LedgerStatement:
+    """QueryError unless the text is one query over the ledger. ``engine``: duckdb or spark; ``dialect``: the text's."""
+    tree = _parse(text, dialect or engine)
+    _refuse_writes(tree)
     tables, renamed = _tables(tree)
     from sqlglot import exp
 
-    # An engine gets its own words as they were written, but for those that it does not know.
+    # In its own dialect an engine gets the text as written, except for constructs that it does not know.
     unknown = engine == "spark" and tree.find(exp.Unnest) is not None
     if dialect is not None or renamed or unknown:
         text = tree.sql(dialect=engine)
-    return Statement(text.strip().rstrip(";"), frozenset(tables), _asks_for_conflicts(tree))
+    return LedgerStatement(text.strip().rstrip(";"), frozenset(tables), _reads_conflicts(tree))
 
 
-def _parsed(text: str, dialect: str) -> exp.Expr:
+def _parse(text: str, dialect: str) -> exp.Expr:
     import sqlglot
 
-    # It would say on stderr what is refused below in any case.
+    # sqlglot would print on stderr what is refused below anyway.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
         trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
     except sqlglot.errors.SqlglotError as error:
         raise QueryError(f"The query cannot be read: {_first_line(error)}") from None
     except ValueError:
-        raise QueryError(
-            f"'{shorten(dialect)}' is not a dialect of SQL that is known. Try athena, trino or duckdb."
-        ) from None
+        raise QueryError(f"'{shorten(dialect)}' is not a known dialect of SQL. Try athena, trino or duckdb.") from None
     if len(trees) != 1:
-        raise QueryError(f"One query can be asked at a time, not {len(trees)}.")
+        raise QueryError(f"The text has {len(trees)} statements. Write one query.")
     return trees[0]
 
 
-def _only_reads(tree: exp.Expr) -> None:
+def _refuse_writes(tree: exp.Expr) -> None:
     from sqlglot import exp
 
     writing = (exp.Into, exp.DML, exp.DDL, exp.Command, exp.QueryTransform, exp.Copy, exp.Lock)
-    # A query may be read as a kind of definition, because it can stand in one.
-    wrong = [type(each).__name__ for each in tree.find_all(*writing) if not isinstance(each, exp.Query)]
-    if not isinstance(tree, exp.Query) or wrong:
-        raise QueryError("Only queries can be asked: a SELECT that writes nothing and runs nothing.")
+    # sqlglot derives queries from DDL, because a definition can contain one.
+    writes = [type(node).__name__ for node in tree.find_all(*writing) if not isinstance(node, exp.Query)]
+    if not isinstance(tree, exp.Query) or writes:
+        raise QueryError("Only a SELECT that writes nothing and runs nothing is allowed.")
     for call in tree.find_all(exp.Anonymous):
-        if call.name.lower() in _REACHING_OUT:
-            raise QueryError(f"{call.name}() reaches beyond the ledger, and is refused.")
+        if call.name.lower() in _FORBIDDEN_FUNCTIONS:
+            raise QueryError(f"{call.name}() reads outside the ledger, and is refused.")
 
 
 def _tables(tree: exp.Expr) -> tuple[set[str], bool]:
-    """Which of our tables it reads, and whether their names had to be made plain."""
+    """The ledger's tables that it reads, and whether their names had to be stripped of a database."""
     from sqlglot import exp
 
-    defined = {each.alias_or_name.lower() for each in tree.find_all(exp.CTE)}
-    found: set[str] = set()
+    cte_names = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
+    tables_read: set[str] = set()
     renamed = False
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Func):
             name = table.this.name if isinstance(table.this, exp.Anonymous) else table.this.key
-            if name.lower() not in _SERIES:
-                raise QueryError(f"{name}() is no table of the ledger. Tables: {', '.join(TABLES)}.")
+            if name.lower() not in _TABLE_FUNCTIONS:
+                raise QueryError(f"{name}() is not a table of the ledger. Tables: {', '.join(TABLES)}.")
             continue
         name = table.name.lower()
-        if not table.db and name in defined:
+        if not table.db and name in cte_names:
             continue
         if name not in TABLES:
-            raise QueryError(f"'{shorten(table.sql())}' is no table of the ledger. Tables: {', '.join(TABLES)}.")
+            raise QueryError(f"'{shorten(table.sql())}' is not a table of the ledger. Tables: {', '.join(TABLES)}.")
         if table.db or table.name != name:
-            table.replace(_plain(table, name))
+            table.replace(_without_database(table, name))
             renamed = True
-        found.add(name)
-    return found, renamed
+        tables_read.add(name)
+    return tables_read, renamed
 
 
-def _asks_for_conflicts(tree: exp.Expr) -> bool:
-    """By name, or by asking for all columns; but `count(*)` asks for none."""
+def _reads_conflicts(tree: exp.Expr) -> bool:
+    """Whether it names the column `conflict` or all columns; `count(*)` reads none."""
     from sqlglot import exp
 
-    named = any(name.name.lower() == "conflict" for name in tree.find_all(exp.Identifier))
-    every = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
-    return named or every or tree.find(exp.Columns) is not None
+    names_it = any(name.name.lower() == "conflict" for name in tree.find_all(exp.Identifier))
+    selects_all = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
+    return names_it or selects_all or tree.find(exp.Columns) is not None
 
 
-def _plain(table: exp.Table, name: str) -> exp.Table:
-    """The same without the database that an engine elsewhere has it in."""
+def _without_database(table: exp.Table, name: str) -> exp.Table:
+    """The table without the database that it has in another engine."""
     from sqlglot import exp
 
-    plain = table.copy()
-    plain.set("this", exp.to_identifier(name))
-    plain.set("db", None)
-    plain.set("catalog", None)
-    return plain
+    copy = table.copy()
+    copy.set("this", exp.to_identifier(name))
+    copy.set("db", None)
+    copy.set("catalog", None)
+    return copy
 
 
 def _first_line(error: Exception) -> str:

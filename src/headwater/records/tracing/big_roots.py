@@ -1,63 +1,67 @@
-"""Traces of roots too large for one executor: the same as the kernel makes, by joins alone."""
+"""Traces of roots that are too large for one executor: the same traces as the kernel's, computed by joins alone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.model.records import DATA_COMPACTION, FINISHED, micros_of
+from headwater.model.record_schema import ARCHIVED, STEP, names_of
+from headwater.model.records import final_record, micros_of
 from headwater.records.tracing.distributed import ancestors
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
-    from headwater.records.tracing.kernel import Finish
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
+    from headwater.records.tracing.kernel import FinalStep
 
 _DAY_MICROS = 86_400_000_000
-_SAID = ("load", "digest", "recorded_at", "recordedAt", "parent_ids", "action_taken", "storage_location")
-_STEP = ("node_id", "parent_id", "parent_ids", "action_taken", "recordedAt", "recorded_at", "storage_location")
+_RANK = ("load", "digest", "recorded_at", "recordedAt")
+_KEY = ("root_id", "node_id")
+_VALUES = (*_RANK, *(field.name for field in ARCHIVED if field.name not in (*_RANK, *_KEY)))
+"""All columns but the key, those first by which the row in effect is chosen."""
+_STEP = names_of(STEP)
 
 
-def big_traces(records: DataFrame, finished: Finish, scratch: Scratch) -> DataFrame:
+def trace_big_roots(records: DataFrame, finished: FinalStep, scratch: ScratchFolder) -> DataFrame:
     """A row for every leaf of ``records`` (the columns of the archive), with its day."""
-    nodes = scratch.kept(_held(records))
-    links = scratch.kept(_links(nodes))
+    nodes = scratch.materialize(_nodes(records))
+    links = scratch.materialize(_links(nodes))
     known = links.where("parent is not null").select("child", "parent")
     components, reached = ancestors(nodes.selectExpr("id", "xxhash64(root_id) as root"), known, scratch)
-    told = _told(nodes, links, components)
-    return _traces(told, reached, finished)
+    steps = _steps(nodes, links, components)
+    return _traces(steps, reached, finished)
 
 
-def _held(records: DataFrame) -> DataFrame:
-    """The row that holds for each node: the first to be loaded, of those the one with the least digest."""
+def _nodes(records: DataFrame) -> DataFrame:
+    """The row in effect for each node: the first that was loaded, of equals the one with the least digest."""
     from pyspark.sql import functions as F
 
     return (
         records.groupBy("root_id", "node_id")
         .agg(
-            F.min(F.struct(*_SAID)).alias("said"),
+            F.min(F.struct(*_VALUES)).alias("in_effect"),
             (F.min("digest") != F.max("digest")).alias("conflicted"),
         )
-        .select(F.monotonically_increasing_id().alias("id"), "root_id", "node_id", "said.*", "conflicted")
+        .select(F.monotonically_increasing_id().alias("id"), "root_id", "node_id", "in_effect.*", "conflicted")
     )
 
 
 def _links(nodes: DataFrame) -> DataFrame:
-    """(child, parent, missing): of each parent that a node names its id or, where nobody recorded it, its name."""
+    """(child, parent, missing): the id of each parent that a node names or, where it has no record, its name."""
     from pyspark.sql import functions as F
 
     named = nodes.select("id", "root_id", F.explode(F.array_distinct("parent_ids")).alias("name"))
-    there = nodes.select("root_id", F.col("node_id").alias("name"), F.col("id").alias("parent"))
-    found = named.join(there, ["root_id", "name"], "left")
-    # The root as its own parent, or as one that nobody recorded, is how a root says that it is one.
+    recorded = nodes.select("root_id", F.col("node_id").alias("name"), F.col("id").alias("parent"))
+    joined = named.join(recorded, ["root_id", "name"], "left")
+    # A root names itself as its parent, whether or not it has a record: that is no link.
     is_root = F.col("name") == F.col("root_id")
-    told = found.where(~(is_root & (F.col("parent").isNull() | (F.col("parent") == F.col("id")))))
+    links = joined.where(~(is_root & (F.col("parent").isNull() | (F.col("parent") == F.col("id")))))
     missing = F.when(F.col("parent").isNull(), F.col("name"))
-    return told.select(F.col("id").alias("child"), "parent", missing.alias("missing"))
+    return links.select(F.col("id").alias("child"), "parent", missing.alias("missing"))
 
 
-def _told(nodes: DataFrame, links: DataFrame, components: DataFrame) -> DataFrame:
-    """Each node as a step, with the component it is of and what is amiss with it."""
+def _steps(nodes: DataFrame, links: DataFrame, components: DataFrame) -> DataFrame:
+    """Each node as a step, with its component, its orphan parents, and whether it is on a cycle or in conflict."""
     from pyspark.sql import functions as F
 
     of_node = links.groupBy(F.col("child").alias("id")).agg(
@@ -79,28 +83,30 @@ def _told(nodes: DataFrame, links: DataFrame, components: DataFrame) -> DataFram
     )
 
 
-def _traces(told: DataFrame, reached: DataFrame, finished: Finish) -> DataFrame:
+def _traces(steps: DataFrame, reached: DataFrame, finished: FinalStep) -> DataFrame:
     from pyspark.sql import functions as F
 
-    # Sorted by its first fields: the farthest first, of equally far ones the earliest recorded, then by id. So the leaf
-    # is the last: of a cycle that nothing leaves, the latest recorded node.
-    place = (
+    # Sorted by its first fields: the farthest first, of equally far steps the earliest recorded, then by id. So the
+    # leaf is the last step: of a cycle that nothing was made of, the latest recorded node.
+    order = (
         (-F.col("distance")).alias("place"),
         F.col("step.recorded_at").alias("at"),
         F.col("step.node_id").alias("id"),
     )
-    every = F.struct(*place, "step", "orphans", "on_cycle", "conflicted")
+    entry = F.struct(*order, "step", "orphans", "on_cycle", "conflicted")
     gathered = (
-        reached.join(told, "component")
+        reached.join(steps, "component")
         .groupBy("leaf")
-        .agg(F.first("root_id").alias("root_id"), F.sort_array(F.collect_list(every)).alias("way"))
+        .agg(F.first("root_id").alias("root_id"), F.sort_array(F.collect_list(entry)).alias("steps"))
     )
-    leaf = F.element_at("way", -1)["step"]
-    orphans = F.array_sort(F.array_distinct(F.flatten(F.transform("way", lambda each: each["orphans"]))))
+    leaf = F.element_at("steps", -1)["step"]
+    orphans = F.array_sort(F.array_distinct(F.flatten(F.transform("steps", lambda step: step["orphans"]))))
     named = gathered.select(
         leaf["node_id"].alias("record_id"),
         "root_id",
-        F.concat(F.transform("way", lambda each: each["step"]), F.array(_end(leaf, finished))).alias("lineage"),
+        F.concat(F.transform("steps", lambda step: step["step"]), F.array(_final_step(leaf, finished))).alias(
+            "lineage"
+        ),
         orphans.alias("orphans"),
         _ids("on_cycle").alias("cycle"),
         _ids("conflicted").alias("conflicts"),
@@ -113,29 +119,30 @@ def _traces(told: DataFrame, reached: DataFrame, finished: Finish) -> DataFrame:
 
 
 def _ids(flag: str) -> Column:
-    """Which nodes of the way are flagged, in the order of their ids."""
+    """The flagged nodes of a lineage, sorted by id."""
     from pyspark.sql import functions as F
 
-    return F.array_sort(F.transform(F.filter("way", lambda each: each[flag]), lambda each: each["step"]["node_id"]))
+    return F.array_sort(F.transform(F.filter("steps", lambda step: step[flag]), lambda step: step["step"]["node_id"]))
 
 
-def _end(leaf: Column, finished: Finish) -> Column:
+def _final_step(leaf: Column, finished: FinalStep) -> Column:
     from pyspark.sql import functions as F
 
-    micros = micros_of(finished.recorded_at)
+    final = final_record("", "", finished.storage_location, finished.recorded_at)
+    micros = micros_of(final.recorded_at)
+    columns = {
+        "parent_id": leaf["node_id"],
+        "parent_ids": F.array(leaf["node_id"]),
+        "recordedAt": F.lit(micros // 1_000_000).cast("long"),
+        "recorded_at": F.expr(f"timestamp_micros({micros}L)"),
+    }
     return F.struct(
-        F.lit(FINISHED).alias("node_id"),
-        leaf["node_id"].alias("parent_id"),
-        F.array(leaf["node_id"]).alias("parent_ids"),
-        F.lit(DATA_COMPACTION).alias("action_taken"),
-        F.lit(micros // 1_000_000).cast("long").alias("recordedAt"),
-        F.expr(f"timestamp_micros({micros}L)").alias("recorded_at"),
-        F.lit(finished.storage_location).alias("storage_location"),
+        *((columns[name] if name in columns else F.lit(getattr(final, name))).alias(name) for name in _STEP)
     )
 
 
 def _day(moment: Column) -> Column:
-    """In UTC, whatever the session's own time is."""
+    """The day in UTC, whatever the time zone of the session."""
     from pyspark.sql import functions as F
 
     micros = F.unix_micros(moment)

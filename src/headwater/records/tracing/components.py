@@ -1,4 +1,4 @@
-"""Nodes that reach each other: the strongly connected components of a graph given as two arrays of numbers."""
+"""The strongly connected components of a graph whose links are two arrays of numbers."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def strongly_connected(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> dict[int, int]:
-    """For every node that lies on a cycle with another one, the least of the nodes that it shares cycles with.
+def strongly_connected_components(sources: NDArray[np.int64], targets: NDArray[np.int64]) -> dict[int, int]:
+    """For every node on a cycle with another one, the least node of its component.
 
-    Tarjan's algorithm with a stack of its own: a chain of a million nodes is no deeper than any other graph.
+    Tarjan's algorithm with an explicit stack: a chain of a million nodes does not exceed Python's recursion limit.
     """
     import numpy as np
 
     nodes, numbered = np.unique(np.concatenate([sources, targets]), return_inverse=True)
     tails, heads = numbered[: len(sources)], numbered[len(sources) :]
     order = np.argsort(tails, kind="stable")
-    onward: list[int] = heads[order].tolist()
+    ordered_heads: list[int] = heads[order].tolist()
     starts: list[int] = np.searchsorted(tails[order], np.arange(len(nodes) + 1)).tolist()
-    found: dict[int, int] = {}
-    for members in _components(starts, onward):
+    component_of: dict[int, int] = {}
+    for members in _components(starts, ordered_heads):
         if len(members) > 1:
             ids: list[Any] = nodes[members].tolist()
             least = min(ids)
-            found |= dict.fromkeys(ids, least)
-    return found
+            component_of |= dict.fromkeys(ids, least)
+    return component_of
 
 
-def _components(starts: list[int], onward: list[int]) -> list[list[int]]:
-    """``onward[starts[i]:starts[i + 1]]`` are the nodes that node i leads to."""
+def _components(starts: list[int], targets: list[int]) -> list[list[int]]:
+    """``targets[starts[i]:starts[i + 1]]`` are the targets of node i."""
     count = len(starts) - 1
     seen, low, open_ = [-1] * count, [0] * count, [False] * count
     following = starts[:-1].copy()
-    waiting: list[int] = []  # nodes whose component is not known yet
-    found: list[list[int]] = []
+    waiting: list[int] = []  # nodes without a component yet
+    components: list[list[int]] = []
     clock = 0
     for first in range(count):
         if seen[first] >= 0:
@@ -50,7 +50,7 @@ def _components(starts: list[int], onward: list[int]) -> list[list[int]]:
                 waiting.append(node)
                 open_[node] = True
             if following[node] < starts[node + 1]:
-                other = onward[following[node]]
+                other = targets[following[node]]
                 following[node] += 1
                 if seen[other] < 0:
                     path.append(other)
@@ -65,5 +65,5 @@ def _components(starts: list[int], onward: list[int]) -> list[list[int]]:
                 while not members or members[-1] != node:
                     members.append(waiting.pop())
                     open_[members[-1]] = False
-                found.append(members)
-    return found
+                components.append(members)
+    return components

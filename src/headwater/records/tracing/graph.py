@@ -1,7 +1,7 @@
-"""Records as a graph of numbers: which row holds for each node, who is whose parent, what goes round in a circle.
+"""Records as a graph of numbers: the row in effect for each node, its parents, and cycles.
 
-Everything is done for all roots of a table at once. Nodes that reach each other are one *unit*, so that what is left
-has no cycles; a unit is known by one of its nodes.
+Everything is done for all roots of a table at once. Nodes that reach each other are one *component*, so that the
+graph of components has no cycles; a component is known by one of its nodes.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from headwater.records.tracing.components import strongly_connected
+from headwater.records.tracing.components import strongly_connected_components
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-_WIDE = 16
-"""Fewer nodes than this are gone through one by one: quicker than a step of numpy, which always costs the same."""
+_WIDE_LEVEL = 16
+"""Fewer nodes than this are handled one by one: a numpy call has a fixed cost that is higher."""
 
 
 @dataclass(frozen=True)
-class Linked:
-    """A relation: ``to[start[i]:start[i + 1]]`` is what i is linked to."""
+class Adjacency:
+    """A relation in compressed rows: ``to[start[i]:start[i + 1]]`` are the nodes that i is linked to."""
 
     start: Ints
     to: Ints
 
     @classmethod
-    def of(cls, count: int, left: Ints, right: Ints) -> Linked:
+    def of(cls, count: int, left: Ints, right: Ints) -> Adjacency:
         order = np.argsort(left, kind="stable")
         return cls(np.concatenate([[0], np.cumsum(np.bincount(left, minlength=count))]), right[order])
 
@@ -40,7 +40,7 @@ class Linked:
         return np.diff(self.start)
 
     def follow(self, sources: Ints) -> tuple[Ints, Ints]:
-        """Where ``sources`` lead: for each link the position in ``sources`` that it comes from, and where it goes."""
+        """The links of ``sources``: for each the position of its source in ``sources``, and its target."""
         counts = self.start[sources + 1] - self.start[sources]
         origin = np.repeat(np.arange(len(sources)), counts)
         within = np.arange(len(origin)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -48,27 +48,30 @@ class Linked:
 
 
 @dataclass(frozen=True)
-class Graph:
-    """Nodes are numbered root by root. ``held`` is the row that holds for each."""
+class RecordGraph:
+    """Nodes are numbered root by root; ``row`` is the row in effect for each.
 
-    held: Ints
+    A component is a node, or all nodes of a cycle, and is known by one of them.
+    """
+
+    row: Ints
     root: Ints
     recorded_at: Ints
     conflicted: Flags
-    missing: Linked  # node -> number in ``names`` of a parent that nobody recorded
+    missing: Adjacency  # node -> number in ``names`` of a parent without a record
     names: pa.Array
     on_cycle: Flags
-    unit: Ints  # node -> the node that its unit is known by
-    parents: Linked  # unit -> units
-    children: Linked
-    depth: Ints  # of a unit: the longest way that leads to it
+    component: Ints  # node -> the node that its component is known by
+    parents: Adjacency  # component -> components
+    children: Adjacency
+    depth: Ints  # component -> the length of the longest path to it
 
 
-def graph_of(records: pa.Table) -> Graph:
-    """Of whole roots, each of whose rows lie together."""
-    root_of = _numbered(records["root_id"])
+def build_graph(records: pa.Table) -> RecordGraph:
+    """The graph of whole roots; the rows of a root are adjacent."""
+    root_of = _root_numbers(records["root_id"])
     firsts = np.flatnonzero(np.diff(root_of, prepend=-1))
-    named_by = np.asarray(pc.list_parent_indices(records["parent_ids"]).combine_chunks(), dtype=np.int64)
+    child_row = np.asarray(pc.list_parent_indices(records["parent_ids"]).combine_chunks(), dtype=np.int64)
     parent_ids = one_array(pc.list_flatten(records["parent_ids"]))
     node_ids = one_array(records["node_id"])
     root_ids = one_array(records["root_id"]).take(pa.array(firsts))
@@ -79,41 +82,41 @@ def graph_of(records: pa.Table) -> Graph:
     root_code = codes[len(codes) - len(firsts) :]
 
     keys = root_of * size + node_code
-    held, conflicted = _held(records, keys)
-    count = len(held)
+    rows, conflicted = _rows_in_effect(records, keys)
+    count = len(rows)
     number = np.full(len(keys), -1)
-    number[held] = np.arange(count)
+    number[rows] = np.arange(count)
 
-    child = number[named_by]
-    counts = child >= 0  # what rows say that do not hold leads nowhere
-    child, code, its_root = child[counts], parent_code[counts], root_of[named_by[counts]]
-    held_keys = keys[held]
-    wanted = its_root * size + code
-    parent = np.minimum(np.searchsorted(held_keys, wanted), max(count - 1, 0))
-    found = held_keys[parent] == wanted if count else np.zeros(0, dtype=bool)
-    is_root = code == root_code[its_root]
-    lost = ~found & ~is_root
-    # The root as its own parent is how a root says that it is one.
-    edge = found & ~(is_root & (parent == child))
-    unit, on_cycle, parents, children, depth = _units(count, child[edge], parent[edge])
-    recorded_at = np.asarray(one_array(records["recorded_at"]).cast(pa.int64()), dtype=np.int64)[held]
-    return Graph(
-        held,
-        root_of[held],
+    child = number[child_row]
+    in_effect = child >= 0  # parents of rows that are not in effect do not count
+    child, parent_of, its_root = child[in_effect], parent_code[in_effect], root_of[child_row[in_effect]]
+    node_keys = keys[rows]
+    wanted = its_root * size + parent_of
+    parent = np.minimum(np.searchsorted(node_keys, wanted), max(count - 1, 0))
+    is_recorded = node_keys[parent] == wanted if count else np.zeros(0, dtype=bool)
+    is_root = parent_of == root_code[its_root]
+    missing = ~is_recorded & ~is_root
+    # A root names itself as its parent: that is no link.
+    edge = is_recorded & ~(is_root & (parent == child))
+    component, on_cycle, parents, children, depth = _components(count, child[edge], parent[edge])
+    recorded_at = np.asarray(one_array(records["recorded_at"]).cast(pa.int64()), dtype=np.int64)[rows]
+    return RecordGraph(
+        rows,
+        root_of[rows],
         recorded_at,
         conflicted,
-        Linked.of(count, child[lost], code[lost]),
+        Adjacency.of(count, child[missing], parent_of[missing]),
         encoded.dictionary,
         on_cycle,
-        unit,
+        component,
         parents,
         children,
         depth,
     )
 
 
-def _numbered(root_ids: pa.ChunkedArray) -> Ints:
-    """Roots by number, in the order of the table."""
+def _root_numbers(root_ids: pa.ChunkedArray) -> Ints:
+    """The number of each row's root, in the order of the table."""
     ids = one_array(root_ids)
     if not len(ids):
         return np.zeros(0, dtype=np.int64)
@@ -121,10 +124,10 @@ def _numbered(root_ids: pa.ChunkedArray) -> Ints:
     return np.concatenate([[0], np.cumsum(changes)])
 
 
-def _held(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
-    """The row that holds for each node, in the order of ``keys``, and whether another row says otherwise.
+def _rows_in_effect(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
+    """The row in effect for each node, in the order of ``keys``, and whether another row has another content.
 
-    Of several contents the first to be loaded holds, and of those the one with the least digest.
+    Of several contents the first that was loaded is in effect, and of equals the one with the least digest.
     """
     order = np.argsort(keys, kind="stable")
     first = np.diff(keys[order], prepend=-1) != 0
@@ -135,48 +138,48 @@ def _held(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
     sort_keys: Any = [(name, "ascending") for name in ranked.column_names]
     order = np.asarray(pc.sort_indices(ranked, sort_keys=sort_keys), dtype=np.int64)
     group = np.cumsum(first) - 1
-    held = order[first]
+    rows = order[first]
     other = digests.take(pa.array(order))
-    differs = np.asarray(pc.not_equal(other, digests.take(pa.array(held[group]))), dtype=bool)
-    return held, np.bincount(group, weights=differs, minlength=len(held)) > 0
+    differs = np.asarray(pc.not_equal(other, digests.take(pa.array(rows[group]))), dtype=bool)
+    return rows, np.bincount(group, weights=differs, minlength=len(rows)) > 0
 
 
-def _units(count: int, child: Ints, parent: Ints) -> tuple[Ints, Flags, Linked, Linked, Ints]:
-    unit = np.arange(count)
+def _components(count: int, child: Ints, parent: Ints) -> tuple[Ints, Flags, Adjacency, Adjacency, Ints]:
+    component = np.arange(count)
     on_cycle = np.zeros(count, dtype=bool)
     parents, children, depth = relation(count, child, parent)
-    turning = depth < 0  # on a cycle, or made of what is
-    if turning.any():
-        inner = turning[child] & turning[parent]
-        for node, least in strongly_connected(child[inner], parent[inner]).items():
-            unit[node] = least
+    unordered = depth < 0  # on a cycle, or made of nodes that are
+    if unordered.any():
+        inner = unordered[child] & unordered[parent]
+        for node, least in strongly_connected_components(child[inner], parent[inner]).items():
+            component[node] = least
             on_cycle[node] = True
         on_cycle[child[child == parent]] = True
-        child, parent = unit[child], unit[parent]
+        child, parent = component[child], component[parent]
         between = child != parent
         parents, children, depth = relation(count, child[between], parent[between])
-    return unit, on_cycle, parents, children, depth
+    return component, on_cycle, parents, children, depth
 
 
-def relation(count: int, child: Ints, parent: Ints) -> tuple[Linked, Linked, Ints]:
-    """The parents and the children of each, and its depth (see :func:`_depths`)."""
+def relation(count: int, child: Ints, parent: Ints) -> tuple[Adjacency, Adjacency, Ints]:
+    """The parents and the children of each node, and its depth (see :func:`_depths`)."""
     pairs = np.unique(child * max(count, 1) + parent)
     child, parent = pairs // max(count, 1), pairs % max(count, 1)
-    parents, children = Linked.of(count, child, parent), Linked.of(count, parent, child)
+    parents, children = Adjacency.of(count, child, parent), Adjacency.of(count, parent, child)
     return parents, children, _depths(parents, children)
 
 
-def _depths(parents: Linked, children: Linked) -> Ints:
-    """The longest way to each node from one without parents; -1 for those that a cycle keeps from having one."""
+def _depths(parents: Adjacency, children: Adjacency) -> Ints:
+    """The longest path to each node from one without parents; -1 for nodes on cycles and those made of them."""
     waiting = parents.counts
     depth = np.full(len(waiting), -1)
     ready = np.flatnonzero(waiting == 0)
-    left, starts, onward = at_hand(waiting), at_hand(children.start), at_hand(children.to)
+    left, starts, onward = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
     level = 0
     while len(ready):
         depth[ready] = level
         level += 1
-        if len(ready) >= _WIDE:
+        if len(ready) >= _WIDE_LEVEL:
             reached, times = np.unique(children.follow(ready)[1], return_counts=True)
             waiting[reached] -= times
             ready = reached[waiting[reached] == 0]
@@ -191,12 +194,12 @@ def _depths(parents: Linked, children: Linked) -> Ints:
     return depth
 
 
-def at_hand(numbers: Ints) -> memoryview[int]:
-    """The same numbers, to be read and set one by one: several times quicker than through numpy."""
+def as_memoryview(numbers: Ints) -> memoryview[int]:
+    """The same numbers for access one by one: several times quicker than through numpy."""
     return memoryview(numbers)  # type: ignore[arg-type, unused-ignore]
 
 
 def one_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """In one piece, whatever it came in."""
+    """A column as one array."""
     combined = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined

@@ -1,13 +1,14 @@
-"""Records become traces: small roots whole and many at a time by the kernel, the largest ones by joins."""
+"""Traces records with Spark: small roots whole and many at a time by the kernel, the largest ones by joins."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.records.compaction.shipping import ship
-from headwater.records.executor.tracing import by_roots
-from headwater.records.tracing.big_roots import big_traces
-from headwater.records.tracing.kernel import Finish, lineage_batches
+from headwater.model.record_schema import ARCHIVED, DAY, TRACE, names_of, spark_schema
+from headwater.records.compaction.shipping import register_shipped_modules
+from headwater.records.executor.tracing import trace_by_roots
+from headwater.records.tracing.big_roots import trace_big_roots
+from headwater.records.tracing.kernel import FinalStep, trace_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,39 +16,19 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from headwater.records.compaction.hadoop_fs import Scratch
+    from headwater.records.compaction.hadoop_fs import ScratchFolder
 
-BIG = 200_000
-"""Nodes from which on a root is too large for one executor, unless told."""
-RECORD_COLUMNS = (
-    "root_id",
-    "node_id",
-    "parent_ids",
-    "action_taken",
-    "storage_location",
-    "recordedAt",
-    "recorded_at",
-    "digest",
-    "load",
-)
-RECORDED = (
-    "root_id string, node_id string, parent_ids array<string>, action_taken string, storage_location string, "
-    "recordedAt bigint, recorded_at timestamp, digest binary, load bigint, day date"
-)
-TRACE_COLUMNS = ("record_id", "root_id", "lineage", "orphans", "cycle", "conflicts", "complete")
-_STEP = (
-    "struct<node_id: string, parent_id: string, parent_ids: array<string>, action_taken: string, recordedAt: bigint, "
-    "recorded_at: timestamp, storage_location: string>"
-)
-TRACED = (
-    f"record_id string, root_id string, lineage array<{_STEP}>, orphans array<string>, cycle array<string>, "
-    "conflicts array<string>, complete boolean, day date"
-)
-_ROWS_A_PARTITION = 250_000
+BIG_ROOT = 200_000
+"""The default number of nodes above which a root is traced by joins, because it is too large for one executor."""
+RECORD_COLUMNS = names_of(ARCHIVED)
+RECORD_SCHEMA = spark_schema((*ARCHIVED, DAY))
+TRACE_COLUMNS = names_of(TRACE)
+TRACE_SCHEMA = spark_schema((*TRACE, DAY))
+_ROWS_PER_PARTITION = 250_000
 
 
-def traces(records: DataFrame, rows: int, finished: Finish, big: int, scratch: Scratch) -> DataFrame:
-    """A row for every leaf, with its day. ``records`` are whole roots, about ``rows`` of them in all."""
+def trace_records(records: DataFrame, rows: int, finished: FinalStep, big: int, scratch: ScratchFolder) -> DataFrame:
+    """A row for every leaf, with its day. ``records`` are whole roots of about ``rows`` records in all."""
     from pyspark.sql import functions as F
 
     records = records.select(*RECORD_COLUMNS)
@@ -59,21 +40,21 @@ def traces(records: DataFrame, rows: int, finished: Finish, big: int, scratch: S
         return _small_traces(records, rows, finished)
     is_large = F.col("root_id").isin(large)
     small = _small_traces(records.where(~is_large), rows, finished)
-    return small.unionByName(big_traces(records.where(is_large), finished, scratch))
+    return small.unionByName(trace_big_roots(records.where(is_large), finished, scratch))
 
 
-def _small_traces(records: DataFrame, rows: int, finished: Finish) -> DataFrame:
-    ship()
+def _small_traces(records: DataFrame, rows: int, finished: FinalStep) -> DataFrame:
+    register_shipped_modules()
 
     recorded_at, location = finished.recorded_at, finished.storage_location
 
     def trace(table: Any) -> Iterable[Any]:
-        # Made where it is used: Spark 3.5 sends objects of classes that go by value, if they have slots, without their
+        # Created on the executor: where a class is sent by value, Spark 3.5 sends its objects with slots without their
         # values.
-        return lineage_batches(table, finished=Finish(recorded_at, location))
+        return trace_batches(table, finished=FinalStep(recorded_at, location))
 
     tasks = records.sparkSession.sparkContext.defaultParallelism
-    parts = max(tasks, -(-rows // _ROWS_A_PARTITION))
-    # Sorted, so that a root's rows lie together; Spark sorts on disk where memory does not do.
-    together = records.repartition(parts, "root_id").sortWithinPartitions("root_id")
-    return together.mapInArrow(by_roots(trace), TRACED)
+    parts = max(tasks, -(-rows // _ROWS_PER_PARTITION))
+    # Sorted, so that the rows of a root are adjacent; Spark sorts on disk where memory is not enough.
+    sorted_by_root = records.repartition(parts, "root_id").sortWithinPartitions("root_id")
+    return sorted_by_root.mapInArrow(trace_by_roots(trace), TRACE_SCHEMA)

@@ -1,8 +1,9 @@
-"""From leaves back to where they came from: every ancestor of every leaf, and the longest way between the two.
+"""The ancestors of every leaf, and the length of the longest path between the two.
 
-Three walks find the same. Where nobody has more than one parent the way is a path, and needs neither sorting nor
-comparing. Elsewhere all leaves walk together, level by level, so that each (leaf, ancestor) is met once. And what is
-deep and narrow is walked by hand, because a step of numpy costs the same for one node as for a thousand.
+Three walks compute the same. Where no node has more than one parent the ancestors form a path, which needs neither
+sorting nor comparing. Elsewhere all leaves walk together, level by level, so that each (leaf, ancestor) is met once.
+Deep and narrow roots are walked node by node in Python, because a numpy call costs the same for one node as for a
+thousand.
 """
 
 from __future__ import annotations
@@ -14,32 +15,32 @@ from heapq import heappop, heappush
 import numpy as np
 import pyarrow as pa
 
-from headwater.records.tracing.graph import Flags, Graph, Ints, Linked, at_hand, relation
+from headwater.records.tracing.graph import Adjacency, Flags, Ints, RecordGraph, as_memoryview, relation
 
 _NARROW = 16
-_DEEP, _FEW = 64, 64
-_MOST_PAIRS = 1_000_000
-"""So many (leaf, ancestor) are held at once, as far as leaves can be parted."""
+_DEEP_LEVELS, _NARROW_FACTOR = 64, 64
+_MAX_PAIRS = 1_000_000
+"""(leaf, ancestor) pairs in memory at once, unless a single leaf has more."""
 
 
 @dataclass(frozen=True)
-class Ways:
-    """All ancestors of some leaves, and the leaves themselves; ``leaf`` says whose, by the position in ``leaves``.
+class LeafAncestors:
+    """All ancestors of some leaves, and the leaves themselves; ``leaf`` is the position in ``leaves``.
 
-    Where ``sorted`` they are in their order, one leaf after the other; else ``distance`` has to make it.
+    If ``sorted`` they are in lineage order, one leaf after the other; else they have to be sorted by ``distance``.
     """
 
     leaves: Ints
     leaf: Ints
-    unit: Ints
+    component: Ints
     distance: Ints
     sorted: bool
 
 
-def ways(graph: Graph) -> Iterator[Ways]:
-    """All leaves of all roots, in pieces. A leaf is a unit that nothing was made of."""
-    known = graph.unit == np.arange(len(graph.unit))
-    leaves = np.flatnonzero(known & (graph.children.counts == 0))
+def leaf_ancestors(graph: RecordGraph) -> Iterator[LeafAncestors]:
+    """The ancestors of all leaves of all roots, in batches. A leaf is a component that nothing was made of."""
+    is_component = graph.component == np.arange(len(graph.component))
+    leaves = np.flatnonzero(is_component & (graph.children.counts == 0))
     if not len(leaves):
         return
     roots = int(graph.root[-1]) + 1
@@ -47,77 +48,79 @@ def ways(graph: Graph) -> Iterator[Ways]:
     branching[graph.root[graph.parents.counts > 1]] = True
     branching[graph.root[graph.on_cycle]] = True
     simple = ~branching[graph.root[leaves]]
-    for some in _parted(leaves[simple], graph.depth[leaves[simple]] + 1):
-        yield _paths(graph, some)
-    tangled = leaves[~simple]
+    for batch in _batches(leaves[simple], graph.depth[leaves[simple]] + 1):
+        yield _paths(graph, batch)
+    branched = leaves[~simple]
     size = np.bincount(graph.root, minlength=roots)
-    by_hand = _deep_and_narrow(graph, tangled, size)
-    for some in _parted(tangled[~by_hand], size[graph.root[tangled[~by_hand]]]):
-        yield _levels(graph, some)
-    for some in _parted(tangled[by_hand], size[graph.root[tangled[by_hand]]]):
-        yield _by_hand(graph, some)
+    is_narrow = _deep_and_narrow(graph, branched, size)
+    for batch in _batches(branched[~is_narrow], size[graph.root[branched[~is_narrow]]]):
+        yield _levels(graph, batch)
+    for batch in _batches(branched[is_narrow], size[graph.root[branched[is_narrow]]]):
+        yield _node_by_node(graph, batch)
 
 
-def distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Of links without a cycle, given by the numbers of the nodes: leaf, ancestor or itself, and how far, in pieces."""
+def ancestor_distances(child: Ints, parent: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """For links without a cycle between numbered nodes: (leaf, ancestor or leaf, distance), in batches."""
     nodes, numbered = np.unique(np.concatenate([child, parent]), return_inverse=True)
     count = len(nodes)
     parents, children, depth = relation(count, numbered[: len(child)], numbered[len(child) :])
     zeros, none = np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.int64)
     unmarked, every = np.zeros(count, dtype=bool), np.arange(count)
-    nothing, names = Linked.of(count, none, none), pa.array([], pa.string())
-    graph = Graph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
-    for some in ways(graph):
-        ends = np.cumsum(np.bincount(some.leaf, minlength=len(some.leaves)))
-        distance = ends[some.leaf] - 1 - np.arange(len(some.leaf)) if some.sorted else some.distance
-        yield nodes[some.leaves[some.leaf]], nodes[some.unit], distance
+    nothing, names = Adjacency.of(count, none, none), pa.array([], pa.string())
+    graph = RecordGraph(every, zeros, zeros, unmarked, nothing, names, unmarked, every, parents, children, depth)
+    for ancestors in leaf_ancestors(graph):
+        ends = np.cumsum(np.bincount(ancestors.leaf, minlength=len(ancestors.leaves)))
+        distance = ends[ancestors.leaf] - 1 - np.arange(len(ancestors.leaf)) if ancestors.sorted else ancestors.distance
+        yield nodes[ancestors.leaves[ancestors.leaf]], nodes[ancestors.component], distance
 
 
-def _parted(leaves: Ints, weights: Ints) -> Iterator[Ints]:
-    """Pieces of at most so many ancestors, but never less than one leaf."""
+def _batches(leaves: Ints, weights: Ints) -> Iterator[Ints]:
+    """Groups of leaves with at most :data:`_MAX_PAIRS` ancestors, but at least one leaf."""
     if not len(leaves):
         return
-    piece = (np.cumsum(weights) - weights) // _MOST_PAIRS
+    piece = (np.cumsum(weights) - weights) // _MAX_PAIRS
     yield from np.split(leaves, np.flatnonzero(np.diff(piece)) + 1)
 
 
-def _deep_and_narrow(graph: Graph, leaves: Ints, size: Ints) -> Flags:
-    """By root: more than a few levels, and hardly anything on each of them."""
+def _deep_and_narrow(graph: RecordGraph, leaves: Ints, size: Ints) -> Flags:
+    """Which leaves are of roots with many levels and few nodes on each."""
     deepest = np.zeros(len(size), dtype=np.int64)
     np.maximum.at(deepest, graph.root, graph.depth)
     count = np.bincount(graph.root[leaves], minlength=len(size))
-    narrow = (deepest > _DEEP) & (count * size < _FEW * deepest)
+    narrow = (deepest > _DEEP_LEVELS) & (count * size < _NARROW_FACTOR * deepest)
     return narrow[graph.root[leaves]]
 
 
-def _paths(graph: Graph, leaves: Ints) -> Ways:
+def _paths(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
     lengths = graph.depth[leaves] + 1
     ends = np.cumsum(lengths)
-    parent = np.full(len(graph.unit), -1)
+    parent = np.full(len(graph.component), -1)
     has_one = graph.parents.counts == 1
     parent[has_one] = graph.parents.to[graph.parents.start[:-1][has_one]]
-    units = np.empty(ends[-1], dtype=np.int64)
+    components = np.empty(ends[-1], dtype=np.int64)
     at, node = ends - 1, leaves
     while len(node) >= _NARROW:
-        units[at] = node
+        components[at] = node
         node = parent[node]
         goes_on = node >= 0
         at, node = at[goes_on] - 1, node[goes_on]
-    filled, up = at_hand(units), at_hand(parent)
-    for place, one in zip(at.tolist(), node.tolist(), strict=True):
-        while one >= 0:
-            filled[place] = one
-            place, one = place - 1, up[one]  # noqa: PLW2901 (a walk)
+    filled, up = as_memoryview(components), as_memoryview(parent)
+    for place, current in zip(at.tolist(), node.tolist(), strict=True):
+        while current >= 0:
+            filled[place] = current
+            place, current = place - 1, up[current]  # noqa: PLW2901 (a walk)
     leaf = np.repeat(np.arange(len(leaves)), lengths)
-    return Ways(leaves, leaf, units, np.empty(0, dtype=np.int64), sorted=True)
+    return LeafAncestors(leaves, leaf, components, np.empty(0, dtype=np.int64), sorted=True)
 
 
-def _levels(graph: Graph, leaves: Ints) -> Ways:
-    """From the deepest level up. What is met on a level is final: whatever leads to it lies deeper."""
-    count = len(graph.unit)
+def _levels(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
+    """From the deepest level up. Pairs met on a level are final: everything that leads to it is deeper."""
+    count = len(graph.component)
     waiting: dict[int, list[tuple[Ints, Ints]]] = {}
-    _put(waiting, graph.depth[leaves], np.arange(len(leaves)) * count + leaves, np.zeros(len(leaves), dtype=np.int64))
-    found: list[tuple[Ints, Ints]] = []
+    _add_to_levels(
+        waiting, graph.depth[leaves], np.arange(len(leaves)) * count + leaves, np.zeros(len(leaves), dtype=np.int64)
+    )
+    levels: list[tuple[Ints, Ints]] = []
     for level in range(max(waiting), -1, -1):
         parts = waiting.pop(level, None)
         if parts is None:
@@ -127,14 +130,16 @@ def _levels(graph: Graph, leaves: Ints) -> Ways:
         order = np.argsort(pair, kind="stable")
         firsts = np.flatnonzero(np.diff(pair[order], prepend=-1))
         pair, distance = pair[order][firsts], np.maximum.reduceat(distance[order], firsts)
-        found.append((pair, distance))
+        levels.append((pair, distance))
         origin, parent = graph.parents.follow(pair % count)
-        _put(waiting, graph.depth[parent], pair[origin] // count * count + parent, distance[origin] + 1)
-    pairs = np.concatenate([part[0] for part in found])
-    return Ways(leaves, pairs // count, pairs % count, np.concatenate([part[1] for part in found]), sorted=False)
+        _add_to_levels(waiting, graph.depth[parent], pair[origin] // count * count + parent, distance[origin] + 1)
+    pairs = np.concatenate([part[0] for part in levels])
+    return LeafAncestors(
+        leaves, pairs // count, pairs % count, np.concatenate([part[1] for part in levels]), sorted=False
+    )
 
 
-def _put(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pair: Ints, distance: Ints) -> None:
+def _add_to_levels(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pair: Ints, distance: Ints) -> None:
     order = np.argsort(level, kind="stable")
     level, pair, distance = level[order], pair[order], distance[order]
     cuts = np.flatnonzero(np.diff(level)) + 1
@@ -145,24 +150,24 @@ def _put(waiting: dict[int, list[tuple[Ints, Ints]]], level: Ints, pair: Ints, d
         waiting.setdefault(one, []).append((some, far))
 
 
-def _by_hand(graph: Graph, leaves: Ints) -> Ways:
-    depth, starts, up = at_hand(graph.depth), at_hand(graph.parents.start), at_hand(graph.parents.to)
+def _node_by_node(graph: RecordGraph, leaves: Ints) -> LeafAncestors:
+    depth, starts, up = as_memoryview(graph.depth), as_memoryview(graph.parents.start), as_memoryview(graph.parents.to)
     leaf: list[int] = []
-    unit: list[int] = []
+    component: list[int] = []
     distance: list[int] = []
     for position, first in enumerate(leaves.tolist()):
-        far = {first: 0}
-        deepest = [(-depth[first], first)]
-        while deepest:
-            node = heappop(deepest)[1]
-            beyond = far[node] + 1
+        distances = {first: 0}
+        heap = [(-depth[first], first)]
+        while heap:
+            node = heappop(heap)[1]
+            parent_distance = distances[node] + 1
             for parent in up[starts[node] : starts[node + 1]]:
-                if parent not in far:
-                    heappush(deepest, (-depth[parent], parent))
-                    far[parent] = beyond
-                elif far[parent] < beyond:
-                    far[parent] = beyond
-        leaf += [position] * len(far)
-        unit += far.keys()
-        distance += far.values()
-    return Ways(leaves, np.array(leaf), np.array(unit), np.array(distance), sorted=False)
+                if parent not in distances:
+                    heappush(heap, (-depth[parent], parent))
+                    distances[parent] = parent_distance
+                elif distances[parent] < parent_distance:
+                    distances[parent] = parent_distance
+        leaf += [position] * len(distances)
+        component += distances.keys()
+        distance += distances.values()
+    return LeafAncestors(leaves, np.array(leaf), np.array(component), np.array(distance), sorted=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from headwater.engines.paths import local_path, resolved
+from headwater.engines.paths import local_path, resolve_path
 from headwater.errors import RowsError
 from headwater.rows.pairs.layout import FORMAT, MARKER_FILE, digest_of
 from headwater.rows.pairs.reading import read_amounts, read_json
@@ -38,10 +38,10 @@ def list_pair_tables(location: str) -> list[StoredPairTables]:
 
 
 def _find_tables(root: Path) -> Iterator[StoredPairTables]:
-    top = resolved(root)
+    top = resolve_path(root)
     for marker in root.glob(f"*/*/{MARKER_FILE}"):
         folder = marker.parent
-        if not folder.name.isdigit() or resolved(folder) != top / folder.parent.name / folder.name:
+        if not folder.name.isdigit() or resolve_path(folder) != top / folder.parent.name / folder.name:
             continue  # ignores symbolic links
         entry = read_json(marker)
         if not isinstance(entry, dict) or entry.get("format") != FORMAT:

@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from headwater.engines.conditions import read_condition
-from headwater.engines.duckdb import DuckDB, Kept
-from headwater.engines.paths import literal_paths, parquet_files
-from headwater.engines.sql import HIGHEST, LOWEST, Sql, identifier, identifiers, integers, joined, sql
+from headwater.engines.duckdb import DuckDB, TempTable
+from headwater.engines.paths import escape_globs, parquet_files
+from headwater.engines.sql import INT64_MAX, INT64_MIN, Sql, identifier, identifiers, integers, join_sql, sql
 from headwater.errors import EngineError, EngineFailed, RowsError, SqlInvalid, shorten
 from headwater.rows.pairs.folders import broken_digests
 from headwater.rows.pairs.layout import (
@@ -68,7 +68,7 @@ class SourceRows:
         self.source = source
 
     @cached_property
-    def _table(self) -> Kept:
+    def _table(self) -> TempTable:
         return self._tables.keep(self._query)
 
     @property
@@ -221,13 +221,13 @@ class PairTables:
 
     def _source_rows(self, source: TableSource, parts: Sequence[Sql]) -> SourceRows:
         all_parts = (
-            joined(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
+            join_sql(" UNION ALL ", parts) if parts else sql("SELECT 0::BIGINT AS file, 0::BIGINT AS row WHERE false")
         )
         return SourceRows(self, source, sql("SELECT DISTINCT file, row FROM ({every})", every=all_parts))
 
-    def keep(self, query: Sql) -> Kept:
+    def keep(self, query: Sql) -> TempTable:
         """Stores the rows of the query as a table until these tables are closed."""
-        return _map_engine_errors(lambda: self._engine.keep(query))
+        return _map_engine_errors(lambda: self._engine.create_temp_table(query))
 
     # -- from rows of a source to the output --------------------------------------------------------------------------
 
@@ -242,12 +242,14 @@ class PairTables:
                 conditions += [condition] if condition is not None else []
             if conditions and block.number == 0:
                 template = "SELECT DISTINCT * FROM ({known} WHERE {met}) ORDER BY ALL"
-                return self._read_output_rows(sql(template, known=self._identity_query, met=joined(" OR ", conditions)))
+                return self._read_output_rows(
+                    sql(template, known=self._identity_query, met=join_sql(" OR ", conditions))
+                )
             if conditions:
                 template = "SELECT {owner} AS value FROM {table} WHERE {met}"
                 table = self._block_table(block.number)
                 owners_by_block[block.number] = [
-                    sql(template, owner=identifier(OWNER), table=table, met=joined(" OR ", conditions))
+                    sql(template, owner=identifier(OWNER), table=table, met=join_sql(" OR ", conditions))
                 ]
         return []
 
@@ -338,7 +340,7 @@ class PairTables:
         if not parts:
             return None
         template = "SELECT DISTINCT value FROM ({parts})"
-        values_table = self.keep(sql(template, parts=joined(" UNION ALL ", parts)))
+        values_table = self.keep(sql(template, parts=join_sql(" UNION ALL ", parts)))
         if not values_table.count:
             return None
         if values_table.count > _MAX_LITERALS:
@@ -353,7 +355,7 @@ class PairTables:
         """The table of a block. Its files are listed here, because a pattern could match more files than were
         checked."""
         if block not in self._blocks:
-            files = literal_paths(parquet_files(self._root / block_folder(block)))
+            files = escape_globs(parquet_files(self._root / block_folder(block)))
             if not files:
                 raise RowsError(f"there are no Parquet files in {block_folder(block)} of {self._root}")
             self._blocks[block] = sql("read_parquet({files})", files=files)
@@ -365,7 +367,7 @@ def _read_rows(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterato
         "SELECT * EXCLUDE (file_row_number), file_row_number AS _row "
         "FROM read_parquet({path}, file_row_number = true, hive_partitioning = true) "
         "WHERE {among} ORDER BY file_row_number",
-        path=literal_paths([str(path)])[0],
+        path=escape_globs([str(path)])[0],
         among=_is_in(engine, "file_row_number", rows),
     )
     records = _map_engine_errors(lambda: list(engine.records(query)))
@@ -373,7 +375,7 @@ def _read_rows(engine: DuckDB, file: str, path: Path, rows: set[int]) -> Iterato
 
 
 def _is_in(engine: DuckDB, column: str, values: set[int]) -> Sql:
-    values = {value for value in values if LOWEST <= value <= HIGHEST}  # no other is in a table
+    values = {value for value in values if INT64_MIN <= value <= INT64_MAX}  # no other is in a table
     name = identifier(column)
     if not values:
         return sql("false")
@@ -381,7 +383,7 @@ def _is_in(engine: DuckDB, column: str, values: set[int]) -> Sql:
         return sql("{name} = {value}", name=name, value=next(iter(values)))
     if len(values) <= _MAX_LITERALS:
         return sql("{name} IN ({values})", name=name, values=integers(sorted(values)))
-    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.keep_integers(values).name)
+    return sql("{name} IN (SELECT value FROM {table})", name=name, table=engine.create_integer_table(values).name)
 
 
 def _with_limit(query: Sql, limit: int | None) -> Sql:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from headwater.engines.paths import below, local_path, resolved
+from headwater.engines.paths import local_path, require_below, resolve_path
 from headwater.errors import LayoutInvalid, PathNotAllowed, RowsError, shorten
 from headwater.rows.pairs.layout import MARKER_FILE, TableLayout
 from headwater.rows.pairs.reading import read_json, read_layout
@@ -46,12 +46,12 @@ class LookupRoots:
         if not path.is_absolute() or ".." in path.parts:
             raise PathNotAllowed(location, "it is not an absolute path without '..'")
         if self.sources is not None:
-            below(path, self.sources)
+            require_below(path, self.sources)
         return path
 
 
 def _resolve_below(path: Path, roots: Iterable[Path] | None) -> Path:
-    return resolved(path) if roots is None else below(path, roots)
+    return resolve_path(path) if roots is None else require_below(path, roots)
 
 
 @dataclass(frozen=True, slots=True)

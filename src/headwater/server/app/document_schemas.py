@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headwater.model.record_schema import STEP
 from headwater.proof.bundle import FORMAT
 from headwater.server.app.openapi_schemas import Schema
 
@@ -30,9 +31,7 @@ TEXTS = listed(TEXT)
 
 # -- records ---------------------------------------------------------------------------------------
 
-_OF_RECORD = {
-    "node_id": TEXT, "parent_id": TEXT, "action_taken": TEXT, "recordedAt": NUMBER, "storage_location": TEXT,
-}  # fmt: skip
+_OF_RECORD = {field.name: NUMBER if field.kind == "long" else TEXT for field in STEP if field.kind in ("text", "long")}
 _STEP = closed(**_OF_RECORD, parent_ids=TEXTS, recorded_at=MOMENT)
 _RECORD = closed("parent_ids", **_OF_RECORD, root_id=TEXT, parent_ids=TEXTS)
 _WRONG = {"orphans": TEXTS, "cycle": TEXTS}

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from headwater.model.audit import Actor
 from headwater.model.plain import plain
+from headwater.model.record_schema import QUERIED
 from headwater.model.records import Sent
 from headwater.records.ledger import Records
 from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, closed, listed
@@ -20,7 +21,7 @@ from headwater.server.routes.asking import Limit, Moment, Text
 
 router = APIRouter(tags=["Records"])
 _ID = {"type": "string"}
-_NAMES = ("root_id", "node_id", "parent_id", "action_taken", "storage_location")
+_NAMES = [field.name for field in QUERIED if field.kind == "text"]
 _MEMBERS: dict[str, Any] = {**dict.fromkeys(_NAMES, _ID), "parent_ids": {"type": "array", "items": _ID}}
 _RECORD = {"type": "object", "properties": _MEMBERS}
 _MANY = {"record": _RECORD, "records": {"type": "array", "items": _RECORD}}

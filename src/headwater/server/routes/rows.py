@@ -142,7 +142,7 @@ async def _ask_spark(serving: Service, who: Principal, kind: str, asked: Meant, 
     settings = serving.settings
     limits = Limits(settings.row_task_seconds, settings.row_task_megabytes, settings.row_task_disk_megabytes)
     meant = {
-        "where": asked.for_spark,
+        "where": asked.spark_condition,
         "columns": asked.columns,  # for the audit entry of those who read the result
         "rows": asked.rows,
         "master": settings.spark_master,

@@ -44,7 +44,7 @@ def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, A
     assert kept.tables is not None
     try:
         with PairTables(kept.tables, run_id=kept.run_id, roots=roots) as tables:
-            return tables_document(tables, asked.for_duckdb, asked.rows)
+            return tables_document(tables, asked.duckdb_condition, asked.rows)
     except LayoutInvalid:
         raise
     except (EngineError, RowsError):  # their text names files of the server's

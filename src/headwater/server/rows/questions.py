@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from headwater.engines import values
-from headwater.engines.conditions import LONGEST, WrittenCondition, read_condition
+from headwater.engines.conditions import MAX_CONDITION_LENGTH, ParsedCondition, read_condition
 from headwater.engines.sql import Sql
 from headwater.formats.openlineage.text import is_storable
 
@@ -24,7 +24,7 @@ class Meant(BaseModel):
 
     where: Annotated[dict[str, values.Value], Field(max_length=100)] = {}
     """Columns and the values they must have."""
-    condition: Annotated[str | None, Field(max_length=LONGEST)] = None
+    condition: Annotated[str | None, Field(max_length=MAX_CONDITION_LENGTH)] = None
     """Instead of `where`: a condition in SQL, as Spark reads it."""
     rows: Annotated[int, Field(ge=1, le=10_000)] = 100
     """Show at most so many of each."""
@@ -41,7 +41,7 @@ class Meant(BaseModel):
         return self
 
     @cached_property
-    def written(self) -> WrittenCondition | None:
+    def written(self) -> ParsedCondition | None:
         return None if self.condition is None else read_condition(self.condition)
 
     @property
@@ -49,12 +49,12 @@ class Meant(BaseModel):
         return tuple(self.where) if self.written is None else self.written.columns
 
     @property
-    def for_spark(self) -> str | None:
-        return values.for_spark(self.where) if self.written is None else self.written.spark
+    def spark_condition(self) -> str | None:
+        return values.spark_condition(self.where) if self.written is None else self.written.spark
 
     @property
-    def for_duckdb(self) -> Sql | None:
-        return values.for_duckdb(self.where) if self.written is None else self.written.sql
+    def duckdb_condition(self) -> Sql | None:
+        return values.duckdb_condition(self.where) if self.written is None else self.written.sql
 
 
 class TraceAsked(Meant):

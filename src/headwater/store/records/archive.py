@@ -1,8 +1,8 @@
-"""The books of the archive: which files it is made of, and which hot rows it holds.
+"""The catalog of the archive: which files it consists of, and which hot rows are archived.
 
-A commit is one transaction: it is refused if another came since the one it began from, or if it was given up; else
-files come and go, and the marks of what is archived move. A process that dies before that leaves files that no book
-names.
+A commit is one transaction: it is refused if there is a newer commit than its base, or if its attempt was abandoned;
+else files are added and removed, and the marks of what is archived move. A process that dies before that leaves files
+that the catalog does not name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def clock(conn: Connection) -> tuple[int, str | None, str | None]:
 
 
 def next_load(conn: Connection) -> int:
-    """Take the next number; nobody else gets one until this transaction ends."""
+    """Take the next load number; other transactions wait for the next one until this one ends."""
     made = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=1)
     taken = made.on_conflict_do_update(index_elements=["id"], set_={"load": record_clock.c.load + 1})
     return int(conn.execute(taken.returning(record_clock.c.load)).scalar_one())
@@ -46,7 +46,7 @@ def remember_archive(conn: Connection, location: str) -> None:
 
 
 def begin(conn: Connection, *, id: str, kind: str, started_at: int, location: str, run_id: str | None) -> str | None:
-    """Write down that a compaction begins, or begins again; the commit it begins from."""
+    """Record that a compaction begins, or starts over; returns the commit that it is based on."""
     base = clock(conn)[1]
     unfinished = record_compaction.c.id == id, record_compaction.c.finished_at.is_(None)
     conn.execute(delete(record_compaction).where(*unfinished))
@@ -72,21 +72,21 @@ def commit(
     days: Mapping[int, int],
     roots: Mapping[bytes, int],
 ) -> bool:
-    """Whether it holds now: False where another commit came first, or this one was committed or given up before.
+    """Commit; False if there is a newer commit, or if the compaction is committed or its attempt abandoned already.
 
-    A row of ``added`` may have ``keys`` (see `record_file_keys`). Where it ``leaves_work`` behind, that is remembered
-    until it is removed.
+    A row of ``added`` may have ``keys`` (see `record_file_keys`). With ``leaves_work`` the attempt is remembered until
+    its files are removed.
     """
-    made = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=0)
-    conn.execute(made.on_conflict_do_nothing())
-    begun = conn.execute(
+    first_clock = dialect_of(conn).insert(record_clock).values(id=_CLOCK, load=0)
+    conn.execute(first_clock.on_conflict_do_nothing())
+    compaction = conn.execute(
         select(record_compaction.c.base).where(record_compaction.c.id == id, record_compaction.c.finished_at.is_(None))
     ).one_or_none()
-    if begun is None or not attempts.is_open(conn, attempt):
+    if compaction is None or not attempts.is_open(conn, attempt):
         return False
-    # Equal also where there is none yet on both sides.
-    same = record_clock.c.head.is_not_distinct_from(begun.base)
-    if conn.execute(update(record_clock).where(same).values(head=id)).rowcount != 1:
+    # Also equal if there is no commit yet.
+    base_is_head = record_clock.c.head.is_not_distinct_from(compaction.base)
+    if conn.execute(update(record_clock).where(base_is_head).values(head=id)).rowcount != 1:
         return False
     conn.execute(
         update(record_compaction)
@@ -102,24 +102,24 @@ def commit(
 
 def _change_files(conn: Connection, id: str, added: Sequence[Mapping[str, Any]], removed: Collection[str]) -> None:
     if added:
-        plain = [{name: value for name, value in file.items() if name != "keys"} for file in added]
-        conn.execute(insert(record_file), [{**file, "added_in": id} for file in plain])
+        rows = [{name: value for name, value in file.items() if name != "keys"} for file in added]
+        conn.execute(insert(record_file), [{**file, "added_in": id} for file in rows])
     if keys := [{"path": file["path"], **file["keys"]} for file in added if file.get("keys")]:
         conn.execute(insert(record_file_keys), keys)
-    gone = 0
-    for some in _chunks(sorted(removed)):
-        live = record_file.c.path.in_(some) & record_file.c.removed_in.is_(None)
-        gone += conn.execute(update(record_file).where(live).values(removed_in=id)).rowcount
-    if gone != len(removed):
-        # The caller replaced files that were not there: a fault of its own, and no archive may come of it.
-        raise ValueError(f"{len(removed) - gone} of {len(removed)} files to replace are not in the archive")
+    removed_count = 0
+    for chunk in _chunks(sorted(removed)):
+        live = record_file.c.path.in_(chunk) & record_file.c.removed_in.is_(None)
+        removed_count += conn.execute(update(record_file).where(live).values(removed_in=id)).rowcount
+    if removed_count != len(removed):
+        # A fault of the caller: it replaces files that are not in the archive.
+        raise ValueError(f"{len(removed) - removed_count} of {len(removed)} files to replace are not in the archive")
 
 
 def _mark(conn: Connection, table: Any, key: str, marks: Mapping[Any, int]) -> None:
     if not marks:
         return
     made = dialect_of(conn).insert(table)
-    # Never back: what is archived stays archived.
+    # Never lowered: archived rows stay archived.
     higher = made.excluded.upto > table.c.upto
     made = made.on_conflict_do_update(index_elements=[key], set_={"upto": made.excluded.upto}, where=higher)
     conn.execute(made, [{key: mark, "upto": upto} for mark, upto in marks.items()])
@@ -128,7 +128,7 @@ def _mark(conn: Connection, table: Any, key: str, marks: Mapping[Any, int]) -> N
 def files(
     conn: Connection, kind: str | None, days: Collection[int] | None, root_key: bytes | None = None
 ) -> Sequence[RowMapping]:
-    """The live ones, by day and path; of a root, those between whose least and greatest key it lies."""
+    """The files of the archive, by day and path; with ``root_key`` those whose range of root keys includes it."""
     query = select(record_file).where(record_file.c.removed_in.is_(None))
     if kind is not None:
         query = query.where(record_file.c.kind == kind)
@@ -141,43 +141,43 @@ def files(
     return conn.execute(query.order_by(record_file.c.day, record_file.c.path)).mappings().all()
 
 
-def file_keys(conn: Connection, paths: Collection[str], sieve: str) -> dict[str, RowMapping]:
-    """What is known of these files: low, high, and the sieve of that name as ``sieve``."""
-    keys, found = record_file_keys.c, dict[str, RowMapping]()
-    for some in _chunks(sorted(paths)):
-        query = select(keys.path, keys.low, keys.high, keys[sieve].label("sieve")).where(keys.path.in_(some))
-        found |= {row["path"]: row for row in conn.execute(query).mappings()}
-    return found
+def file_keys(conn: Connection, paths: Collection[str], kind: str) -> dict[str, RowMapping]:
+    """The least and greatest root key of these files, and their Bloom filter of ``kind`` roots or nodes."""
+    keys, rows = record_file_keys.c, dict[str, RowMapping]()
+    for chunk in _chunks(sorted(paths)):
+        query = select(keys.path, keys.low, keys.high, keys[kind].label("bloom_filter")).where(keys.path.in_(chunk))
+        rows |= {row["path"]: row for row in conn.execute(query).mappings()}
+    return rows
 
 
-def since(conn: Connection, id: str) -> tuple[str | None, list[str]] | None:
-    """The last commit, and the ids of all that came since the one that this compaction began from, the newest first.
+def commits_since(conn: Connection, id: str) -> tuple[str | None, list[str]] | None:
+    """The last commit, and the ids of all commits since the base of this compaction, the newest first.
 
-    None where it was committed or given up, and where the one it began from is not found.
+    None if the compaction is committed or dropped, or if its base is not found.
     """
     unfinished = record_compaction.c.id == id, record_compaction.c.finished_at.is_(None)
-    begun = conn.execute(select(record_compaction.c.base).where(*unfinished)).one_or_none()
-    if begun is None:
+    compaction = conn.execute(select(record_compaction.c.base).where(*unfinished)).one_or_none()
+    if compaction is None:
         return None
     head = clock(conn)[1]
-    at, between = head, list[str]()
-    while at != begun.base:
-        if at is None:
+    commit, newer = head, list[str]()
+    while commit != compaction.base:
+        if commit is None:
             return None
-        between.append(at)
-        at = conn.scalar(select(record_compaction.c.base).where(record_compaction.c.id == at))
-    return head, between
+        newer.append(commit)
+        commit = conn.scalar(select(record_compaction.c.base).where(record_compaction.c.id == commit))
+    return head, newer
 
 
 def changes(conn: Connection, ids: Collection[str]) -> tuple[Sequence[RowMapping], list[str]]:
-    """The files that these commits have added, and the paths that they have removed."""
+    """The files that these commits added, and the paths that they removed."""
     added = conn.execute(select(record_file).where(record_file.c.added_in.in_(ids)).order_by(record_file.c.path))
     removed = select(record_file.c.path).where(record_file.c.removed_in.in_(ids)).order_by(record_file.c.path)
     return added.mappings().all(), list(conn.scalars(removed))
 
 
-def move(conn: Connection, id: str, base: str | None) -> None:
-    """As if it had begun from that commit."""
+def rebase(conn: Connection, id: str, base: str | None) -> None:
+    """Set the commit that a compaction is based on."""
     unfinished = record_compaction.c.id == id, record_compaction.c.finished_at.is_(None)
     conn.execute(update(record_compaction).where(*unfinished).values(base=base))
 
@@ -192,79 +192,79 @@ def is_committed(conn: Connection, id: str) -> bool:
 
 
 def compactions(conn: Connection, limit: int) -> Sequence[RowMapping]:
-    """Those that were committed, the newest first."""
+    """The committed compactions, the newest first."""
     done = select(record_compaction).where(record_compaction.c.finished_at.is_not(None))
     return conn.execute(done.order_by(record_compaction.c.finished_at.desc()).limit(limit)).mappings().all()
 
 
-def known(conn: Connection, paths: Collection[str]) -> set[str]:
-    """Those of these paths that the books name, whether or not they still count."""
-    found: set[str] = set()
-    for some in _chunks(sorted(paths)):
-        found.update(conn.scalars(select(record_file.c.path).where(record_file.c.path.in_(some))))
-    return found
+def known_paths(conn: Connection, paths: Collection[str]) -> set[str]:
+    """Those of these paths that the catalog names, whether or not they were removed since."""
+    paths_in_catalog: set[str] = set()
+    for chunk in _chunks(sorted(paths)):
+        paths_in_catalog.update(conn.scalars(select(record_file.c.path).where(record_file.c.path.in_(chunk))))
+    return paths_in_catalog
 
 
-def committed(conn: Connection, ids: Collection[str]) -> set[str]:
-    """Those of these compactions that hold."""
-    found: set[str] = set()
-    for some in _chunks(sorted(ids)):
-        done = record_compaction.c.id.in_(some), record_compaction.c.finished_at.is_not(None)
-        found.update(conn.scalars(select(record_compaction.c.id).where(*done)))
-    return found
+def committed_ids(conn: Connection, ids: Collection[str]) -> set[str]:
+    """Those of these compactions that are committed."""
+    committed: set[str] = set()
+    for chunk in _chunks(sorted(ids)):
+        condition = record_compaction.c.id.in_(chunk), record_compaction.c.finished_at.is_not(None)
+        committed.update(conn.scalars(select(record_compaction.c.id).where(*condition)))
+    return committed
 
 
 def drop(conn: Connection, id: str) -> None:
-    """Forget that it began; one that is committed stays."""
+    """Forget a compaction, unless it is committed."""
     unfinished = record_compaction.c.id == id, record_compaction.c.finished_at.is_(None)
     conn.execute(delete(record_compaction).where(*unfinished))
 
 
 def retired(conn: Connection, before: int) -> list[str]:
-    """Files that a commit before then removed from the archive, and that are still on disk."""
+    """Files that a commit before that time removed from the archive, and that are still on disk."""
     over = record_compaction.c.finished_at < before
     query = select(record_file.c.path).join(record_compaction, record_compaction.c.id == record_file.c.removed_in)
     return list(conn.scalars(query.where(over).order_by(record_file.c.path)))
 
 
 def forget_files(conn: Connection, paths: Iterable[str]) -> None:
-    for some in _chunks(sorted(paths)):
-        gone = record_file.c.path.in_(some), record_file.c.removed_in.is_not(None)
-        forgotten = select(record_file.c.path).where(*gone)
-        conn.execute(delete(record_file_keys).where(record_file_keys.c.path.in_(forgotten)))
-        conn.execute(delete(record_file).where(*gone))
+    for chunk in _chunks(sorted(paths)):
+        retired = record_file.c.path.in_(chunk), record_file.c.removed_in.is_not(None)
+        retired_paths = select(record_file.c.path).where(*retired)
+        conn.execute(delete(record_file_keys).where(record_file_keys.c.path.in_(retired_paths)))
+        conn.execute(delete(record_file).where(*retired))
 
 
-def _archived() -> Any:
-    """Whether a hot row is in the archive."""
+def _is_archived() -> Any:
+    """The condition that a hot row is archived."""
     hot, day, root = record_hot.c, record_archived_day.c, record_archived_root.c
     by_day = exists().where(day.day == hot.day, hot.load <= day.upto)
     by_root = exists().where(root.root_key == hot.root_key, hot.load <= root.upto)
     return or_(by_day, by_root)
 
 
-def _due(now: int, after: bytes) -> Any:
-    return and_(record_hot.c.root_key > after, record_hot.c.ttl_expiry <= now, _archived())
+def _is_expirable(now: int, after: bytes) -> Any:
+    return and_(record_hot.c.root_key > after, record_hot.c.ttl_expiry <= now, _is_archived())
 
 
-def overdue(conn: Connection, now: int, most: int, after: bytes) -> tuple[bytes | None, bool]:
-    """Of hot rows that are past their time AND in the archive, of roots whose keys come ``after`` one: the key up to
-    which there are about ``most``, of whole roots, and whether there may be more. None where there is none."""
+def next_expiry_range(conn: Connection, now: int, limit: int, after: bytes) -> tuple[bytes | None, bool]:
+    """The next range of root keys ``after`` a key that has about ``limit`` hot rows which are both archived and past
+    their time to live: its last key, or None if there are no such rows, and whether there may be more."""
     key = record_hot.c.root_key
-    keys = conn.scalars(select(key).where(_due(now, after)).order_by(key).limit(most + 1)).all()
-    return (bytes(keys[-1]) if keys else None), len(keys) > most
+    keys = conn.scalars(select(key).where(_is_expirable(now, after)).order_by(key).limit(limit + 1)).all()
+    return (bytes(keys[-1]) if keys else None), len(keys) > limit
 
 
 def expire(conn: Connection, now: int, after: bytes, upto: bytes) -> int:
-    """Delete those whose roots' keys come ``after`` the one and not after the other; how many."""
-    return conn.execute(delete(record_hot).where(_due(now, after), record_hot.c.root_key <= upto)).rowcount
+    """Delete those whose root key is greater than ``after`` and at most ``upto``; returns how many."""
+    return conn.execute(delete(record_hot).where(_is_expirable(now, after), record_hot.c.root_key <= upto)).rowcount
 
 
-def fresh_days(conn: Connection, upto: int) -> dict[int, int]:
-    """The days that have hot rows which are in no archive, of loads up to ``upto``; how many each."""
+def unarchived_days(conn: Connection, upto: int) -> dict[int, int]:
+    """The number of hot rows of loads up to ``upto`` that are not archived, by day."""
     query = (
         select(record_hot.c.day, func.count())
-        .where(record_hot.c.load <= upto, ~_archived())
+        .where(record_hot.c.load <= upto, ~_is_archived())
         .group_by(record_hot.c.day)
         .order_by(record_hot.c.day)
     )
@@ -272,7 +272,7 @@ def fresh_days(conn: Connection, upto: int) -> dict[int, int]:
 
 
 def marks(conn: Connection) -> tuple[dict[int, int], dict[bytes, int]]:
-    """Up to which load each day is archived, and each root that was archived by itself."""
+    """Up to which load each day is archived, and each root that was archived on its own."""
     days = {row.day: row.upto for row in conn.execute(select(record_archived_day))}
     roots = {bytes(row.root_key): row.upto for row in conn.execute(select(record_archived_root))}
     return days, roots

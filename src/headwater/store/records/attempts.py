@@ -1,7 +1,8 @@
-"""Attempts at the archive: who is at work, and who has been given up.
+"""Attempts at compactions, each with a lease: which are open, and which were abandoned.
 
-Whoever writes files says again and again that it is at work. Once it has said nothing for a while it is given up: first
-in the books, so that it can no longer be committed, then its files go. A killed one and one that hangs are the same.
+A process that writes files renews the lease of its attempt. An attempt whose lease has ended is abandoned: first in the
+catalog, so that it can no longer be committed, then its files are removed. It makes no difference whether its process
+was killed or hangs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def begin(conn: Connection, name: str, compaction: str, now: int, until: int) ->
 
 
 def extend(conn: Connection, name: str, until: int) -> None:
-    """Nothing, where it was given up."""
+    """Renew the lease; no effect on an abandoned attempt."""
     conn.execute(update(record_attempt).where(record_attempt.c.name == name, _OPEN).values(until=until))
 
 
@@ -30,43 +31,43 @@ def is_open(conn: Connection, name: str) -> bool:
 
 
 def close(conn: Connection, name: str, now: int) -> None:
-    """It was committed, but has not yet removed what it needed for that."""
+    """Mark an attempt that is committed, but still has temporary files."""
     conn.execute(update(record_attempt).where(record_attempt.c.name == name).values(given_up_at=now))
 
 
 def end(conn: Connection, name: str) -> None:
-    """It has nothing left to remove."""
+    """Forget an attempt without files to remove."""
     conn.execute(delete(record_attempt).where(record_attempt.c.name == name))
 
 
-def any_over(conn: Connection, now: int) -> bool:
-    """Whether there is one that was given up, or that can be."""
-    over = (record_attempt.c.until < now) | ~_OPEN
-    return conn.execute(select(record_attempt.c.name).where(over).limit(1)).first() is not None
+def any_to_clean_up(conn: Connection, now: int) -> bool:
+    """Whether an attempt was abandoned, or its lease has ended."""
+    to_clean_up = (record_attempt.c.until < now) | ~_OPEN
+    return conn.execute(select(record_attempt.c.name).where(to_clean_up).limit(1)).first() is not None
 
 
 def give_up(conn: Connection, now: int) -> None:
-    """All that have said nothing for too long."""
+    """Abandon all attempts whose lease has ended."""
     conn.execute(update(record_attempt).where(_OPEN, record_attempt.c.until < now).values(given_up_at=now))
 
 
-def given_up(conn: Connection) -> dict[str, str]:
-    """By name, the compaction that each was of."""
+def given_up_attempts(conn: Connection) -> dict[str, str]:
+    """The abandoned attempts: by name, the compaction."""
     over = select(record_attempt.c.name, record_attempt.c.compaction).where(~_OPEN)
     return {row.name: row.compaction for row in conn.execute(over)}
 
 
-def still_open(conn: Connection) -> dict[str, str]:
-    """The same of those that are at work."""
+def open_attempts(conn: Connection) -> dict[str, str]:
+    """The open attempts: by name, the compaction."""
     at_work = select(record_attempt.c.name, record_attempt.c.compaction).where(_OPEN)
     return {row.name: row.compaction for row in conn.execute(at_work)}
 
 
 def forget(conn: Connection, names: Iterable[str], before: int) -> None:
-    """Those of them that were given up before then, and compactions that nobody attempts any more."""
+    """Forget those that were abandoned before that time, and compactions without attempts."""
     for name in names:
         long_ago = record_attempt.c.given_up_at < before
         conn.execute(delete(record_attempt).where(record_attempt.c.name == name, long_ago))
-    attempted = select(record_attempt.c.compaction)
-    never = record_compaction.c.finished_at.is_(None), record_compaction.c.id.not_in(attempted)
-    conn.execute(delete(record_compaction).where(*never))
+    with_attempts = select(record_attempt.c.compaction)
+    without_attempts = record_compaction.c.finished_at.is_(None), record_compaction.c.id.not_in(with_attempts)
+    conn.execute(delete(record_compaction).where(*without_attempts))

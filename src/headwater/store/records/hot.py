@@ -1,4 +1,4 @@
-"""The hot records: loaded by batches, found by root, by node, and by what is said of them."""
+"""The hot records: loaded in batches, found by root, by node and by their fields."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, Select, Text, func, select, type_coerce
 from sqlalchemy.exc import DBAPIError, OperationalError
 
+from headwater.model.record_schema import CONTENT_NAMES, PARENTS, content_of, with_parents
 from headwater.model.records import Record, key_of_id
 from headwater.store.engine.dialect import dialect_of
-from headwater.store.records.evidence import leaf, write_load
+from headwater.store.records.evidence import record_leaf, write_load
 from headwater.store.schema.record_tables import record_hot
 from headwater.store.schema.tables import from_micros, to_micros
 
 _DAY = 86_400_000_000
-_AT_ONCE = 500
+_CHUNK = 500
 _COLUMNS = [column.name for column in record_hot.columns]
+_PARENTS_COLUMN, _TIME_COLUMN = _COLUMNS.index("parent_ids"), _COLUMNS.index("recorded_at")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What records are looked for; ``location`` is how the location begins."""
+class RecordFilter:
+    """Which records a search returns; ``location`` is a prefix of theirs, ``since`` is in microseconds."""
 
     root_id: str | None = None
     node_id: str | None = None
@@ -34,7 +36,10 @@ class Wanted:
 
 
 def load(conn: Connection, records: Sequence[Record], number: int, ttl_expiry: int) -> dict[int, str]:
-    """Put records in; one that is there already stays as it is. Those that the database refuses, with its reasons."""
+    """Insert records as load ``number``; one that exists stays as it is.
+
+    Returns the records that the database refused: by their position, its reason.
+    """
     rows = [_row(record, number, ttl_expiry) for record in records]
     try:
         count = _insert(conn, rows)
@@ -56,47 +61,45 @@ def load(conn: Connection, records: Sequence[Record], number: int, ttl_expiry: i
 
 
 def _leaves(conn: Connection, rows: Sequence[tuple[Any, ...]], number: int, inserted: int) -> Iterator[bytes]:
-    """Of the rows that this load has put in; of those that were there already nothing is said a second time."""
-    mine: set[tuple[bytes, ...]] | None = None
+    """The leaves of the rows that this load inserted; rows that existed before have theirs in an earlier load."""
+    inserted_keys: set[tuple[bytes, ...]] | None = None
     if inserted != len(rows):
-        mine, keys = set(), sorted({row[0] for row in rows})
-        for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)):
-            here = select(*record_hot.primary_key).where(record_hot.c.root_key.in_(some), record_hot.c.load == number)
-            mine.update(tuple(map(bytes, row)) for row in conn.execute(here))
+        inserted_keys, root_keys = set(), sorted({row[0] for row in rows})
+        for chunk in (root_keys[start : start + _CHUNK] for start in range(0, len(root_keys), _CHUNK)):
+            in_load = record_hot.c.root_key.in_(chunk), record_hot.c.load == number
+            query = select(*record_hot.primary_key).where(*in_load)
+            inserted_keys.update(tuple(map(bytes, row)) for row in conn.execute(query))
     for row in rows:
-        if mine is None or row[:3] in mine:
-            if mine is not None:
-                mine.remove(row[:3])  # of two that are the same the first was put in
-            parents = row[5]
-            yield leaf(row[2], row[8], json.loads(parents) if '","' in parents else ())
+        if inserted_keys is None or row[:3] in inserted_keys:
+            if inserted_keys is not None:
+                inserted_keys.remove(row[:3])  # of two equal rows the first was inserted
+            parents = row[_PARENTS_COLUMN]
+            yield record_leaf(row[2], row[_TIME_COLUMN], json.loads(parents) if '","' in parents else ())
 
 
 def _insert(conn: Connection, rows: Sequence[tuple[Any, ...]]) -> int:
-    """All of them or none; how many were not there yet, or -1 where the driver does not know.
+    """Insert all rows or none; returns how many did not exist yet, or -1 where the driver does not know.
 
-    As the driver takes it: through SQLAlchemy's types a row costs several times as much.
+    Values go to the driver directly: through SQLAlchemy's types a row costs several times as much.
     """
-    put = dialect_of(conn).insert(record_hot).on_conflict_do_nothing().compile(conn.engine)
-    order: list[str] | None = put.positiontup
-    given: Any = rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    statement = dialect_of(conn).insert(record_hot).on_conflict_do_nothing().compile(conn.engine)
+    order: list[str] | None = statement.positiontup
+    parameters: Any = rows if order == _COLUMNS else [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     if not rows:
         return 0
     with conn.begin_nested():
-        return conn.exec_driver_sql(put.string, given).rowcount
+        return conn.exec_driver_sql(statement.string, parameters).rowcount
 
 
 def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
-    """In the order of the columns."""
+    """The values in the order of the table's columns."""
     recorded_at = to_micros(record.recorded_at)
+    parents = f"[{','.join(map(encode_basestring_ascii, record.parent_ids))}]"
     return (
         key_of_id(record.root_id),
         key_of_id(record.node_id),
         record.digest,
-        record.root_id,
-        record.node_id,
-        f"[{','.join(map(encode_basestring_ascii, record.parent_ids))}]",
-        record.action_taken,
-        record.storage_location,
+        *with_parents(content_of(record), parents),
         recorded_at,
         recorded_at // _DAY,
         number,
@@ -104,76 +107,70 @@ def _row(record: Record, number: int, ttl_expiry: int) -> tuple[Any, ...]:
     )
 
 
-def record_of(row: Mapping[Any, Any]) -> Record:
-    return Record(
-        row["root_id"],
-        row["node_id"],
-        tuple(row["parent_ids"]),
-        row["action_taken"],
-        row["storage_location"],
-        from_micros(row["recorded_at"]),
-    )
+def record_from_row(row: Mapping[Any, Any]) -> Record:
+    values = [row[name] for name in CONTENT_NAMES]
+    return Record(*[*with_parents(values, tuple(values[PARENTS])), from_micros(row["recorded_at"])])
 
 
-def of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
-    """By column; a root may have very many rows."""
+def columns_of_root(conn: Connection, root_id: str) -> dict[str, Sequence[Any]]:
+    """The hot rows of a root, column by column: a root may have very many rows."""
     columns = [type_coerce(column, Text) if column.name == "parent_ids" else column for column in record_hot.columns]
     query = select(*columns).where(record_hot.c.root_key == key_of_id(root_id)).order_by(record_hot.c.node_key)
     rows = conn.execute(query).all()
     values: list[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * len(_COLUMNS)
-    found = dict(zip(_COLUMNS, values, strict=True))
-    # Decoded in one go: one by one it takes longer than all the rest.
-    return {**found, "parent_ids": json.loads(f"[{','.join(found['parent_ids'])}]")}
+    columns_by_name = dict(zip(_COLUMNS, values, strict=True))
+    # Decoded in one call: one by one it takes longer than all the rest.
+    return {**columns_by_name, "parent_ids": json.loads(f"[{','.join(columns_by_name['parent_ids'])}]")}
 
 
-def find(conn: Connection, wanted: Wanted, limit: int) -> Sequence[RowMapping]:
-    """The newest first."""
-    query = _where(select(record_hot), wanted)
+def find(conn: Connection, criteria: RecordFilter, limit: int) -> Sequence[RowMapping]:
+    """Matching rows, the newest first."""
+    query = _where(select(record_hot), criteria)
     ordered = query.order_by(record_hot.c.recorded_at.desc(), record_hot.c.root_key, record_hot.c.node_key)
     return conn.execute(ordered.limit(limit)).mappings().all()
 
 
-def _where(query: Select[Any], wanted: Wanted) -> Select[Any]:
+def _where(query: Select[Any], criteria: RecordFilter) -> Select[Any]:
     hot = record_hot.c
-    if wanted.root_id is not None:
-        query = query.where(hot.root_key == key_of_id(wanted.root_id))
-    if wanted.node_id is not None:
-        query = query.where(hot.node_key == key_of_id(wanted.node_id))
-    if wanted.action_taken is not None:
-        query = query.where(hot.action_taken == wanted.action_taken)
-    if wanted.location is not None:
-        # Not LIKE: SQLite's does not tell capitals apart.
-        query = query.where(func.substr(hot.storage_location, 1, len(wanted.location)) == wanted.location)
-    if wanted.since is not None:
-        query = query.where(hot.recorded_at >= wanted.since)
+    if criteria.root_id is not None:
+        query = query.where(hot.root_key == key_of_id(criteria.root_id))
+    if criteria.node_id is not None:
+        query = query.where(hot.node_key == key_of_id(criteria.node_id))
+    if criteria.action_taken is not None:
+        query = query.where(hot.action_taken == criteria.action_taken)
+    if criteria.location is not None:
+        # Not LIKE: SQLite's ignores case.
+        query = query.where(func.substr(hot.storage_location, 1, len(criteria.location)) == criteria.location)
+    if criteria.since is not None:
+        query = query.where(hot.recorded_at >= criteria.since)
     return query
 
 
-def contents_of(conn: Connection, records: Sequence[Record]) -> dict[tuple[str, str], set[bytes]]:
-    """By (root, node), the digests of all hot contents of the nodes of these records."""
-    hot, found = record_hot.c, dict[tuple[str, str], set[bytes]]()
-    named = {(one.root_id, one.node_id) for one in records}
-    keys = sorted({key_of_id(node) for _, node in named})
-    for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)):
-        for row in conn.execute(select(hot.root_id, hot.node_id, hot.digest).where(hot.node_key.in_(some))):
-            if (row.root_id, row.node_id) in named:
-                found.setdefault((row.root_id, row.node_id), set()).add(bytes(row.digest))
-    return found
+def content_digests(conn: Connection, records: Sequence[Record]) -> dict[tuple[str, str], set[bytes]]:
+    """The digests of all hot contents of the nodes of these records, by (root, node)."""
+    hot, digests = record_hot.c, dict[tuple[str, str], set[bytes]]()
+    nodes = {(record.root_id, record.node_id) for record in records}
+    node_keys = sorted({key_of_id(node) for _, node in nodes})
+    for chunk in (node_keys[start : start + _CHUNK] for start in range(0, len(node_keys), _CHUNK)):
+        for row in conn.execute(select(hot.root_id, hot.node_id, hot.digest).where(hot.node_key.in_(chunk))):
+            if (row.root_id, row.node_id) in nodes:
+                digests.setdefault((row.root_id, row.node_id), set()).add(bytes(row.digest))
+    return digests
 
 
-def some_roots(conn: Connection, most: int) -> list[str]:
-    """Roots there are: from one to the next by the key, however many rows each has."""
-    found: list[str] = []
+def sample_roots(conn: Connection, limit: int) -> list[str]:
+    """Up to ``limit`` root ids. Steps from one root key to the next, because a root may have very many rows."""
+    roots: list[str] = []
     key: bytes = b""
-    while len(found) < most:
+    while len(roots) < limit:
         after = record_hot.c.root_key > key
         query = select(record_hot.c.root_key, record_hot.c.root_id).where(after)
         row = conn.execute(query.order_by(record_hot.c.root_key).limit(1)).one_or_none()
         if row is None:
             break
         key = bytes(row.root_key)
-        found.append(row.root_id)
-    return found
+        roots.append(row.root_id)
+    return roots
 
 
 def count(conn: Connection) -> int:

@@ -1,8 +1,9 @@
-"""The queue before the record ledger: durable, leased, redelivered, and given up into dead letters.
+"""The queue of the record ledger: durable, with visibility timeouts, redelivery and dead letters.
 
-A message is taken by a short transaction that hides it for a while and writes a token on it; whoever holds the token
-may finish it, give it back or give it up. If the holder dies, the message shows again by itself. On PostgreSQL several
-may take at once without waiting for each other (SKIP LOCKED); on SQLite they take turns.
+A short transaction takes a message: it hides it for the visibility timeout and stores a token. The worker with the
+token can finish the message, release it, or move it to the dead letters. If the worker dies, the message becomes
+visible again by itself. On PostgreSQL several workers take messages without waiting for each other (SKIP LOCKED); on
+SQLite they take turns.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LOAD, TRACE = "load", "trace"
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class QueueMessage:
     id: int
     kind: str
     body: Any
@@ -29,8 +30,8 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """What can be taken now: how many, as far as was counted, and since when the oldest has been there."""
+class QueueDepth:
+    """The visible messages: how many, up to the limit of the count, and when the oldest was enqueued."""
 
     count: int
     oldest: int | None
@@ -42,13 +43,13 @@ def put(conn: Connection, kind: str, bodies: Iterable[Any], now: int) -> None:
         conn.execute(insert(record_queue), rows)
 
 
-def waiting(conn: Connection, kind: str, now: int, most: int) -> Waiting:
-    """Counts no further than ``most``."""
+def waiting(conn: Connection, kind: str, now: int, limit: int) -> QueueDepth:
+    """The visible messages, counted up to ``limit``."""
     visible = record_queue.c.kind == kind, record_queue.c.visible_at <= now
     some = select(record_queue.c.enqueued_at).where(*visible).order_by(record_queue.c.visible_at, record_queue.c.id)
-    counted = some.limit(most).subquery()
+    counted = some.limit(limit).subquery()
     row = conn.execute(select(func.count(), func.min(counted.c.enqueued_at)).select_from(counted)).one()
-    return Waiting(row[0], row[1])
+    return QueueDepth(row[0], row[1])
 
 
 def take(
@@ -58,29 +59,29 @@ def take(
     token: str,
     now: int,
     until: int,
-    most: int,
+    limit: int,
     suspect: int,
     before: int | None = None,
-) -> list[Message]:
-    """Take up to ``most`` messages, in their order, and hide them ``until`` then.
+) -> list[QueueMessage]:
+    """Take up to ``limit`` messages in order, and hide them ``until`` that time.
 
-    One that was taken ``suspect`` times and never finished may be what kills its workers: it is taken alone, so that
-    the others are not counted down with it. ``before`` takes only messages with lesser numbers.
+    A message that was taken ``suspect`` times and never finished may be what kills its workers: it is taken alone, so
+    that the others do not lose their tries with it. ``before`` limits to messages with lower ids.
     """
     queue = record_queue.c
     query = select(record_queue).where(queue.kind == kind, queue.visible_at <= now)
     if before is not None:
         query = query.where(queue.id < before)
-    query = query.order_by(queue.visible_at, queue.id).limit(most).with_for_update(skip_locked=True)
+    query = query.order_by(queue.visible_at, queue.id).limit(limit).with_for_update(skip_locked=True)
     rows = conn.execute(query).mappings().all()
-    plain = [row for row in rows if row["tries"] < suspect]
-    rows = plain or rows[:1]
+    unsuspected = [row for row in rows if row["tries"] < suspect]
+    rows = unsuspected or rows[:1]
     _change(conn, [row["id"] for row in rows], token=token, visible_at=until, tries=queue.tries + 1)
-    return [Message(row["id"], row["kind"], row["body"], row["enqueued_at"], row["tries"] + 1) for row in rows]
+    return [QueueMessage(row["id"], row["kind"], row["body"], row["enqueued_at"], row["tries"] + 1) for row in rows]
 
 
-def still_held(conn: Connection, ids: Collection[int], token: str) -> set[int]:
-    """Those that nobody else has taken since."""
+def held_ids(conn: Connection, ids: Collection[int], token: str) -> set[int]:
+    """Those that no other worker has taken since."""
     mine = dialect_of(conn).one_of(record_queue.c.id, ids), record_queue.c.token == token
     return set(conn.scalars(select(record_queue.c.id).where(*mine).with_for_update()))
 
@@ -90,16 +91,16 @@ def finish(conn: Connection, ids: Collection[int]) -> None:
 
 
 def extend(conn: Connection, ids: Collection[int], token: str, until: int) -> None:
-    """Keep them hidden for longer, as far as they are still held."""
+    """Extend the visibility timeout of those that still have this token."""
     _change(conn, ids, held_by=token, visible_at=until)
 
 
-def give_back(conn: Connection, id: int, visible_at: int) -> None:
-    """Have it shown again at that time."""
+def release(conn: Connection, id: int, visible_at: int) -> None:
+    """Make the message visible again at that time."""
     _change(conn, [id], token=None, visible_at=visible_at)
 
 
-def give_up(conn: Connection, message: Message, now: int, reason: str) -> None:
+def move_to_dead_letters(conn: Connection, message: QueueMessage, now: int, reason: str) -> None:
     dead = {
         "kind": message.kind,
         "body": message.body,
@@ -113,7 +114,7 @@ def give_up(conn: Connection, message: Message, now: int, reason: str) -> None:
 
 
 def add_dead_letters(conn: Connection, kind: str, letters: Iterable[tuple[Any, str]], now: int) -> None:
-    """Messages that never were in the queue, because they could not be: each body with its reason."""
+    """Add dead letters that never were in the queue: each body with its reason."""
     rows = [
         {"kind": kind, "body": body, "enqueued_at": now, "failed_at": now, "tries": 0, "reason": reason}
         for body, reason in letters
@@ -123,13 +124,13 @@ def add_dead_letters(conn: Connection, kind: str, letters: Iterable[tuple[Any, s
 
 
 def dead_letters(conn: Connection, limit: int) -> Sequence[RowMapping]:
-    """The newest first."""
+    """The dead letters, the newest first."""
     query = select(record_dead_letter).order_by(record_dead_letter.c.id.desc()).limit(limit)
     return conn.execute(query).mappings().all()
 
 
 def replay(conn: Connection, ids: Collection[int] | None, now: int) -> list[int]:
-    """Put dead letters, all of them unless told, back into the queue as if they were new; which."""
+    """Move dead letters, by default all, back into the queue as new messages; returns their ids."""
     query = select(record_dead_letter).order_by(record_dead_letter.c.id).with_for_update()
     if ids is not None:
         query = query.where(dialect_of(conn).one_of(record_dead_letter.c.id, ids))
@@ -146,15 +147,15 @@ def replay(conn: Connection, ids: Collection[int] | None, now: int) -> list[int]
 
 
 def counts(conn: Connection, now: int) -> dict[str, int]:
-    """Of each kind what waits and what is with a worker, and the dead letters."""
+    """The messages of each kind that wait or are with a worker, and the dead letters."""
     queue = record_queue.c
     hidden = func.sum(func.coalesce(and_(queue.visible_at > now, queue.token.is_not(None)).cast(queue.tries.type), 0))
     rows = conn.execute(select(queue.kind, func.count(), hidden).group_by(queue.kind)).all()
-    found = {f"{kind}_waiting": total - (with_worker or 0) for kind, total, with_worker in rows}
-    found |= {f"{kind}_taken": with_worker or 0 for kind, _, with_worker in rows}
+    by_name = {f"{kind}_waiting": total - (with_worker or 0) for kind, total, with_worker in rows}
+    by_name |= {f"{kind}_taken": with_worker or 0 for kind, _, with_worker in rows}
     dead = conn.scalar(select(func.count()).select_from(record_dead_letter)) or 0
     empty = dict.fromkeys(("load_waiting", "load_taken", "trace_waiting", "trace_taken"), 0)
-    return {**empty, **found, "dead_letters": dead}
+    return {**empty, **by_name, "dead_letters": dead}
 
 
 def is_empty(conn: Connection) -> bool:
@@ -162,7 +163,7 @@ def is_empty(conn: Connection) -> bool:
 
 
 def _change(conn: Connection, ids: Collection[int], *, held_by: str | None = None, **values: Any) -> None:
-    mine = [dialect_of(conn).one_of(record_queue.c.id, ids)] + (
+    conditions = [dialect_of(conn).one_of(record_queue.c.id, ids)] + (
         [record_queue.c.token == held_by] if held_by is not None else []
     )
-    conn.execute(update(record_queue).where(*mine).values(**values))
+    conn.execute(update(record_queue).where(*conditions).values(**values))

@@ -1,11 +1,12 @@
-"""Hot records read in parallel, from wherever a part of them is wanted: also on executors, which have no headwater.
+"""Reads hot records in parallel, wherever a part of them is needed: also on executors, where headwater is missing.
 
-Shipped by value, so nothing here imports anything of ours, and the database is spoken to by its driver alone: Python's
-own for SQLite, psycopg for PostgreSQL, which has to be installed where tasks run.
+Shipped by value, so nothing here imports anything of headwater but the record schema, which is shipped as well. It
+talks to the database through its driver alone: Python's own for SQLite, psycopg for PostgreSQL, which has to be
+installed where tasks run.
 
-A scan is one moment of the table, however long it takes and on however many connections: numbers of loads become
-visible in their order, so all rows up to one number are there or none of a later one are asked for; and a row that is
-not archived is never removed.
+A scan sees one moment of the table, however long it takes and however many connections it uses: load numbers become
+visible in order, so all rows up to one number are there and no row of a later one is read; and a row that is not
+archived is never removed.
 """
 
 from __future__ import annotations
@@ -18,32 +19,21 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from headwater.model.record_schema import SCANNED, arrow_fields, names_of, spark_schema
+
 BATCH_ROWS = 50_000
 _KEYS = 2**128  # a root's key is 16 bytes of a hash, so that equal ranges hold about equally many roots
-_COLUMNS = (
-    "root_id",
-    "node_id",
-    "parent_ids",
-    "action_taken",
-    "storage_location",
-    "recorded_at",
-    "digest",
-    "day",
-    "load",
-)
-SCHEMA = (
-    "root_id string, node_id string, parent_ids array<string>, action_taken string, storage_location string, "
-    "recorded_at timestamp, digest binary, day int, load bigint"
-)
-"""What a scan gives, in Spark's words."""
-_FRESH = (
+_COLUMNS = names_of(SCANNED)
+SCHEMA = spark_schema(SCANNED)
+"""The Spark schema of a scan's rows."""
+_UNARCHIVED = (
     "NOT EXISTS (SELECT 1 FROM record_archived_day a WHERE a.day = h.day AND h.load <= a.upto)"
     " AND NOT EXISTS (SELECT 1 FROM record_archived_root a WHERE a.root_key = h.root_key AND h.load <= a.upto)"
 )
 
 
-@dataclass(frozen=True)  # without slots, as Scan: both are sent by value
-class Range:
+@dataclass(frozen=True)  # without slots, as HotScan: both are sent by value
+class KeyRange:
     """Roots whose key is at least ``low`` and below ``high``; None is the end."""
 
     low: bytes
@@ -51,10 +41,10 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Rows up to load ``upto``: of these days, unless none is named; and unless told those that are not archived.
+class HotScan:
+    """Rows up to load ``upto`` of these ``days`` (empty: all days) that are not archived; with ``archived_too`` all.
 
-    ``address``: the file of SQLite, or what libpq takes for PostgreSQL.
+    ``address``: the file of SQLite, or the connection string that libpq takes for PostgreSQL.
     """
 
     address: str
@@ -63,44 +53,44 @@ class Scan:
     days: tuple[int, ...] = ()
     archived_too: bool = False
 
-    def ranges(self, count: int) -> list[Range]:
-        """The table cut into so many parts."""
-        ends = [(_KEYS * i // count).to_bytes(16, "big") for i in range(1, count)]
-        return [Range(low, high) for low, high in zip([b"", *ends], [*ends, None], strict=True)]
+    def ranges(self, count: int) -> list[KeyRange]:
+        """The table divided into ``count`` ranges of root keys."""
+        bounds = [(_KEYS * i // count).to_bytes(16, "big") for i in range(1, count)]
+        return [KeyRange(low, high) for low, high in zip([b"", *bounds], [*bounds, None], strict=True)]
 
-    def batches(self, part: Range) -> Iterator[Any]:
+    def batches(self, part: KeyRange) -> Iterator[Any]:
         """Arrow batches, ordered by root."""
         with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
             cursor.execute(*self._statement(part))
-            while (batch := _fetched(cursor)) is not None:
+            while (batch := _fetch_batch(cursor)) is not None:
                 yield batch
 
     def checksum(self) -> tuple[int, str]:
-        """Of all its rows, without Spark: how many, and the SHA-256 over their digests in the order of their keys."""
-        hashed, rows = sha256(), 0
-        text, values = self._statement(Range(b"", None), ("digest",), "h.root_key, h.node_key, h.digest")
+        """The number of rows and the SHA-256 over their digests in the order of their keys, read without Spark."""
+        hashed, count = sha256(), 0
+        text, values = self._statement(KeyRange(b"", None), ("digest",), "h.root_key, h.node_key, h.digest")
         with closing(self._connect()) as connection, closing(self._cursor(connection)) as cursor:
             cursor.execute(text, values)
-            while some := cursor.fetchmany(BATCH_ROWS):
-                hashed.update(b"".join(bytes(row[0]) for row in some))
-                rows += len(some)
-        return rows, hashed.hexdigest()
+            while rows := cursor.fetchmany(BATCH_ROWS):
+                hashed.update(b"".join(bytes(row[0]) for row in rows))
+                count += len(rows)
+        return count, hashed.hexdigest()
 
     def _statement(
-        self, part: Range, names: Sequence[str] = _COLUMNS, order: str = "h.root_key"
+        self, part: KeyRange, columns: Sequence[str] = _COLUMNS, order: str = "h.root_key"
     ) -> tuple[str, Sequence[Any]]:
-        mark = "?" if self.is_sqlite else "%s"
+        placeholder = "?" if self.is_sqlite else "%s"
         values: list[Any] = [part.low, self.upto]
-        conditions = [f"h.root_key >= {mark}", f"h.load <= {mark}"]
+        conditions = [f"h.root_key >= {placeholder}", f"h.load <= {placeholder}"]
         if part.high is not None:
-            conditions.append(f"h.root_key < {mark}")
+            conditions.append(f"h.root_key < {placeholder}")
             values.append(part.high)
         if self.days:
             conditions.append(f"h.day IN ({', '.join(map(str, self.days))})")
         if not self.archived_too:
-            conditions.append(_FRESH)
-        columns = ", ".join(f"h.{name}" for name in names)
-        return f"SELECT {columns} FROM record_hot h WHERE {' AND '.join(conditions)} ORDER BY {order}", values
+            conditions.append(_UNARCHIVED)
+        selected = ", ".join(f"h.{name}" for name in columns)
+        return f"SELECT {selected} FROM record_hot h WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
     def _connect(self) -> Any:
         if self.is_sqlite:
@@ -112,18 +102,18 @@ class Scan:
             import psycopg
         except ImportError:
             raise RuntimeError(
-                "Python on this executor has no psycopg, by which it would read the store in PostgreSQL: "
-                "install psycopg[binary] wherever tasks of Spark run."
+                "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
+                "install psycopg[binary] wherever Spark tasks run."
             ) from None
         return psycopg.connect(self.address)
 
     def _cursor(self, connection: Any) -> Any:
-        """On PostgreSQL one with a name: the rows then stay with the server until they are fetched."""
+        """On PostgreSQL a named cursor: the rows then stay on the server until they are fetched."""
         return connection.cursor() if self.is_sqlite else connection.cursor("headwater_scan")
 
 
-def _fetched(cursor: Any) -> Any:
-    """The next batch. Python looks for cycles once in so many new objects, and would find none in these rows."""
+def _fetch_batch(cursor: Any) -> Any:
+    """The next batch. Garbage collection is off meanwhile: so many new objects trigger it, and it frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -134,8 +124,8 @@ def _fetched(cursor: Any) -> Any:
             gc.enable()
 
 
-def _lists(texts: Sequence[str]) -> Any:
-    """Lists of strings, of their JSON. Where nothing in it is escaped, what parts two strings parts nothing else."""
+def _string_lists(texts: Sequence[str]) -> Any:
+    """Lists of strings from their JSON. Where the JSON has no escapes, `","` occurs only between two strings."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -148,17 +138,12 @@ def _lists(texts: Sequence[str]) -> Any:
 def as_batch(rows: Sequence[tuple[Any, ...]]) -> Any:
     import pyarrow as pa
 
-    root_id, node_id, parents, action, location, recorded_at, digest, day, load = zip(*rows, strict=True)
-    text, number = pa.string(), pa.int64()
-    columns = [
-        pa.array(root_id, text),
-        pa.array(node_id, text),
-        _lists(parents),
-        pa.array(action, text),
-        pa.array(location, text),
-        pa.array(recorded_at, number).cast(pa.timestamp("us", "UTC")),
-        pa.array(digest, pa.binary()),
-        pa.array(day, pa.int32()),
-        pa.array(load, number),
-    ]
+    columns = []
+    for field, arrow_field, values in zip(SCANNED, arrow_fields(SCANNED), zip(*rows, strict=True), strict=True):
+        if field.kind == "texts":
+            columns.append(_string_lists(values))
+        elif field.kind == "timestamp":
+            columns.append(pa.array(values, pa.int64()).cast(arrow_field.type))
+        else:
+            columns.append(pa.array(values, arrow_field.type))
     return pa.RecordBatch.from_arrays(columns, list(_COLUMNS))

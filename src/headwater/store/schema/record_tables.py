@@ -1,13 +1,14 @@
 """The tables of the record ledger: the queue before it, the hot rows, and what the archive holds.
 
-Records are facts of their own, not events: nothing here is folded into the graph. Ids are limited in length only by
-courtesy, so keys are the first half of their SHA-256, as everywhere in the store.
+Records are facts of their own, not events: nothing here is folded into the graph. Ids can be longer than a key of an
+index may be, so keys are the first half of their SHA-256, as everywhere in the store.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Index, Integer, LargeBinary, SmallInteger, Table, Text, UniqueConstraint
 
+from headwater.model.record_schema import CONTENT
 from headwater.store.schema.tables import Id, Json, Micros, metadata
 
 record_queue = Table(
@@ -17,12 +18,12 @@ record_queue = Table(
     Column("kind", Text, nullable=False),  # load or trace
     Column("body", Json, nullable=False),
     Column("enqueued_at", Micros, nullable=False),
-    # Until then it is with whoever took it last; after that it is anybody's again.
+    # The visibility timeout: until then only the worker that took the message may finish it, then any may take it.
     Column("visible_at", Micros, nullable=False),
     Column("tries", Integer, nullable=False),
     Column("token", Text),
     Index(None, "kind", "visible_at", "id"),
-    # A number is never given out twice: a worker that comes late must not find another's message under it.
+    # An id is never used twice: a worker that finishes late must not find another message under it.
     sqlite_autoincrement=True,
 )
 
@@ -43,14 +44,14 @@ record_clock = Table(
     "record_clock",
     metadata,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
-    # The number of the last load. Who takes the next one holds the row until it commits, so numbers become visible in
-    # their order, and "all up to this number" is a set that does not change any more.
+    # The number of the last load. Taking the next one locks the row until the commit, so numbers become visible in
+    # order, and "all up to this number" is a set that no longer changes.
     Column("load", BigInteger, nullable=False),
     # The last commit of the archive, and where it is.
     Column("head", Text),
     Column("archive", Text),
 )
-"""One row, made when it is first needed."""
+"""One row, created when it is first needed."""
 
 record_hot = Table(
     "record_hot",
@@ -58,11 +59,7 @@ record_hot = Table(
     Column("root_key", LargeBinary, primary_key=True),
     Column("node_key", LargeBinary, primary_key=True),
     Column("digest", LargeBinary, primary_key=True),
-    Column("root_id", Text, nullable=False),
-    Column("node_id", Text, nullable=False),
-    Column("parent_ids", Json, nullable=False),
-    Column("action_taken", Text, nullable=False),
-    Column("storage_location", Text, nullable=False),
+    *(Column(field.name, Json if field.kind == "texts" else Text, nullable=False) for field in CONTENT),
     Column("recorded_at", Micros, nullable=False),
     # UTC days since the epoch, of the time above.
     Column("day", Integer, nullable=False),
@@ -70,7 +67,7 @@ record_hot = Table(
     Column("ttl_expiry", Micros, nullable=False),
     Index(None, "node_key"),
     Index(None, "root_key", "action_taken"),
-    # What lies in key order lies together: a root is one place on disk, and a range of keys one read.
+    # Stored in key order: the rows of a root are adjacent on disk, and a range of keys is one read.
     sqlite_with_rowid=False,
 )
 
@@ -81,7 +78,7 @@ record_load = Table(
     Column("records", Integer, nullable=False),
     Column("leaves", LargeBinary, nullable=False),
 )
-"""What each load brought, 32 bytes a record: see ``record_evidence.py``."""
+"""The leaves of each load, 32 bytes a record: see ``store/records/evidence.py``."""
 
 record_archived_day = Table(
     "record_archived_day",
@@ -98,13 +95,13 @@ record_archived_root = Table(
     Column("upto", BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The same for roots that were archived by themselves."""
+"""The same for roots that were archived on their own."""
 
 record_compaction = Table(
     "record_compaction",
     metadata,
     Column("id", Text, primary_key=True),
-    # The commit it began from, or was moved to. It holds only as the next one after that.
+    # The commit that it is based on. It can only be committed as the next one after that.
     Column("base", Text),
     Column("kind", Text, nullable=False),  # compaction, root or stream
     Column("started_at", Micros, nullable=False),
@@ -130,7 +127,7 @@ record_file = Table(
     UniqueConstraint("path"),
     Index(None, "kind", "day"),
 )
-"""The live archive is what nobody has removed."""
+"""The live archive is the files that no commit has removed."""
 
 record_attempt = Table(
     "record_attempt",
@@ -138,21 +135,21 @@ record_attempt = Table(
     Column("name", Text, primary_key=True),  # how the names of its files begin
     Column("compaction", Text, nullable=False),  # a batch of a stream that is repeated has several
     Column("started_at", Micros, nullable=False),
-    # Moved on for as long as somebody is at work. Past it, nobody is, and what was written may be removed.
+    # The lease: renewed while a process works on the attempt. Past it, the attempt's files may be removed.
     Column("until", Micros, nullable=False),
-    # From then on it can no longer be committed, even if it was only slow.
+    # From then on it can no longer be committed, even if its process was only slow.
     Column("given_up_at", Micros),
 )
-"""Those that are neither committed nor over."""
+"""Attempts that are neither committed nor cleaned up."""
 
 record_file_keys = Table(
     "record_file_keys",
     metadata,
     Column("path", Text, primary_key=True),
-    # The least and the greatest key of a root in the file, and sieves through which its keys fall.
+    # The least and the greatest root key in the file, and Bloom filters of its root and node keys.
     Column("low", LargeBinary, nullable=False),
     Column("high", LargeBinary, nullable=False),
     Column("roots", LargeBinary, nullable=False),
     Column("nodes", LargeBinary),  # of files with records
 )
-"""What a file may hold, so that others need not be opened. One without a row may hold anything."""
+"""Which keys a file may hold, so that other files need not be opened. A file without a row may hold any."""

@@ -1,1 +1,1 @@
-"""How the answers of the record ledger are shown."""
+"""Renders the answers of the record ledger for the terminal."""

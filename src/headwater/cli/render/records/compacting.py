@@ -1,4 +1,4 @@
-"""What a compaction, or a batch of a stream, has done."""
+"""Renders the result of a compaction, and the batches of a stream."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rich.text import Text
 from headwater.cli.output import console, print_json
 from headwater.cli.render.parts import data, properties
 from headwater.cli.text import counted
-from headwater.records.compaction.result import Compacted
+from headwater.records.compaction.result import CompactionResult
 
 
-def compacted(answer: Compacted) -> RenderableType:
+def compaction_summary(answer: CompactionResult) -> RenderableType:
     if answer.id is None:
         expired = f" {counted(answer.expired, 'hot record')} expired." if answer.expired else ""
         return Text(f"There is nothing to archive.{expired}")
@@ -36,18 +36,18 @@ def _is_none(text: Text) -> bool:
 
 
 class StreamReport:
-    """A line a batch, and what it comes to."""
+    """Prints a line for each batch, and the totals at the end."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
         self._totals = dict.fromkeys(("batches", "read", "archived", "already_there", "refused", "traces"), 0)
 
-    def batch(self, done: Compacted) -> None:
-        told = done.document()
+    def batch(self, result: CompactionResult) -> None:
+        counts = result.document()
         for name in self._totals:
-            self._totals[name] += 1 if name == "batches" else int(told[name])
+            self._totals[name] += 1 if name == "batches" else int(counts[name])
         if not self._as_json:
-            console().print(Text(f"{_words(told)}."))
+            console().print(Text(f"{_words(counts)}."))
 
     def summary(self) -> None:
         if self._as_json:
@@ -56,8 +56,8 @@ class StreamReport:
             console().print(Text(f"{counted(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
 
 
-def _words(told: dict[str, Any]) -> str:
-    words = [f"{counted(told['read'], 'record')} read", f"{told['archived']:,} archived"]
-    words += [f"{told['already_there']:,} there before"] if told["already_there"] else []
-    words += [f"{told['refused']:,} refused, see `headwater records dead-letters`"] if told["refused"] else []
+def _words(counts: dict[str, Any]) -> str:
+    words = [f"{counted(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
+    words += [f"{counts['already_there']:,} there before"] if counts["already_there"] else []
+    words += [f"{counts['refused']:,} refused, see `headwater records dead-letters`"] if counts["refused"] else []
     return ", ".join(words)

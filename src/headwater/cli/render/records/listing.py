@@ -1,4 +1,4 @@
-"""Records that were found, dead letters, and how the ledger stands."""
+"""Renders matching records, dead letters, and the status of the ledger."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import at_limit, data, joined, note, properties
 from headwater.cli.text import counted, elided, moment
 from headwater.model.records import DeadLetter, FoundRecord
-from headwater.records.ledger import Status
+from headwater.records.ledger import LedgerStatus
 
 
-def found_records(found: Sequence[FoundRecord], limit: int) -> RenderableType:
-    if not found:
-        return Text("No record fits.")
+def record_table(matches: Sequence[FoundRecord], limit: int) -> RenderableType:
+    if not matches:
+        return Text("No record matches.")
     rows = Rows("Node", "Root", "Made of", "Done", "When (UTC)", "Where", "Kept", lead=0)
-    for one in found:
-        record = one.record
+    for match in matches:
+        record = match.record
         rows.add(
             data(record.node_id, "cyan"),
             data(record.root_id),
@@ -28,12 +28,12 @@ def found_records(found: Sequence[FoundRecord], limit: int) -> RenderableType:
             data(record.action_taken),
             Text(moment(record.recorded_at)),
             data(record.storage_location),
-            note(f"{'archived' if one.archived else 'hot'}{', conflict' if one.conflict else ''}"),
+            note(f"{'archived' if match.archived else 'hot'}{', conflict' if match.conflict else ''}"),
         )
-    return Group(rows, *at_limit(found, limit))
+    return Group(rows, *at_limit(matches, limit))
 
 
-def letters_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
+def dead_letter_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
     if not letters:
         return Text("There are no dead letters.")
     rows = Rows("Number", "Kind", "Given up (UTC)", "Tries", "Reason", "Message", lead=0)
@@ -49,7 +49,7 @@ def letters_table(letters: Sequence[DeadLetter], limit: int) -> RenderableType:
     return Group(rows, *at_limit(letters, limit))
 
 
-def status_table(status: Status) -> RenderableType:
+def status_table(status: LedgerStatus) -> RenderableType:
     waiting = f"{counted(status.load_waiting, 'record')} waiting, {status.load_taken:,} with workers"
     traces = f"{counted(status.trace_waiting, 'root')} waiting, {status.trace_taken:,} with workers"
     archived = f"{counted(status.archived, 'record')} in {counted(status.files, 'file')}"
@@ -61,7 +61,7 @@ def status_table(status: Status) -> RenderableType:
             ("Dead letters", Text(f"{status.dead_letters:,}")),
             ("Hot", Text(counted(status.hot, "record"))),
             ("Archived", Text(archived)),
-            ("Archive", data(status.archive) if status.archive is not None else Text("nobody said where")),
+            ("Archive", data(status.archive) if status.archive is not None else Text("not configured")),
             ("Last commit", Text(f"{moment(at)} UTC") if at is not None else Text("none yet")),
         ]
     )

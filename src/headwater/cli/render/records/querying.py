@@ -1,4 +1,4 @@
-"""Rows of any shape: as a table for a person, as JSON for a program."""
+"""Renders the rows of a query: as a table, or as JSON."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows as Table
+from headwater.cli.render.layout import Rows
 from headwater.cli.render.parts import data, note
 from headwater.cli.text import counted
-from headwater.records.query.sql import Rows
+from headwater.records.query.sql import QueryRows
 
 
-def answer_table(answer: Rows, limit: int) -> RenderableType:
+def query_table(answer: QueryRows, limit: int) -> RenderableType:
     if not answer.rows:
         return Text("No rows.")
-    table = Table(*answer.columns, lead=0)
+    table = Rows(*answer.columns, lead=0)
     for row in answer.rows:
         table.add(*(data(_shown(value)) for value in row))
-    more = [note(f"The first {limit:,}; there are more.")] if answer.more else []
+    more = [note(f"The first {limit:,} rows; there are more.")] if answer.more else []
     return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
 
 
-def plain_rows(answer: Rows) -> list[dict[str, Any]]:
+def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds")[:23]
-    told = _plain(value)
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
@@ -45,12 +45,12 @@ def _plain(value: Any) -> Any:
         return bytes(value).hex()
     if isinstance(value, Decimal):
         return str(value)
-    if hasattr(value, "asDict"):  # a row of Spark's within a row
+    if hasattr(value, "asDict"):  # a Spark row within a row
         value = value.asDict()
     if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

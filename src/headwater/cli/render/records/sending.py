@@ -1,4 +1,4 @@
-"""What `records send` says while it works and at the end."""
+"""Progress and results of `records send`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.model.records import Taken
 
 
 class SendingReport(ReadingBar):
-    """For a person, what is refused goes to stderr as it is met; for a program, into one document at the end."""
+    """Prints refusals to stderr as they come; with ``as_json`` one document at the end instead."""
 
     def __init__(self, size: int | None, as_json: bool) -> None:
         super().__init__("Taking records in", size)
@@ -24,10 +24,10 @@ class SendingReport(ReadingBar):
         self._taken: list[str] = []
         self._refused: list[dict[str, Any]] = []
 
-    def taken(self, file: str, line: int, one: Taken) -> None:
+    def taken(self, file: str, line: int, record: Taken) -> None:
         self._count += 1
         if self._as_json:
-            self._taken.append(one.node_id)
+            self._taken.append(record.node_id)
 
     def refused(self, file: str, line: int, record: int | None, reason: str) -> None:
         self.refusals += 1

@@ -1,4 +1,4 @@
-"""A root as a tree: everything below what it was made of, joins once, and what is wrong where it is."""
+"""Renders a root as a tree: each record below its parent, joins once, with orphans, cycles and conflicts in place."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from headwater.cli.render.parts import data, joined, note
 from headwater.cli.text import counted, moment
 from headwater.model.records import Record, RootTrace
 
-_DEEPEST_TREE = 24
-"""Beyond this the indentation of a tree leaves no room for names: a list reads better."""
+_MAX_TREE_DEPTH = 24
+"""The depth beyond which a list replaces the tree: its indentation would leave no room for names."""
 
 
 def root_tree(answer: RootTrace) -> RenderableType:
-    return Group(_Drawing(answer).drawn(), Text(), _summary(answer), *_remarks(answer))
+    return Group(_RootTree(answer).render(), Text(), _summary(answer), *_remarks(answer))
 
 
-class _Drawing:
+class _RootTree:
     def __init__(self, answer: RootTrace) -> None:
         self._answer = answer
-        self._held = {record.node_id: record for record in answer.records}
-        self._turning = set(answer.cycle)
+        self._records = {record.node_id: record for record in answer.records}
+        self._on_cycle = set(answer.cycle)
         self._conflicted = {conflict.held.node_id: len(conflict.others) for conflict in answer.conflicts}
-        self._made: dict[str, list[Record]] = defaultdict(list)
+        self._children: dict[str, list[Record]] = defaultdict(list)
         for record in answer.records:  # the earliest first, and so are the children of each
             for parent in record.parent_ids:
                 if not parent == record.node_id == answer.root_id:
-                    self._made[parent].append(record)
+                    self._children[parent].append(record)
 
-    def drawn(self) -> RenderableType:
+    def render(self) -> RenderableType:
         """A tree, or a list where that would be too deep."""
         rows = list(self._walk())
-        if max((depth for depth, *_ in rows), default=0) > _DEEPEST_TREE:
+        if max((depth for depth, *_ in rows), default=0) > _MAX_TREE_DEPTH:
             return self._list(rows)
         tree = Tree(self._top(), guide_style="dim")
         branches = {0: tree}
@@ -46,19 +46,19 @@ class _Drawing:
         return tree
 
     def _top(self) -> Text:
-        own = self._held.get(self._answer.root_id)
+        own = self._records.get(self._answer.root_id)
         root = data(self._answer.root_id, "bold")
-        return root if own is None else joined([root, self._what(own)], "  ")
+        return root if own is None else joined([root, self._details(own)], "  ")
 
     def _walk(self) -> Iterator[tuple[int, Text, str]]:
-        """How deep, what to show, whose it is. Every node is shown once, and named wherever it is met again."""
+        """Depth, label and node id of each line. A node is shown once, and repeated by name where it occurs again."""
         shown: set[str] = {self._answer.root_id}
-        waiting = [(0, record) for record in reversed(self._made[self._answer.root_id])]
+        waiting = [(0, record) for record in reversed(self._children[self._answer.root_id])]
         yield from self._below(waiting, shown)
         for orphan in self._answer.orphans:
             label = data(orphan, "yellow")
-            yield 0, joined([label, Text("nobody recorded it", style="yellow")], "  "), orphan
-            yield from self._below([(1, record) for record in reversed(self._made[orphan])], shown)
+            yield 0, joined([label, Text("not recorded", style="yellow")], "  "), orphan
+            yield from self._below([(1, record) for record in reversed(self._children[orphan])], shown)
         for record in self._answer.records:  # cycles that nothing leads to
             if record.node_id not in shown:
                 yield from self._below([(0, record)], shown)
@@ -71,17 +71,17 @@ class _Drawing:
                 continue
             shown.add(record.node_id)
             yield depth, self._label(record), record.node_id
-            waiting += [(depth + 1, child) for child in reversed(self._made[record.node_id])]
+            waiting += [(depth + 1, child) for child in reversed(self._children[record.node_id])]
 
     def _label(self, record: Record) -> Text:
-        return joined([data(record.node_id, "cyan"), self._what(record)], "  ")
+        return joined([data(record.node_id, "cyan"), self._details(record)], "  ")
 
-    def _what(self, record: Record) -> Text:
+    def _details(self, record: Record) -> Text:
         pieces: list[Text] = [data(record.action_taken, "bold"), note(moment(record.recorded_at))]
         pieces.append(data(record.storage_location, "dim"))
         if len(record.parent_ids) > 1:
             pieces.append(note(f"made of {len(record.parent_ids):,}"))
-        if record.node_id in self._turning:
+        if record.node_id in self._on_cycle:
             pieces.append(Text("on a cycle", style="yellow"))
         if record.node_id in self._conflicted:
             others = counted(self._conflicted[record.node_id], "other content")
@@ -92,7 +92,7 @@ class _Drawing:
         listed = Rows("Node", "Made of", "Done", "When (UTC)", "Where", lead=0)
         once: set[str] = set()
         for _, _, name in rows:
-            record = self._held.get(name)
+            record = self._records.get(name)
             if record is None or name in once:
                 continue
             once.add(name)
@@ -111,7 +111,7 @@ def _remarks(answer: RootTrace) -> list[Text]:
     remarks = []
     if answer.orphans:
         count = counted(len(answer.orphans), "parent was", "parents were")
-        remarks.append(Text(f"{count} never recorded; what comes from there is shown all the same.", style="yellow"))
+        remarks.append(Text(f"{count} never recorded; their descendants are shown.", style="yellow"))
     if answer.cycle:
         remarks.append(Text(f"{counted(len(answer.cycle), 'node lies', 'nodes lie')} on a cycle.", style="yellow"))
     if answer.conflicts:

@@ -1,4 +1,4 @@
-"""What `records work` shows while it works, and says at the end."""
+"""Progress and results of `records work`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rich.text import Text
 
 from headwater.cli.output import console, print_json
 from headwater.cli.text import counted, printable
-from headwater.records.intake.worker import Tally
+from headwater.records.intake.worker import WorkerTotals
 
 
 class WorkingReport:
-    """On a terminal a line that lives; elsewhere only what somebody should know."""
+    """A live line on a terminal; elsewhere only messages."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
@@ -36,25 +36,25 @@ class WorkingReport:
     ) -> None:
         self._status.stop()
 
-    def progress(self, tally: Tally) -> None:
+    def progress(self, totals: WorkerTotals) -> None:
         if self._live:
-            rate = tally.loaded / max(time.monotonic() - self._began, 0.001)
-            self._status.update(f"{_words(tally)} ({rate:,.0f} records/s)")
+            rate = totals.loaded / max(time.monotonic() - self._began, 0.001)
+            self._status.update(f"{_words(totals)} ({rate:,.0f} records/s)")
 
-    def said(self, line: str) -> None:
+    def message(self, line: str) -> None:
         self._console.print(Text(printable(line)), soft_wrap=True)
 
-    def summary(self, tally: Tally) -> None:
+    def summary(self, totals: WorkerTotals) -> None:
         if self._as_json:
-            print_json(asdict(tally))
+            print_json(asdict(totals))
         else:
-            console().print(Text(f"{_words(tally)}."))
+            console().print(Text(f"{_words(totals)}."))
 
 
-def _words(tally: Tally) -> str:
-    words = [f"{counted(tally.loaded, 'record')} loaded", f"{counted(tally.traced, 'root')} archived"]
-    words += [f"{tally.failed:,} failed"] if tally.failed else []
-    words += [counted(tally.dead, "dead letter")] if tally.dead else []
-    words += [counted(tally.compactions, "compaction")] if tally.compactions else []
-    words += [f"{counted(tally.expired, 'hot record')} expired"] if tally.expired else []
+def _words(totals: WorkerTotals) -> str:
+    words = [f"{counted(totals.loaded, 'record')} loaded", f"{counted(totals.traced, 'root')} archived"]
+    words += [f"{totals.failed:,} failed"] if totals.failed else []
+    words += [counted(totals.dead, "dead letter")] if totals.dead else []
+    words += [counted(totals.compactions, "compaction")] if totals.compactions else []
+    words += [f"{counted(totals.expired, 'hot record')} expired"] if totals.expired else []
     return ", ".join(words)
