@@ -1,4 +1,4 @@
-"""Taking events in: from files of every form, from stdin and from pipes."""
+"""Ingesting events: from files of every form, from stdin and from pipes."""
 
 from __future__ import annotations
 

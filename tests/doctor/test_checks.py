@@ -403,11 +403,11 @@ def test_events_that_wait(tmp_path: Path) -> None:
         delivery.send(first := run_event())
         delivery.send(run_event(run="2", minute=5))
         (finding,) = spool(asked(tmp_path))
-        assert (finding.sign, finding.found) == (Sign.OK, "2 events on their way")
+        assert (finding.sign, finding.found) == (Sign.OK, "2 events being delivered")
         delivery.close(0.1)
     (finding,) = spool(asked(tmp_path))
     assert finding.sign is Sign.WARNING
-    assert finding.found.startswith(f"2 events wait in {tmp_path}/spool since {first['eventTime']}, for ")
+    assert finding.found.startswith(f"2 events waiting in {tmp_path}/spool since {first['eventTime']}, for ")
     (finding,) = spool(asked(tmp_path))
     assert finding.sign is Sign.WARNING, "to look at it does not change it"
 

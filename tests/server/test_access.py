@@ -92,7 +92,7 @@ def test_nor_does_the_command(served_url: str) -> None:
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert answer.returncode == 1
-    assert "'0.0.0.0' can be reached by others, and the store has no key that is good" in answer.stderr
+    assert "'0.0.0.0' can be reached from other machines, and the store has no valid access key" in answer.stderr
 
 
 # -- keys -------------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_only_so_many_at_once(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     for _ in range(2):
         tasks.start("test", CHILD, {"seconds": 60}, "me")
-    with pytest.raises(Problem, match="2 tasks are running"):
+    with pytest.raises(Problem, match="2 tasks are already running"):
         tasks.start("test", CHILD, {}, "me")
     tasks.close()
     assert tasks.running() == []
@@ -78,7 +78,7 @@ def test_only_so_many_at_once(tmp_path: Path) -> None:
 def test_only_one_of_a_kind_that_stands_alone(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     tasks.start("test", CHILD, {"seconds": 60}, "me", alone=True)
-    with pytest.raises(Problem, match="A task test is running already"):
+    with pytest.raises(Problem, match="A test task is already running"):
         tasks.start("test", CHILD, {}, "me", alone=True)
     tasks.start("other", CHILD, {}, "me", alone=True)
     tasks.close()

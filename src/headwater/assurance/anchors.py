@@ -64,7 +64,7 @@ class Anchor(ABC):
 
     def _unusable(self, error: object) -> AnchorUnusable:
         reason = str(error).strip().split("\n")[0].rstrip(".")
-        return AnchorUnusable(f"The second place {self.where} cannot be used: {reason}.")
+        return AnchorUnusable(f"The anchor {self.where} cannot be used: {reason}.")
 
     @abstractmethod
     def _names(self) -> list[str]:
@@ -126,7 +126,7 @@ class ObjectStore(Anchor):
         try:
             from pyarrow import fs
         except ImportError:
-            raise AnchorUnusable(f"The second place {where} needs pyarrow, which is not installed.") from None
+            raise AnchorUnusable(f"The anchor {where} needs pyarrow, which is not installed.") from None
         try:
             self._files, self._path = fs.FileSystem.from_uri(where)
         except (OSError, ValueError) as error:

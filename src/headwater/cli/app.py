@@ -43,10 +43,10 @@ from headwater.cli.why_not import why_not
 
 # What follows the script is the script's, whatever it looks like.
 _SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
-START, LINEAGE, RUNS, PROOF = "Start here", "Where data comes from and goes", "What ran", "Proof and upkeep"
-ROWS = "Single rows"
-FILES = "Lineage in files"
-RECORDS = "The ledger of records"
+START, LINEAGE, RUNS, PROOF = "Getting started", "Dataset lineage", "Runs", "Audit and administration"
+ROWS = "Row lineage"
+FILES = "Import and export"
+RECORDS = "Record ledger"
 
 
 class _Grouped(TyperGroup):
@@ -61,7 +61,7 @@ class _Grouped(TyperGroup):
 app = typer.Typer(
     name="headwater",
     cls=_Grouped,
-    help="Where did this table, this column come from; what breaks if it changes; what ran; prove it.",
+    help="Data lineage for PySpark: where tables, columns and rows come from, and what depends on them.",
     epilog="Every command takes --store URL (or HEADWATER_STORE) and --json.",
     add_completion=False,
     rich_markup_mode=None,
@@ -82,7 +82,7 @@ def _version(asked: bool) -> None:
 def _root(
     ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is None:

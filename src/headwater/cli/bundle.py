@@ -11,19 +11,19 @@ import typer
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, show
 
-RunArgument = Annotated[str, typer.Argument(metavar="RUN_ID", help="The run, as `headwater runs` lists it.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN_ID", help="Id of a run, as `headwater runs` lists it.")]
 
 
 def bundle(
     run_id: RunArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here; to `RUN_ID.bundle.json` unless told."),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file.", show_default="RUN_ID.bundle.json"),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the evidence of a run to one file, which can be verified without the store."""
+    """Write the evidence of a run to one file that can be verified without the store."""
     from headwater.cli.render.bundle import bundle_written
 
     with open_store(store) as lineage:

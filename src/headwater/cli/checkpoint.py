@@ -15,7 +15,7 @@ AnchorOption = Annotated[
     typer.Option(
         "--anchor",
         metavar="PLACE",
-        help="A second place: a folder, an object store (s3://…) or a git repository (git:PATH). May be repeated.",
+        help="Anchor outside the store: a folder, an object store (s3://…) or a git repository (git:PATH). Repeatable.",
     ),
 ]
 
@@ -26,7 +26,7 @@ def checkpoint(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign the log as it is now, and keep what was signed in a second place too."""
+    """Sign the current state of the log, and optionally publish the signed checkpoint to an anchor."""
     from headwater.assurance.anchors import open_anchor
     from headwater.cli.render.log import checkpoint_made
 

@@ -10,19 +10,19 @@ import typer
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import show
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A file, which is itself a store.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup file. It is a SQLite store itself.")]
 
-db = typer.Typer(help="Look after the database behind the store.", no_args_is_help=False)
+db = typer.Typer(help="Manage the database of the store.", no_args_is_help=False)
 
 
 @db.callback()
 def _group() -> None:
-    """Look after the database behind the store."""
+    """Manage the database of the store."""
 
 
 @db.command()
 def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Bring the store to the version this Headwater speaks, whole or not at all."""
+    """Upgrade the store to the schema version of this Headwater, in one transaction."""
     from headwater.cli.render.database import upgraded
     from headwater.store.engine.database import Database
     from headwater.store.schema.upgrade import upgrade as upgrade_store
@@ -37,7 +37,7 @@ def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> 
 
 @db.command()
 def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Copy the store into a file, while others go on reading and writing."""
+    """Copy the store to a file. Other processes can read and write meanwhile."""
     from headwater.cli.render.database import backed_up
     from headwater.store.engine.backup import backup as copy_store
     from headwater.store.engine.database import Database
@@ -52,7 +52,7 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
 
 @db.command()
 def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Make a store of a backup. What is there already is never overwritten."""
+    """Restore a backup into an empty store. Existing data is never overwritten."""
     from headwater.cli.render.database import restored
     from headwater.store.engine.backup import restore as copy_back
     from headwater.store.engine.database import Database

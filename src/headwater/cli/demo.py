@@ -17,12 +17,12 @@ def demo(
     store: Annotated[
         str | None,
         typer.Option(
-            "--store", metavar="URL", help="Add the events to this store.", show_default="a new .headwater/demo.db"
+            "--store", metavar="URL", help="Store that receives the events.", show_default="a new .headwater/demo.db"
         ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """See Headwater at work on four days of a small shop's pipeline. Needs no Spark."""
+    """Load four days of a small shop's pipeline and query them. Needs no Spark."""
     from rich.text import Text
 
     from headwater.cli.render.layout import Indented

@@ -14,12 +14,12 @@ from headwater.cli.output import show
 
 def doctor(
     spark: Annotated[
-        bool, typer.Option("--spark", help="Also run a small job on Spark, capture it, and ask for it back.")
+        bool, typer.Option("--spark", help="Also run a small Spark job, capture it and query its lineage.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Check this installation and say what to do; exit 1 if something failed."""
+    """Check this installation and say how to fix it. Exit 1 if a check fails."""
     from headwater.capturing import DEFAULT_SPOOL
     from headwater.cli.render.doctor import examined
     from headwater.doctor.checks import examine

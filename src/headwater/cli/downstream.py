@@ -24,7 +24,7 @@ def downstream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """What was made of a dataset, a column or a partition."""
+    """Show what depends on a dataset, a column or a partition."""
     from headwater.cli.render.closure import closure_tree
 
     with open_store(store) as lineage:

@@ -95,7 +95,7 @@ def _line(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
     reason = (str(error).strip().splitlines() or [""])[0]
     what = type(error).__name__ + (f": {reason}" if reason else "")
-    return f"Headwater itself failed ({what}). {DEBUG_VARIABLE}=1 shows where."
+    return f"Internal error ({what}). {DEBUG_VARIABLE}=1 shows the traceback."
 
 
 def _flushed(quiet: bool) -> bool:

@@ -22,7 +22,7 @@ def impact(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """What breaks if a dataset or a column changes: assets, columns touched, owners, jobs, readers."""
+    """Show what breaks if a dataset or a column changes: assets, columns, owners, jobs, readers."""
     from headwater.cli.render.impact import impact_report
 
     with open_store(store) as lineage:

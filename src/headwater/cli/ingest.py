@@ -13,18 +13,18 @@ from headwater.cli.output import open_store
 def ingest(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE", help="An event, a list of events or JSON lines; `-` reads stdin."),
+        typer.Argument(
+            metavar="FILE", help="File with one event, a JSON array of events or JSON lines; `-` reads stdin."
+        ),
     ],
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first event that is refused; take nothing after it.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first refused event.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List what is off-specification in events that were taken.")
+        bool, typer.Option("--verbose", "-v", help="List deviations from the specification in accepted events.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Take OpenLineage events in. The same event twice counts once, so a file can be ingested again."""
+    """Ingest OpenLineage events. An event that is already stored is skipped, so a file can be ingested again."""
     from headwater.cli.events import check_files, read_files, total_size
     from headwater.cli.failures import say
     from headwater.cli.intake import Intake

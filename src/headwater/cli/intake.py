@@ -1,4 +1,4 @@
-"""Taking events in by batches: fast, and without one refused event costing the others."""
+"""Ingesting events by batches: fast, and without one refused event costing the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`headwater keys`: the keys that checkpoints are signed with, and the capture keys that the store trusts."""
+"""`headwater keys`: manages the keys that sign checkpoints, and the capture keys that the store trusts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ KeyFileOption = Annotated[
         "--key-file",
         metavar="FILE",
         envvar="HEADWATER_KEY",
-        help="The file of the signing keys; in your folder of settings unless told.",
+        help="File of the signing keys.",
+        show_default="in your settings folder",
     ),
 ]
 
-keys = typer.Typer(
-    help="Look after the keys that checkpoints and captured plans are signed with.", no_args_is_help=False
-)
+keys = typer.Typer(help="Manage the keys that sign checkpoints and captured plans.", no_args_is_help=False)
 
 
 def key_ring(file: Path | None) -> KeyRing:
@@ -42,12 +41,12 @@ def public_text(key: SigningKey) -> str:
 
 @keys.callback()
 def _group() -> None:
-    """Look after the keys that checkpoints and captured plans are signed with."""
+    """Manage the keys that sign checkpoints and captured plans."""
 
 
 @keys.command()
 def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
-    """Make a file with a new key, readable by you alone. One that is there is left alone."""
+    """Create a signing key in a file that only you can read. An existing file is kept."""
     from headwater.cli.render.log import key_made
     from headwater.proof.keys import KeyRing, default_key_file
 
@@ -57,7 +56,7 @@ def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
 
 @keys.command("show")
 def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Show the public keys: those that signed for the store's log, and those in the file."""
+    """Show the public keys that signed the store's log, and those in the key file."""
     from headwater.cli.render.log import key_list
 
     with open_store(store) as lineage:
@@ -73,7 +72,7 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
 
 @keys.command()
 def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Have a new key sign from here on, by an entry of the log that the old and the new one sign."""
+    """Replace the signing key. The old and the new key both sign the log entry that says so."""
     from headwater.cli.render.log import key_rotated
 
     with open_store(store) as lineage:
@@ -83,14 +82,15 @@ def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, a
 
 @keys.command()
 def trust(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="A public key in Base64, or a key file.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Public key in Base64, or a key file.")],
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="Whose key it is; the audit log names it.", show_default=False)
+        str,
+        typer.Option("--name", metavar="NAME", help="Owner of the key; the audit log records it.", show_default=False),
     ] = "",
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Trust a capture key: plans that it signed may be deserialized and run by traces."""
+    """Trust a capture key. Traces may then deserialize and run the plans that it signed."""
     from headwater.cli.render.log import key_trusted
     from headwater.proof.keys import read_public_key
 
@@ -102,11 +102,11 @@ def trust(
 
 @keys.command()
 def untrust(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The key, or its name if only one trusted key has it.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The key, or its name if the name is unique.")],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop trusting a capture key. No capture trusts it again by itself."""
+    """Stop trusting a capture key. Capturing does not make it trusted again."""
     from headwater.cli.render.log import key_untrusted
 
     with open_store(store) as lineage:
@@ -116,7 +116,7 @@ def untrust(
 
 @keys.command("list")
 def list_(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """List the capture keys that the store trusts or has trusted, the oldest first."""
+    """List the capture keys that the store trusts or has trusted, oldest first."""
     from headwater.cli.render.log import capture_key_table
 
     with open_store(store) as lineage:

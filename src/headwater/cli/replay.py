@@ -21,25 +21,30 @@ if TYPE_CHECKING:
 def replay(
     pipeline: Annotated[
         str,
-        typer.Argument(metavar="MODULE_OR_FILE:PIPELINE", help="Where the pipeline is: its name there, or a function."),
+        typer.Argument(
+            metavar="MODULE_OR_FILE:PIPELINE", help="Pipeline to replay: a variable, or a function that returns it."
+        ),
     ],
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Letters of this run alone.")] = None,
-    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Letters of this node alone.")] = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only dead letters of this run.")] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Only dead letters of this node.")] = None,
     location: Annotated[
         str | None,
         typer.Option(
-            "--location", metavar="PATH", help="As the run's options had it.", show_default=".headwater/pipelines"
+            "--location",
+            metavar="PATH",
+            help="Location that the run's options name.",
+            show_default=".headwater/pipelines",
         ),
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option("--mode", metavar="MODE", help="How sinks are written; also where adding to them would be wrong."),
+        typer.Option("--mode", metavar="MODE", help="Write mode of the sinks, such as append or overwrite."),
     ] = None,
     master: MasterOption = DEFAULT_MASTER,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Try the dead letters of a pipeline again, with its functions as they are now."""
+    """Replay the dead letters of a pipeline with its current functions."""
     import os
     import sys
 
@@ -76,7 +81,7 @@ def _print(told: list[dict[str, Any]]) -> None:
     from headwater.cli.render.parts import data
 
     if not told:
-        print_text(Text("No dead letters are waiting."))
+        print_text(Text("No dead letters."))
         return
     rows = table("Node", "Succeeded", "Failed again", "Superseded", "Run")
     for each in told:
@@ -91,17 +96,17 @@ def load(where: str) -> Pipeline:
 
     place, _, name = where.rpartition(":")
     if not place or not name:
-        raise Mistake(f"'{where}' does not say where a pipeline is. Write module:name or path/to/file.py:name.")
+        raise Mistake(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
     module = _loaded(place)
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise Mistake(f"There is no '{name}' in {place}.{_pipelines_of(module)}")
+            raise Mistake(f"{place} has no '{name}'.{_pipelines_of(module)}")
         found = getattr(found, part)
     if callable(found) and not isinstance(found, Pipeline):
         found = found()
     if not isinstance(found, Pipeline):
-        raise Mistake(f"'{name}' in {place} is {type(found).__name__}, and not a pipeline.{_pipelines_of(module)}")
+        raise Mistake(f"'{name}' in {place} is {type(found).__name__}, not a pipeline.{_pipelines_of(module)}")
     return found
 
 

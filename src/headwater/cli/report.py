@@ -16,12 +16,12 @@ def report(
     run_id: RunArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here; to `RUN_ID.report.html` unless told."),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file.", show_default="RUN_ID.report.html"),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what is proven of a run as one page: intent, logic, proof. It needs nothing from the network."""
+    """Write the evidence of a run as one HTML page: intent, logic, proof. The page needs no network."""
     from headwater.assurance.report.gather import gather
     from headwater.assurance.report.page import page
     from headwater.cli.render.report import report_written

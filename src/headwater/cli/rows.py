@@ -16,7 +16,7 @@ ADJOINT = "cdme.adjointMetadata"
 DEFAULT_LOCATION = ".headwater/rows"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-rows = typer.Typer(help="Look after the tables that tell of single rows.", no_args_is_help=False)
+rows = typer.Typer(help="Query and prune the pair tables of captured rows.", no_args_is_help=False)
 
 
 def parse_age(text: str) -> timedelta:
@@ -32,7 +32,7 @@ LocationOption = Annotated[
         "--location",
         metavar="FOLDER",
         envvar="HEADWATER_ROWS_LOCATION",
-        help="The folder given as rows_location.",
+        help="Folder that was given as rows_location.",
         show_default=DEFAULT_LOCATION,
     ),
 ]
@@ -40,27 +40,33 @@ LocationOption = Annotated[
 
 @rows.callback()
 def _group() -> None:
-    """Look after the tables that tell of single rows."""
+    """Query and prune the pair tables of captured rows."""
 
 
 @rows.command()
 def lookup(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or the folder of its tables.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or the folder of its pair tables.")],
     where: Annotated[
         str | None,
         typer.Option(
-            "--where", "-w", metavar="SQL", help="Which rows, by the columns they are known by; all unless told."
+            "--where",
+            "-w",
+            metavar="SQL",
+            help="Which rows, as a condition on their key columns.",
+            show_default="all rows",
         ),
     ] = None,
-    output: Annotated[int, typer.Option("--output", min=0, metavar="N", help="Which of the run's outputs.")] = 0,
+    output: Annotated[int, typer.Option("--output", min=0, metavar="N", help="Index of the run's output.")] = 0,
     most: Annotated[
-        int | None, typer.Option("--rows", min=1, metavar="N", help="Show at most so many of each.")
+        int | None, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to show per dataset.")
     ] = None,
-    verify: Annotated[bool, typer.Option("--verify", help="First check that the tables are what was written.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="First verify the tables against their recorded digests.")
+    ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Which rows a row came from, by the tables that its run wrote. Needs no Spark."""
+    """Show which rows a row came from, by the pair tables of its run. Needs no Spark."""
     from pathlib import Path
 
     from headwater.rows.pairs.lookup import PairTables
@@ -74,7 +80,7 @@ def lookup(
             detail = lineage.run(run)
         facets, run_id = detail.run_facets, detail.run.run_id
         if ADJOINT not in facets:
-            raise Mistake(f'Run {run} wrote no tables of its rows: it ran without rows="full".')
+            raise Mistake(f'Run {run} wrote no pair tables: it ran without rows="full".')
         tables = PairTables(facets[ADJOINT], output=output, run_id=run_id)
     with tables:
         if verify:
@@ -88,7 +94,7 @@ def lookup(
 
 @rows.command("list")
 def list_(location: LocationOption = DEFAULT_LOCATION, as_json: JsonOption = False) -> None:
-    """List the tables there are, oldest first."""
+    """List the pair tables, oldest first."""
     from headwater.cli.render.rows import table_list
     from headwater.rows.pairs.folders import kept_tables
 
@@ -99,13 +105,13 @@ def list_(location: LocationOption = DEFAULT_LOCATION, as_json: JsonOption = Fal
 def prune(
     older_than: Annotated[
         timedelta,
-        typer.Option("--older-than", parser=parse_age, metavar="AGE", help="Written longer ago: 90m, 12h, 30d, 8w."),
+        typer.Option("--older-than", parser=parse_age, metavar="AGE", help="Minimum age: 90m, 12h, 30d or 8w."),
     ],
     location: LocationOption = DEFAULT_LOCATION,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be removed, and remove nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove the tables of old runs. Folders that are not ours are left alone."""
+    """Remove the pair tables of old runs. Folders that Headwater did not write are kept."""
     from headwater.cli.render.rows import pruned
     from headwater.rows.pairs.folders import prune as prune_tables
 

@@ -41,27 +41,31 @@ def parse_root(text: str) -> str:
 
 def serve(
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Any other than this machine's own needs a key.")
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS",
+            help="Address to listen on. One that other machines can reach requires an access key.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where to listen.")] = 8321,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.")] = 8321,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Processes; more than one with PostgreSQL.")
+        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Number of processes. Several need PostgreSQL.")
     ] = 1,
     limit_bytes: Annotated[
-        str, typer.Option("--limit-bytes", metavar="SIZE", help="The longest body taken.")
+        str, typer.Option("--limit-bytes", metavar="SIZE", help="Maximum size of a request body.")
     ] = "20MB",
     rows_location: Annotated[
         str,
         typer.Option(
             "--rows-location", metavar="FOLDER", envvar="HEADWATER_ROWS_LOCATION",
-            help="The folder that pair tables may lie in.",
+            help="Folder of the pair tables.",
         ),
     ] = ".headwater/rows",
     rows_root: Annotated[
         list[str] | None,
         typer.Option(
             "--rows-root", metavar="FOLDER", envvar="HEADWATER_ROWS_ROOTS",
-            help="A folder or address that stored queries may read, beside --rows-location; again for more.",
+            help="Folder or URL that stored queries may read, besides --rows-location. Repeatable.",
             show_default="the local inputs of runs that a trusted key signed",
         ),
     ] = None,
@@ -69,11 +73,11 @@ def serve(
         int | None,
         typer.Option(
             "--max-direct-edges", min=0, metavar="N", envvar="HEADWATER_MAX_DIRECT_EDGES", show_default="10000",
-            help="Maximum number of edges (inputs by outputs) of a run without stated lineage; above it, via the job.",
+            help="Maximum number of edges (inputs by outputs) of a run without column lineage. Above it: via the job.",
         ),
     ] = None,
     log_level: Annotated[
-        str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
+        str, typer.Option("--log-level", metavar="LEVEL", help="Log level: debug, info, warning or error.")
     ] = "info",
     trusted_proxy: Annotated[
         list[str] | None,
@@ -86,15 +90,15 @@ def serve(
         str,
         typer.Option(
             "--root-path", metavar="PATH", envvar="HEADWATER_ROOT_PATH",
-            help="Path below which a proxy shows the server, like /lineage.",
+            help="Path under which a proxy publishes the server, like /lineage.",
         ),
     ] = "",
     streams_per_key: Annotated[
-        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open streams of one key.")
+        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open event streams per key.")
     ] = 20,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:  # fmt: skip
-    """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
+    """Serve the store over HTTP: the OpenLineage endpoint, the lineage API and the page."""
     try:
         from headwater.server.app.serving import serve as serve_store
         from headwater.server.app.settings import Settings

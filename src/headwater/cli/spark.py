@@ -23,14 +23,17 @@ _EVERY = 0.2  # seconds between two looks
 
 MasterOption = Annotated[
     str,
-    typer.Option("--master", metavar="URL", envvar="HEADWATER_SPARK_MASTER", help="Where Spark runs."),
+    typer.Option("--master", metavar="URL", envvar="HEADWATER_SPARK_MASTER", help="Spark master URL."),
 ]
 PythonOption = Annotated[
-    bool, typer.Option("--allow-python", help="Run the Python functions that a stored query has brought along.")
+    bool, typer.Option("--allow-python", help="Allow the Python functions of stored queries to run.")
 ]
 UnsignedOption = Annotated[
     bool,
-    typer.Option("--trust-unsigned", help="Run stored queries that carry no signature: anybody may have sent them."),
+    typer.Option(
+        "--trust-unsigned",
+        help="Run stored queries without a signature. Anyone who can write events could have sent them.",
+    ),
 ]
 DEFAULT_MASTER = "local[*]"
 

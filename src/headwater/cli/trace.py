@@ -14,19 +14,24 @@ _ROWS_AS_JSON = 100
 
 
 def trace(
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A dataset, its path, or a run's id.")],
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Name of a dataset, its path, or the id of a run.")],
     where: Annotated[
-        str | None, typer.Option("--where", "-w", metavar="SQL", help="Which of its rows; all of them unless told.")
+        str | None,
+        typer.Option(
+            "--where", "-w", metavar="SQL", help="Which rows, as a condition on the columns.", show_default="all rows"
+        ),
     ] = None,
     depth: Annotated[
-        int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="Through at most so many jobs.")
+        int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="Maximum number of jobs to trace through.")
     ] = None,
-    forward: Annotated[bool, typer.Option("--forward", help="What the rows became, not what they came from.")] = False,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Trace what the rows became, instead of what they came from.")
+    ] = False,
     output: Annotated[
-        str | None, typer.Option("--output", metavar="NAME", help="Which output, of a run that has several.")
+        str | None, typer.Option("--output", metavar="NAME", help="Name of the output, if the run has several.")
     ] = None,
     rows: Annotated[
-        int | None, typer.Option("--rows", min=1, metavar="N", help="Show at most so many of each.")
+        int | None, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to show per dataset.")
     ] = None,
     allow_python: PythonOption = False,
     trust_unsigned: UnsignedOption = False,
@@ -34,7 +39,7 @@ def trace(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Which rows a row came from, job by job back to the first sources. With --forward, what it became."""
+    """Trace rows job by job back to their sources. With --forward, to what they became."""
     from headwater.rows.backward_chain import Tracer
     from headwater.rows.forward_chain import onward
     from headwater.rows.render import as_tree, onward_tree

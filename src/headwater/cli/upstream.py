@@ -24,7 +24,7 @@ def upstream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Where a dataset, a column or a partition comes from."""
+    """Show where a dataset, a column or a partition comes from."""
     from headwater.cli.render.closure import closure_tree
 
     with open_store(store) as lineage:

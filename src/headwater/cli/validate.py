@@ -10,7 +10,7 @@ from headwater.cli.output import show
 
 
 def validate(path: ExchangeFile, as_json: JsonOption = False) -> None:
-    """Hold a file of lineage against the rules of its format; exit 1 and list what is broken."""
+    """Validate a lineage file against its format. Exit 1 and list the violations if it is invalid."""
     from headwater.cli.render.exchange import verdict
     from headwater.exchange.validating import validate as validated
 

@@ -28,34 +28,34 @@ _LONG = 200_000
 def verify(
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE", help="A bundle of evidence (`headwater bundle`): only what is in it, without the store."
-        ),
+        typer.Argument(metavar="FILE", help="Evidence bundle (`headwater bundle`) to verify without the store."),
     ] = None,
     anchor: AnchorOption = None,
     key: Annotated[
         str | None,
         typer.Option(
-            "--key", metavar="VKEY", help="A public key that must have signed, as `headwater keys show` has it."
+            "--key", metavar="VKEY", help="Public key that must have signed, as `headwater keys show` prints it."
         ),
     ] = None,
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN_ID", help="Only what this run left.")] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN_ID", help="Verify only the evidence of this run.")
+    ] = None,
     certificate: Annotated[
-        str | None, typer.Option("--certificate", metavar="ID", help="Only the run that this certificate is of.")
+        str | None, typer.Option("--certificate", metavar="ID", help="Verify only the run of this certificate.")
     ] = None,
     log_only: Annotated[
-        bool, typer.Option("--log-only", help="Only the log: leave out the events and what they fold into.")
+        bool, typer.Option("--log-only", help="Verify only the log, without the events and the graph.")
     ] = False,
     no_graph: Annotated[
-        bool, typer.Option("--no-graph", help="Do not fold all events again to compare the graph with them.")
+        bool, typer.Option("--no-graph", help="Do not rebuild the graph from the events for comparison.")
     ] = False,
     no_records: Annotated[
-        bool, typer.Option("--no-records", help="Do not compare the records, hot and archived, with the log.")
+        bool, typer.Option("--no-records", help="Do not compare the records, recent and archived, with the log.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute the log and all it proves, the graph too; exit 1 and name the first thing that does not hold."""
+    """Verify the log and everything it proves, including the graph. Exit 1 and name the first failure."""
     from headwater.cli.render.log import run_verdict, verdict
 
     left_out = log_only or no_graph or no_records

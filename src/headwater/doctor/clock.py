@@ -14,7 +14,7 @@ from headwater.store.schema.upgrade import ensure_current
 
 _SLACK = timedelta(seconds=2)
 """What clocks of several machines may differ by."""
-_REMEDY = "Set the clock of this machine, and have it kept: NTP."
+_REMEDY = "Set the clock of this machine and keep it synchronized with NTP."
 
 
 def clock(asked: Asked) -> Iterator[Finding]:
@@ -22,7 +22,7 @@ def clock(asked: Asked) -> Iterator[Finding]:
     now = datetime.now(UTC)
     shown = f"{now:%Y-%m-%d %H:%M:%S} UTC"
     if told is None or told == Times(None, None, None):
-        yield ok("clock", f"{shown}; no log yet to hold it against")
+        yield ok("clock", f"{shown}; the store has no log entry to compare with")
     elif told.entry is not None and told.entry - now > _SLACK:
         yield failed("clock", f"{shown}, {_span(told.entry - now)} behind the newest entry of the log", _REMEDY)
     elif told.database is not None and abs(told.database - now) > _SLACK:
@@ -32,7 +32,7 @@ def clock(asked: Asked) -> Iterator[Finding]:
         yield warning(
             "clock",
             f"{shown}; an event in the store is {_span(told.event - now)} ahead of that",
-            "Set the clock of the machine that sent it; what it said wins until that time has come.",
+            "Set the clock of the machine that sent it; until then its event takes precedence over later ones.",
         )
     else:
         yield ok("clock", f"{shown}, not behind the log")

@@ -24,7 +24,7 @@ def disk(asked: Asked) -> Iterator[Finding]:
     folder = existing(file.parent)
     free = shutil.disk_usage(folder).free
     found = f"{_size(free)} free at {folder}"
-    remedy = "Make room, or move the store: headwater db backup FILE copies it."
+    remedy = "Free disk space, or move the store: headwater db backup FILE copies it."
     if free < asked.room // _NO_ROOM:
         yield failed("disk", found, remedy)
     elif free < asked.room:

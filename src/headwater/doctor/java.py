@@ -32,7 +32,7 @@ def java(asked: Asked) -> Iterator[Finding]:
     try:
         major, told = _ask(place)
     except (OSError, subprocess.SubprocessError, ValueError) as trouble:
-        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not tell its version"
+        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not report its version"
         yield absent("Java", f"{place} ({why}): {reason}", remedy)
         return
     found = f"{told} at {place} ({why})"

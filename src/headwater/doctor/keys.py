@@ -15,13 +15,13 @@ _CHECK = "signing key"
 def signing_key(asked: Asked) -> Iterator[Finding]:
     file = default_key_file()
     if not file.exists():
-        yield warning(_CHECK, f"none at {file}", "headwater keys new, where the log is to be signed.")
+        yield warning(_CHECK, f"none at {file}", "Run headwater keys new to sign the log.")
         return
     try:
         KeyRing.load(file)
     except KeyUnusable as trouble:
         closed = not file.is_file() or not stat.S_IMODE(file.stat().st_mode) & 0o077
-        remedy = "Name a file with a key of yours: HEADWATER_KEY." if closed else f"chmod 600 '{file}'"
+        remedy = "Set HEADWATER_KEY to a key file of your own." if closed else f"chmod 600 '{file}'"
         yield failed(_CHECK, str(trouble), remedy)
     else:
-        yield ok(_CHECK, f"{file}, closed to others")
+        yield ok(_CHECK, f"{file}, readable by its owner only")

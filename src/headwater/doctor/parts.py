@@ -14,11 +14,11 @@ SERVER = ("fastapi", "uvicorn", "prometheus_client")
 def parts(asked: Asked) -> Iterator[Finding]:
     missing = [name for name in SERVER if find_spec(name) is None]
     if missing:
-        yield warning("server", f"{', '.join(missing)} not installed", "pip install 'headwater[server]', to serve.")
+        yield warning("server", f"{', '.join(missing)} not installed", "To serve: pip install 'headwater[server]'")
     else:
         yield ok("server", f"fastapi {_version('fastapi')}")
     if find_spec("duckdb") is None:
-        yield failed("duckdb", "not installed", "pip install duckdb: pair tables and records are looked up with it.")
+        yield failed("duckdb", "not installed", "To query pair tables and records: pip install duckdb")
     else:
         yield ok("duckdb", _version("duckdb"))
 
@@ -27,4 +27,4 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:  # on the path without having been installed
-        return "of a version that it does not say"
+        return "version unknown"

@@ -16,6 +16,6 @@ def python(asked: Asked) -> Iterator[Finding]:
     if sys.version_info[:2] < OLDEST:
         yield failed("Python", found, "Headwater needs Python 3.11 or later.")
     elif sys.version_info[:2] > NEWEST:
-        yield warning("Python", found, "Headwater has been tried up to Python 3.13; take that one if something fails.")
+        yield warning("Python", found, "Headwater is tested up to Python 3.13. Use that version if something fails.")
     else:
         yield ok("Python", found)

@@ -17,17 +17,19 @@ _VERSION = re.compile(r"^__version__(?:\s*:\s*str)?\s*=\s*[\"']((\d+)\.(\d+)[^\"
 
 def spark(asked: Asked) -> Iterator[Finding]:
     version = installed()
-    tried = f"Headwater has been tried on {', '.join(TRIED)}."
+    tried = f"Headwater is tested on {', '.join(TRIED)}."
     if version is None:
-        yield warning(
-            "pyspark", "not installed", "pip install 'headwater[spark]', where jobs are captured or rows are traced."
-        )
+        yield warning("pyspark", "not installed", "To capture jobs or trace rows: pip install 'headwater[spark]'")
     elif version == "":
-        yield failed("pyspark", "is there, and does not say its version", "Install it anew: pip install pyspark")
+        yield failed(
+            "pyspark",
+            "is installed but does not report its version",
+            "Reinstall it: pip install --force-reinstall pyspark",
+        )
     elif (major_minor := _numbers(version)) < OLDEST:
         yield failed("pyspark", version, f"Headwater needs Spark 3.5 or later. {tried}")
     elif ".".join(map(str, major_minor)) not in TRIED:
-        yield warning("pyspark", version, f"{tried} Try yours: headwater doctor --spark")
+        yield warning("pyspark", version, f"{tried} Test yours: headwater doctor --spark")
     else:
         yield ok("pyspark", version)
 

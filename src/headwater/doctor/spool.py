@@ -16,18 +16,20 @@ def spool(asked: Asked) -> Iterator[Finding]:
         yield failed(
             "spool",
             f"{asked.spool} cannot be read: {trouble.strerror}",
-            "Let the user who runs the jobs read and write it, or name another: HEADWATER_SPOOL.",
+            "Give the user who runs the jobs access to it, or set HEADWATER_SPOOL to another folder.",
         )
         return
     left = [each for each in found if not each.at_work]
     if not left:
         on_the_way = sum(each.events for each in found)
-        yield ok("spool", f"{on_the_way} events on their way" if on_the_way else f"nothing waits in {asked.spool}")
+        yield ok(
+            "spool", f"{on_the_way} events being delivered" if on_the_way else f"no events waiting in {asked.spool}"
+        )
         return
-    since = min((each.since for each in left if each.since), default="a time that is not known")
+    since = min((each.since for each in left if each.since), default="an unknown time")
     sinks = ", ".join(sorted({shorten(each.sink) for each in left}))
     yield warning(
         "spool",
-        f"{sum(each.events for each in left)} events wait in {asked.spool} since {since}, for {sinks}",
-        "The next captured job that uses this spool and sink delivers them; see that the sink answers.",
+        f"{sum(each.events for each in left)} events waiting in {asked.spool} since {since}, for {sinks}",
+        "The next captured job with this spool and sink delivers them. Check that the sink responds.",
     )

@@ -17,7 +17,7 @@ from headwater.doctor.trial_job import SOURCE, STORE, TARGET
 from headwater.errors import HeadwaterError, shorten
 
 _CHECK = "trial job"
-_SEE = "See what Spark says: HEADWATER_DEBUG=1 headwater doctor --spark shows all of it."
+_SEE = "Run HEADWATER_DEBUG=1 headwater doctor --spark to see Spark's output."
 
 
 def trial(asked: Asked) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def trial(asked: Asked) -> Iterator[Finding]:
         seconds = time.monotonic() - began
         trouble = _asked_back(Path(made))
     if trouble is None:
-        yield ok(_CHECK, f"captured on Spark and asked back, in {seconds:.0f} s")
+        yield ok(_CHECK, f"ran on Spark, captured and queried in {seconds:.0f} s")
     else:
         yield failed(_CHECK, trouble, _SEE)
 
@@ -85,4 +85,4 @@ def _asked_back(folder: Path) -> str | None:
         return str(error)
     if any(getattr(each, "name", "").endswith(SOURCE) for each in read):
         return None
-    return "it ran, and what it wrote is not known to come from what it read"
+    return "it ran, but its lineage was not captured"

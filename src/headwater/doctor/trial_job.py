@@ -25,7 +25,7 @@ def main() -> None:
     hw.disable(spark)
     spark.stop()
     if not delivered:
-        raise SystemExit("What was captured did not come to the store in time.")
+        raise SystemExit("The captured events did not reach the store in time.")
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def read_public_key(text_or_file: str) -> str:
     except ValueError:
         raise KeyUnusable(f"{file} does not hold a key as PEM.") from None
     if not isinstance(found, Ed25519PublicKey):
-        raise KeyUnusable(f"{file} holds a key that is not one of Ed25519.")
+        raise KeyUnusable(f"{file} holds a key that is not Ed25519.")
     return key_text(found.public_bytes_raw())
 
 
@@ -137,7 +137,7 @@ class KeyRing:
             _write(_new_file(file), ring._pem())
             _settle(file.parent)
         except FileExistsError:
-            raise KeyUnusable(f"There is a key at {file} already. `headwater keys rotate` replaces it.") from None
+            raise KeyUnusable(f"{file} already holds a key. `headwater keys rotate` replaces it.") from None
         except OSError as error:
             raise ring._unwritable(error) from None
         return ring
@@ -148,18 +148,18 @@ class KeyRing:
             content = file.read_bytes()
             mode = file.stat().st_mode
         except FileNotFoundError:
-            raise KeyUnusable(f"There is no key at {file}. `headwater keys new` makes one.") from None
+            raise KeyUnusable(f"No key at {file}. `headwater keys new` creates one.") from None
         except OSError as error:
             raise KeyUnusable(f"The key at {file} cannot be read: {error.strerror}.") from None
         if os.name == "posix" and stat.S_IMODE(mode) & ~_OURS_ALONE & 0o077:
-            raise KeyUnusable(f"The key at {file} is open to others. Close it: chmod 600 '{file}'.")
+            raise KeyUnusable(f"The key file {file} is accessible to other users. Run chmod 600 '{file}'.")
         pems = _PEM.findall(content)
         if not pems or b"".join(pems) != content:
             raise KeyUnusable(f"{file} does not hold private keys as PEM.")
         try:
             return cls(file, tuple(map(SigningKey.from_pem, pems)))
         except ValueError:
-            raise KeyUnusable(f"{file} holds a key that is not one of Ed25519, or is damaged.") from None
+            raise KeyUnusable(f"{file} holds a key that is damaged or not Ed25519.") from None
 
     @classmethod
     def load_or_create(cls, file: Path) -> KeyRing:
@@ -190,7 +190,9 @@ class KeyRing:
         try:
             opened = _new_file(unfinished)
         except FileExistsError:
-            raise KeyUnusable(f"Another rotation is under way; if it was interrupted, remove {unfinished}.") from None
+            raise KeyUnusable(
+                f"Another key rotation is in progress. If it was interrupted, remove {unfinished}."
+            ) from None
         except OSError as error:
             raise self._unwritable(error) from None
         try:

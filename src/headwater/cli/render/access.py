@@ -22,14 +22,14 @@ def key_added(made: NewAccessKey) -> RenderableType:
         joined(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
         + joined([data(each) for each in key.namespaces], ", ")
         + Text("."),
-        note("It is shown this once. Send it as `Authorization: Bearer …`."),
+        note("The key is shown only once. Send it as `Authorization: Bearer …`."),
     )
 
 
 def key_table(found: Sequence[AccessKey]) -> RenderableType:
     if not found:
-        return Text("There is no key. On this machine itself the server needs none.")
-    rows = Rows("Key", "Name", "May", "In", "State", "Last used (UTC)")
+        return Text("The store has no access keys. Local clients need none.")
+    rows = Rows("Key", "Name", "Scopes", "Namespaces", "State", "Last used (UTC)")
     for key in found:
         rows.add(
             data(key.key_id),
@@ -43,14 +43,14 @@ def key_table(found: Sequence[AccessKey]) -> RenderableType:
 
 
 def key_revoked(key: AccessKey) -> RenderableType:
-    return joined(["Key ", data(key.key_id), " (", data(key.name), ") opens nothing any more."], "")
+    return joined(["Key ", data(key.key_id), " (", data(key.name), ") is revoked."], "")
 
 
 def _state(key: AccessKey) -> Text:
     if key.revoked_at is not None:
         return Text(f"revoked {moment(key.revoked_at)}", style="red")
     if key.expires_at is None:
-        return Text("good", style="green")
+        return Text("active", style="green")
     if key.expires_at <= datetime.now(UTC):
         return Text(f"expired {moment(key.expires_at)}", style="red")
-    return Text(f"good until {moment(key.expires_at)}", style="green")
+    return Text(f"active until {moment(key.expires_at)}", style="green")

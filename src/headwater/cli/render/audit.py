@@ -17,7 +17,7 @@ _HASH_SHOWN = 12
 
 def audit_list(found: Sequence[AuditEntry], limit: int, filtered: bool) -> RenderableType:
     if not found:
-        return Text("No entry fits." if filtered else "The audit log is empty.")
+        return Text("No matching entries." if filtered else "The audit log is empty.")
     rows = Rows("#", "When (UTC)", "Who", "What", "About", "Hash")
     for entry in found:
         about = joined([data(word) for word in (entry.resource_type, entry.resource_id) if word is not None], " ")

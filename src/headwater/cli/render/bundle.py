@@ -13,13 +13,13 @@ from headwater.cli.render.parts import data, joined, note
 from headwater.cli.text import counted
 from headwater.model.bundles import HandedOn, VerifiedBundle
 
-_STATES = {True: "in the state that it left", False: "in another state than it left", None: "states not comparable"}
+_STATES = {True: "in the state it wrote", False: "in a different state", None: "states cannot be compared"}
 
 
 def bundle_written(answer: Mapping[str, Any]) -> RenderableType:
     return Group(
-        joined(["The evidence is in ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
-        joined(["`headwater verify ", data(answer["file"]), "` checks it, without the store."], ""),
+        joined(["Evidence written to ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
+        joined(["`headwater verify ", data(answer["file"]), "` verifies it without the store."], ""),
     )
 
 
@@ -30,29 +30,27 @@ def bundle_verdict(found: VerifiedBundle) -> RenderableType:
             [Text("The evidence holds", style="green"), ": run ", data(found.run_id), " of ", data(found.job, "cyan")],
             "",
         ),
-        Text(
-            f"{counted(found.events, 'event')}, {entries} of the log, each in the checkpoint of {found.checkpoint:,}."
-        ),
+        Text(f"{counted(found.events, 'event')}, {entries} of the log, all in the checkpoint at {found.checkpoint:,}."),
     ]
     if found.number is None:
-        lines.append(note("It has no certificate: the run did not end with a manifest."))
+        lines.append(note("No certificate: the run has no manifest."))
     else:
         lines.append(
             joined(["Certificate ", data(found.certificates[-1]), f", number {found.number} in its namespace."], "")
         )
     if found.broken:
         broken = joined(map(data, found.broken))
-        lines.append(joined([Text("The run did not keep what was promised", style="bold red"), ": ", broken, "."], ""))
+        lines.append(joined([Text("The run broke its declared checks", style="bold red"), ": ", broken, "."], ""))
     if found.undecided:
         lines.append(joined([Text("Not decided", style="yellow"), ": ", joined(map(data, found.undecided)), "."], ""))
     lines += map(_handed_on, found.upstream)
     lines.append(joined(["Signed with ", data(found.key)], ""))
     if not found.trusted:
         lines.append(
-            note("That key comes from the file and vouches for itself alone: --key names one you have from elsewhere.")
+            note("The key is the file's own and says nothing about who signed. Name a key that you trust with --key.")
         )
     if found.anchored:
-        lines.append(Text("The second place has this very checkpoint."))
+        lines.append(Text("The anchor has this checkpoint."))
     return Group(*lines)
 
 

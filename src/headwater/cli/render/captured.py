@@ -45,7 +45,7 @@ def unknowns(detail: RunDetail) -> list[RenderableType]:
         gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
         known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
         lines += [joined([data(use.dataset, "cyan"), joined(_gap(gap), " ")], "  ") for gap in known]
-    return [section("Not known", *lines)] if lines else []
+    return [section("Not captured", *lines)] if lines else []
 
 
 def kept_rows(detail: RunDetail) -> list[RenderableType]:
@@ -62,10 +62,12 @@ def _replayable(facet: Mapping[str, Any]) -> Text:
     if facet.get("replayable") is True:
         sources = facet.get("sources")
         number = len(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else 0
-        return data(f"can be traced: the plan and {counted(number, 'source')} are kept, of Spark {facet.get('spark')}")
+        return data(
+            f"can be traced: the plan and {counted(number, 'source')} are stored, for Spark {facet.get('spark')}"
+        )
     needs = facet.get("needs")
     named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
-    return data(f"cannot be traced later: {named or 'what it takes was not kept'}", "yellow")
+    return data(f"cannot be traced later: {named or 'the plan was not stored'}", "yellow")
 
 
 def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:

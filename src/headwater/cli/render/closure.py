@@ -77,11 +77,11 @@ def _what(node: Node) -> str:
         kind = via.type.replace("_", " ")
         return f"{kind} ({printable(via.transformation)})" if via.transformation else kind
     if via.dependency is Dependency.UNKNOWN:
-        return "nobody recorded which columns"
-    words = (
-        [] if via.dependency == node.dependency or via.dependency is None else [f"this step {via.dependency.lower()}"]
-    )
-    words += [printable(via.transformation)] if via.transformation else []
+        return "columns not recorded"
+    words = [printable(via.transformation)] if via.transformation else []
+    if via.dependency not in (None, node.dependency):  # an indirect step anywhere makes the whole path indirect
+        subtype = words.pop() if words else via.dependency.lower()
+        words = [f"{subtype} (the path is {str(node.dependency).lower()})"]
     words += ["masked"] if via.masking else []
     words += [printable(elided(via.logic))] if via.logic else []
     return ", ".join(words)
@@ -116,11 +116,13 @@ def _remarks(answer: Closure) -> list[Text]:
     if answer.truncated:
         remarks.append(Text(f"Cut at depth {answer.max_depth}: there is more.", style="yellow"))
     if answer.in_cycle:
-        remarks.append(Text("It is part of a cycle: the way leads back to where it started.", style="yellow"))
+        remarks.append(Text("It is part of a cycle: lineage leads back to the start.", style="yellow"))
     if any(node.via.via_job for node in answer.nodes):
         remarks.append(
-            note(f"{_VIA_JOB}: the job read one and wrote the other; nobody states which input went into which output.")
+            note(
+                f"{_VIA_JOB}: the job read one and wrote the other; which input went into which output is not recorded."
+            )
         )
     if any(node.dependency is Dependency.UNKNOWN for node in answer.nodes):
-        remarks.append(note("unknown: data flowed between the two datasets, and nobody recorded which columns."))
+        remarks.append(note("unknown: data flows between the two datasets, but their columns were not recorded."))
     return remarks

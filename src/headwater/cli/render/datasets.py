@@ -19,7 +19,7 @@ _VERSIONS_SHOWN = 10
 
 def dataset_list(found: Sequence[DatasetSummary], limit: int, filtered: bool) -> RenderableType:
     if not found:
-        return Text("No dataset fits." if filtered else "No datasets are recorded.")
+        return Text("No matching datasets." if filtered else "The store holds no datasets yet.")
     rows = Rows("Dataset", "Kind", "Owner", "Tags", "Last seen (UTC)")
     for summary in found:
         name = data(summary.dataset, "cyan")
@@ -76,10 +76,10 @@ def _schema(detail: DatasetDetail) -> RenderableType:
 
 def _versions(versions: Sequence[Version]) -> RenderableType:
     if not versions:
-        return section("Versions", note("Nothing is recorded to have written it."))
+        return section("Versions", note("No write is recorded."))
     rows = Rows("Written (UTC)", "Partition", "Until (UTC)", "By")
     for version in versions[:_VERSIONS_SHOWN]:
-        until = Text(moment(version.valid_to) or "holds now")
+        until = Text(moment(version.valid_to) or "current")
         partition = data(version.partition) if version.partition is not None else note("(whole)")
         rows.add(Text(moment(version.written_at)), partition, until, _writer(version))
     more = len(versions) - _VERSIONS_SHOWN

@@ -28,7 +28,7 @@ def run_diff(answer: RunDiff) -> RenderableType:
         if changes:
             parts.append(section(heading, properties([_change(change) for change in changes])))
     if answer.same:
-        parts += [Text(), Text("Both did the same: same inputs, outputs, schemas and column lineage.")]
+        parts += [Text(), Text("No differences: same inputs, outputs, schemas and column lineage.")]
     return Group(*parts)
 
 

@@ -26,7 +26,7 @@ _CYCLES_SHOWN = 10
 def exported(done: Exported) -> RenderableType:
     lines: list[RenderableType] = [joined([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)}."], "")]
     if done.cycles:
-        lines.append(Text("The format knows no cycles, so these datasets are exported version by version:"))
+        lines.append(Text("The format does not allow cycles, so these datasets are exported version by version:"))
         lines += [joined(["  ", joined(map(data, path), " → ")], "") for path in done.cycles[:_CYCLES_SHOWN]]
         if len(done.cycles) > _CYCLES_SHOWN:
             lines.append(note(f"  and {len(done.cycles) - _CYCLES_SHOWN} more"))
@@ -34,18 +34,20 @@ def exported(done: Exported) -> RenderableType:
 
 
 def imported(done: Imported) -> RenderableType:
-    known = f" The store had {counted(done.duplicates, 'event')} of {done.events:,} already." if done.duplicates else ""
-    return joined([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)} taken in.{known}"], "")
+    known = (
+        f" {counted(done.duplicates, 'event')} of {done.events:,} were already in the store." if done.duplicates else ""
+    )
+    return joined([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)} imported.{known}"], "")
 
 
 def verdict(found: Validated) -> RenderableType:
     head = joined([data(found.path, "cyan"), f" ({found.format}): {_counts(found.counts)}."], "")
     if found.sound:
-        return Group(head, Text("Every rule is kept.", style="green"))
+        return Group(head, Text("Valid.", style="green"))
     rows = Rows("Rule", "Element", "What is wrong")
     for problem in found.problems:
         rows.add(data(problem.rule), data(problem.element), data(problem.reason))
-    more = [note(f"There are more than these {len(found.problems)}.")] if found.truncated else []
+    more = [note(f"Only the first {len(found.problems)} are shown.")] if found.truncated else []
     return Group(head, rows, *more)
 
 

@@ -21,7 +21,7 @@ class IntakeReport(ReadingBar):
     """For a person, what is wrong goes to stderr as it is met; for a program, into one document at the end."""
 
     def __init__(self, size: int | None, verbose: bool, as_json: bool) -> None:
-        super().__init__("Taking events in", size)
+        super().__init__("Ingesting events", size)
         self._verbose = verbose
         self._as_json = as_json
         self._flagged: list[dict[str, Any]] = []

@@ -66,7 +66,7 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
 
 def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: int) -> RenderableType:
     if not counts:
-        return Text("No item fits.")
+        return Text("No matching items.")
     total = joined([_counted(reason, number) for reason, number in counts.items()])
     rows = Rows("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
     for each in found:
@@ -99,7 +99,7 @@ def item_tree(record: ItemRecord) -> RenderableType:
         tree.add(joined([note("data"), data(elided(record.data, 400))], "  "))
     if record.contributors:
         shown = ", ".join(record.contributors[:5]) + (", …" if len(record.contributors) > 5 else "")
-        tree.add(joined([note("made together with"), data(shown)], "  "))
+        tree.add(joined([note("contributors"), data(shown)], "  "))
     return tree
 
 

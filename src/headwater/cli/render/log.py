@@ -23,25 +23,25 @@ def verdict(found: Verified) -> RenderableType:
     if found.entries:
         lines.append(Text(f"Last hash: {found.head}"))
     if found.certificates:
-        lines.append(Text(f"{counted(found.certificates, 'certificate')}, each following from the one before."))
+        lines.append(Text(f"{counted(found.certificates, 'certificate')}, each linked to the one before."))
     if found.events:
-        lines.append(Text(f"{counted(found.events, 'event')}, each as the log has it."))
+        lines.append(Text(f"{counted(found.events, 'event')}, each matching the log."))
     if found.graph:
-        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, as a fresh fold of all events has them."))
+        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, matching a rebuild from all events."))
     if found.records:
-        lines.append(Text(f"{counted(found.records, 'record')}, hot and archived, each of a load that the log has."))
+        lines.append(Text(f"{counted(found.records, 'record')}, recent and archived, each from a load in the log."))
     if found.archive_files:
-        lines.append(Text(f"{counted(found.archive_files, 'file')} of the archive of records, as the log has them."))
+        lines.append(Text(f"{counted(found.archive_files, 'file')} of the record archive, matching the log."))
     if found.checkpoints:
         lines.append(
-            joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
+            joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; current key: ", data(found.key)], "")
         )
     lines += [note(f"Not covered: {what}.") for what in found.not_covered]
     if found.anchored is not None:
-        lines.append(Text(f"The second place agrees, up to entry {found.anchored}."))
+        lines.append(Text(f"The anchor agrees, up to entry {found.anchored}."))
     elif found.entries:
         lines.append(
-            note("Not compared with a second place (--anchor): whoever has the key could have written it anew.")
+            note("No anchor given (--anchor): this does not rule out a rewrite by someone who holds the signing key.")
         )
     return Group(*lines)
 
@@ -53,13 +53,13 @@ def run_verdict(found: VerifiedRun) -> RenderableType:
     )
     lines = [joined([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
     if found.checkpoint is None:
-        lines.append(note("Nothing was signed yet: `headwater checkpoint` does."))
+        lines.append(note("Nothing is signed yet: run `headwater checkpoint`."))
     else:
         lines.append(
             Text(f"{found.signed} of them in the checkpoint of {counted(found.checkpoint, 'entry', 'entries')}.")
         )
     if found.anchored is not None:
-        lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the second place, which agrees."))
+        lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the anchor, which agrees."))
     return Group(*lines)
 
 
@@ -94,21 +94,21 @@ def consistency_proof(proof: ConsistencyProof) -> RenderableType:
 
 def key_made(answer: Mapping[str, Any]) -> RenderableType:
     return Group(
-        joined(["A new key is in ", data(answer["file"]), ". Keep a copy of it where the store is not."], ""),
-        Text(f"Its public part: {answer['public']}"),
+        joined(["Created a key in ", data(answer["file"]), ". Keep a copy of it outside the store."], ""),
+        Text(f"Public key: {answer['public']}"),
     )
 
 
 def key_list(answer: Mapping[str, Any]) -> RenderableType:
-    parts: list[RenderableType] = [joined(["Keys in ", data(answer["file"]), ", the newest last:"], "")]
+    parts: list[RenderableType] = [joined(["Keys in ", data(answer["file"]), ", newest last:"], "")]
     parts += [Text(f"  {key}") for key in answer["keys"]]
     signing = [joined([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
-    parts.append(section("Signing for the log", *(signing or [note("None yet: `headwater checkpoint` adopts one.")])))
+    parts.append(section("Keys that signed the log", *(signing or [note("None yet: run `headwater checkpoint`.")])))
     return Group(*parts)
 
 
 def key_rotated(answer: Mapping[str, Any]) -> RenderableType:
-    return joined(["From here on the log is signed with ", data(answer["key"]), "."], "")
+    return joined(["The log is now signed with ", data(answer["key"]), "."], "")
 
 
 def key_trusted(key: CaptureKey) -> RenderableType:
@@ -160,5 +160,5 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
         told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
         lines.append(joined([part for part in told if part], "  "))
     if newest.supersedes is not None:
-        lines.append(joined(["instead of", data(newest.supersedes)], " "))
+        lines.append(joined(["supersedes", data(newest.supersedes)], " "))
     return [section("Certificate", *lines)]

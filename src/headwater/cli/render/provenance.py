@@ -23,8 +23,8 @@ _STYLES = {
 
 def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> RenderableType:
     if not found:
-        return Text("Nothing fits." if filtered else "Nothing is known of who used it.")
-    rows = Rows("When (UTC)", "Event", "By", "Operation", "What for", "Run")
+        return Text("No matching events." if filtered else "No provenance is recorded.")
+    rows = Rows("When (UTC)", "Event", "By", "Operation", "Purpose", "Run")
     for one in found:
         rows.add(
             Text(moment(one.at) if one.at is not None else "unknown", no_wrap=True),
@@ -38,7 +38,7 @@ def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> 
 
 
 def provenance_stated(receipt: Receipt) -> RenderableType:
-    said = "It was stated before." if receipt.duplicate else "Stated."
+    said = "Already recorded." if receipt.duplicate else "Recorded."
     return joined([said, " Event ", data(receipt.digest), "."], "")
 
 

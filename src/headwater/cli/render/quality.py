@@ -18,7 +18,7 @@ _METRICS = [field.name for field in fields(Metrics)]
 
 def quality_list(asked: str, found: Sequence[QualityStatement], limit: int) -> RenderableType:
     if not found:
-        return joined([Text("Nothing is known of the quality of "), data(asked), Text(".")], "")
+        return joined([Text("No quality is recorded for "), data(asked), Text(".")], "")
     newest, *older = found
     parts = list(_whole(newest))
     if older:
@@ -26,7 +26,7 @@ def quality_list(asked: str, found: Sequence[QualityStatement], limit: int) -> R
         for one in older:
             shares = [_share(getattr(one.report.metrics, name)) or Text("") for name in _METRICS]
             rows.add(Text(moment(one.at), no_wrap=True), Text(one.basis), *shares, _rules(one))
-        parts.append(section("Before that", rows))
+        parts.append(section("Earlier", rows))
     return Group(*parts, *at_limit(found, limit))
 
 
@@ -71,7 +71,7 @@ def _count(value: int | None) -> Text:
 
 def _holds(each: Validation) -> Text:
     if each.passed is None:
-        return Text("not told", style="dim")
+        return Text("not reported", style="dim")
     return Text("yes", style="green") if each.passed else Text("no", style="bold red")
 
 

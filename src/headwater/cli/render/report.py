@@ -13,9 +13,9 @@ from headwater.cli.render.parts import data, joined
 
 
 def report_written(answer: Mapping[str, Any]) -> RenderableType:
-    lines: list[RenderableType] = [joined(["The report is in ", data(answer["file"]), "."], "")]
+    lines: list[RenderableType] = [joined(["Report written to ", data(answer["file"]), "."], "")]
     if answer["concerns"]:
         style = "yellow" if answer["holds"] else "bold red"
-        lines.append(Text("It says:", style=style))
+        lines.append(Text("Findings:", style=style))
         lines += [Indented(data(each)) for each in answer["concerns"]]
     return Group(*lines)

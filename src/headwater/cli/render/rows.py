@@ -15,7 +15,7 @@ from headwater.rows.pairs.folders import KeptTables
 
 def table_list(found: Sequence[KeptTables]) -> RenderableType:
     if not found:
-        return Text("No tables of row lineage are here.")
+        return Text("No pair tables in this folder.")
     listed = table("Written (UTC)", "Mode", "Rows", "Pairs", "Bytes", "Run", "Output")
     for each in found:
         amounts = (f"{each.rows:,}", f"{each.pairs:,}", f"{each.bytes:,}")
@@ -25,6 +25,6 @@ def table_list(found: Sequence[KeptTables]) -> RenderableType:
 
 def pruned(gone: Sequence[KeptTables], dry_run: bool) -> RenderableType:
     if not gone:
-        return Text("Nothing is that old.")
+        return Text("No pair tables are that old.")
     total = f"{len(gone):,} outputs, {sum(each.bytes for each in gone):,} bytes"
     return Group(table_list(gone), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))

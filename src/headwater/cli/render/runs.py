@@ -25,7 +25,7 @@ _WIDE = 120
 
 def run_list(found: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
     if not found:
-        return Text("No run fits." if filtered else "No runs are recorded.")
+        return Text("No matching runs." if filtered else "The store holds no runs yet.")
     return Group(_Runs(found), *at_limit(found, limit))
 
 
@@ -68,7 +68,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
         parts.append(section(heading, *(_use(use) for use in uses)) if uses else section(heading, note("Nothing.")))
     parts += certificate_section(detail.certificates)
     if run.state is not RunState.COMPLETE and detail.outputs:
-        parts += [Text(), note("It did not complete, so no lineage is drawn from it.")]
+        parts += [Text(), note("The run did not complete, so it adds no lineage.")]
     parts += pipeline_section(detail)
     if detail.edges:
         parts.append(section("Lineage", *(_edge(edge) for edge in detail.edges)))
@@ -81,7 +81,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
         )
     parts += [*unknowns(detail), *kept_rows(detail), *measured(detail)]
     if detail.children:
-        parts.append(section("Runs it started", _Runs(detail.children)))
+        parts.append(section("Child runs", _Runs(detail.children)))
     if detail.problems:
         lines = [joined([data(problem.path), data(problem.reason)], ": ") for problem in detail.problems]
         parts.append(section("Off-specification", *lines))
@@ -89,7 +89,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
 
 
 def _took(run: Run) -> str:
-    return took(run.started_at, run.ended_at) or "a time nobody recorded"
+    return took(run.started_at, run.ended_at) or "an unknown time"
 
 
 def _error(detail: RunDetail) -> Text | None:

@@ -158,7 +158,7 @@ class Credentials:
         try:
             self.store.deeds.record(*told)
         except StoreError as error:
-            _log.warning("who was refused could not be written down: %s", error)
+            _log.warning("could not audit a refused request: %s", error)
 
     def close(self) -> None:
         """What is still to be told is, before the store is closed."""
@@ -178,7 +178,7 @@ class Credentials:
         try:
             self.store.access.used(key)
         except StoreError as error:  # a store that takes no writes can still be read
-            _log.warning("that a key was used could not be written down: %s", error)
+            _log.warning("could not audit the use of a key: %s", error)
         finally:
             self._noting.discard(key.key_id)
 
@@ -202,7 +202,7 @@ def _refuse_without_token(request: HTTPConnection, method: str, session: str) ->
     if method not in _SAFE:
         given = request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(given.encode(errors="replace"), csrf_token(session).encode()):
-            raise OriginRefused(f"what changes something takes the header {CSRF_HEADER}")
+            raise OriginRefused(f"requests that change something need the header {CSRF_HEADER}")
 
 
 def principal_of(request: HTTPConnection, key: AccessKey | None) -> Principal:

@@ -42,7 +42,7 @@ class NewKey(BaseModel):
     @model_validator(mode="after")
     def _ends_once(self) -> NewKey:
         if self.expires_in_days is not None and self.expires_at is not None:
-            raise ValueError("say when it ends by expires_in_days or by expires_at, one of the two")
+            raise ValueError("give either expires_in_days or expires_at")
         return self
 
     @property
@@ -100,7 +100,7 @@ def _refuse_more_than_their_own(asked: NewKey, who: Principal) -> None:
     """No scope implies another; with a key that could make any other, `admin` would imply them all."""
     lacking: list[Any] = [scope for scope in asked.scopes if scope not in who.scopes]
     if lacking:
-        detail = f"A key cannot give what it does not have itself: {', '.join(lacking)}."
+        detail = f"A key cannot grant more than its own rights: {', '.join(lacking)}."
         raise Problem(403, "not_permitted", detail)
 
 

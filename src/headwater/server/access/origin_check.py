@@ -30,7 +30,7 @@ def refuse_other_hosts(headers: Headers) -> None:
     """Where nobody shows a key. A page can have its own name lead to this machine, and would then be of our origin."""
     host = headers.get("host")
     if host is not None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
-        raise OriginRefused("without a key it answers by the names of this machine alone, like 127.0.0.1 or localhost")
+        raise OriginRefused("without access keys, only local host names such as 127.0.0.1 or localhost are accepted")
 
 
 def refuse_proxies(headers: Headers) -> None:

@@ -32,7 +32,7 @@ def parse_network(text: str) -> Network:
     """One address or a network, like 10.0.0.0/8. ValueError if it is neither, or is every address there is."""
     network = ip_network(text.strip())
     if network.prefixlen == 0:
-        raise ValueError(f"'{text}' is every address: then anybody could claim any address")
+        raise ValueError(f"'{text}' covers every address, so any client could claim any address")
     return network
 
 

@@ -31,7 +31,7 @@ _WHO = {
         "key_required": {"type": "boolean"},
         "csrf_token": {
             "anyOf": [{"type": "string"}, {"type": "null"}],
-            "description": f"To be sent as {CSRF_HEADER} with whatever changes something.",
+            "description": f"Send as {CSRF_HEADER} with every request that changes something.",
         },
     },
 }
@@ -40,7 +40,7 @@ _WHO = {
 _LOGIN = {
     "type": "object",
     "required": ["key"],
-    "properties": {"key": {"type": "string", "description": "`hw_…`, as `headwater access add` has shown it."}},
+    "properties": {"key": {"type": "string", "description": "`hw_…`, as `headwater access add` printed it."}},
 }
 _MOST_BYTES, _MOST_SECONDS = 2000, 10
 
@@ -75,7 +75,9 @@ async def who_am_i(request: Request, who: Anybody) -> Response:
     return Json(_told(who.name, sorted(who.scopes), namespaces, who.key_id is not None, token))
 
 
-@router.delete("/session", status_code=204, responses={**answers({}, 204), 204: {"description": "It is closed."}})
+@router.delete(
+    "/session", status_code=204, responses={**answers({}, 204), 204: {"description": "The session is closed."}}
+)
 async def log_out(request: Request, who: Anybody) -> Response:
     """Close the session that asks."""
     credentials: Credentials = request.app.state.credentials
@@ -100,7 +102,7 @@ async def _body(request: Request) -> bytes:
             async for piece in request.stream():
                 body += piece
                 if len(body) > _MOST_BYTES:
-                    raise Problem(413, "body_too_long", f"A key fits into {_MOST_BYTES} bytes.")
+                    raise Problem(413, "body_too_long", f"A key is at most {_MOST_BYTES} bytes.")
     except TimeoutError:
         raise Problem(408, "body_too_slow", "The body did not arrive in time.") from None
     return body

@@ -56,5 +56,5 @@ BUNDLE = closed(
     log=closed(checkpoint=TEXT, first=closed(hash=_HASH, path=TEXTS), key=TEXT, keys=listed(ANY)),
 )
 # Nothing in these is counted on: whoever sends events decides what they hold.
-FACET: Schema = {"type": "object", "description": "The facet, just as its producer sent it."}
-EVENT: Schema = {"type": "object", "description": "The event, just as it was received."}
+FACET: Schema = {"type": "object", "description": "The facet, unchanged as its producer sent it."}
+EVENT: Schema = {"type": "object", "description": "The event, unchanged as received."}

@@ -72,7 +72,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Where uvicorn cannot read what comes."""
-        self._refuse(Problem(400, "request_malformed", "This is not HTTP as it should be."))
+        self._refuse(Problem(400, "request_malformed", "The request is not valid HTTP."))
 
     def _refuse(self, problem: Problem) -> None:
         """As a problem too, though no application has heard of the request."""

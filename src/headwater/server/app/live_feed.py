@@ -57,7 +57,7 @@ class Feed:
             try:
                 self._last = await self._threads.read(self._store.pages.last_number)
             except HeadwaterError as error:  # the store is gone for now; listeners stay, and are told when it is back
-                _log.warning("the feed cannot look: %s", error)
+                _log.warning("the live feed cannot read the store: %s", error)
             turn, self._turn = self._turn, asyncio.Event()
             turn.set()
             await asyncio.sleep(_EVERY)

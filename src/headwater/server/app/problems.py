@@ -71,14 +71,14 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
 """By the nearest class above; an error of any other kind is ours to have foreseen, and so a 500."""
 
 _UNSAID: dict[type[errors.HeadwaterError], str | None] = {
-    errors.StoreError: "The store does not answer as it should. The server's log says why.",
-    errors.StoreFull: "The store is full: there is no space left for its database.",
+    errors.StoreError: "The store failed. See the server's log.",
+    errors.StoreFull: "The store is full: its database has no space left.",
     errors.AuditBroken: None,  # says which entry it is, and no more
     errors.EngineError: "The rows cannot be read.",
-    errors.RecordsError: "The archive of records cannot be used. The server's log says why.",
-    errors.FileRefused: "The server cannot write the file. Its log says why.",
-    errors.KeyUnusable: "The server cannot use its signing key. Its log says why.",
-    errors.AnchorUnusable: "A second place for checkpoints cannot be used. The server's log says why.",
+    errors.RecordsError: "The record archive cannot be used. See the server's log.",
+    errors.FileRefused: "The server cannot write the file. See its log.",
+    errors.KeyUnusable: "The server cannot use its signing key. See its log.",
+    errors.AnchorUnusable: "An anchor cannot be used. See the server's log.",
 }
 """Errors whose own words name addresses and files of the server's."""
 
@@ -91,7 +91,7 @@ def code_of(kind: type[errors.HeadwaterError]) -> str:
 def problem_of(error: errors.HeadwaterError) -> Problem:
     status = _nearest(type(error), STATUS) or 500
     unsaid = _nearest(type(error), _UNSAID)
-    detail = unsaid or (str(error) if status < 500 else "The server failed. Its log says why.")
+    detail = unsaid or (str(error) if status < 500 else "Internal server error. See the server's log.")
     headers = {"Retry-After": "5"} if status == 503 else {}
     if status == 401:
         headers = {"WWW-Authenticate": 'Bearer realm="headwater"'}
@@ -165,6 +165,6 @@ def install(app: FastAPI) -> None:
     async def http(request: Request, error: HTTPException) -> Response:
         phrase = HTTPStatus(error.status_code).phrase
         code = re.sub(r"\W+", "_", phrase.lower())
-        said = {404: "There is nothing at this address.", 405: "This address does not take this method."}
+        said = {404: "Not found.", 405: "Method not allowed."}
         problem = Problem(error.status_code, code, said.get(error.status_code, f"{phrase}."), error.headers)
         return _answer(request, problem)

@@ -41,7 +41,7 @@ class Readiness:
             self._probe = asyncio.create_task(self._look())
         done, _ = await asyncio.wait([self._probe], timeout=_PATIENCE_SECONDS)
         if not done:
-            return Problem(503, "store_unavailable", "The store does not answer in time.", _RETRY)
+            return Problem(503, "store_unavailable", "The store did not respond in time.", _RETRY)
         return self._probe.result()
 
     async def _look(self) -> Problem | None:
@@ -70,4 +70,4 @@ def _problem_of(error: HeadwaterError) -> Problem:
         )
     if isinstance(error, StoreReadOnly):
         return Problem(503, "store_read_only", "The store cannot be written: its database is read-only.", _RETRY)
-    return Problem(503, "store_unavailable", "The store's database does not answer as it should.", _RETRY)
+    return Problem(503, "store_unavailable", "The store's database failed.", _RETRY)

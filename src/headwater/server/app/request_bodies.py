@@ -131,15 +131,13 @@ def _decoder(encoding: str | None, limit: int) -> _Plain | _Gzip:
     if named in ("gzip", "x-gzip"):
         return _Gzip(limit)
     raise Problem(
-        415, "encoding_unsupported", "The body's encoding is not known. Send it plain or with gzip.",
+        415, "encoding_unsupported", "Unknown Content-Encoding. Send the body plain or with gzip.",
         {"Accept-Encoding": "gzip"},
     )  # fmt: skip
 
 
 def _busy() -> Problem:
-    return Problem(
-        429, "busy", "Too much waits to be stored. Try again in a moment.", {"Retry-After": str(_RETRY_SECONDS)}
-    )
+    return Problem(429, "busy", "The ingest queue is full. Retry in a moment.", {"Retry-After": str(_RETRY_SECONDS)})
 
 
 def _too_large(limit: int) -> Problem:
@@ -147,4 +145,4 @@ def _too_large(limit: int) -> Problem:
 
 
 def _not_gzip() -> Problem:
-    return Problem(400, "body_not_gzip", "The body is said to be gzip, and is not, or not whole.")
+    return Problem(400, "body_not_gzip", "The body is not valid gzip, or incomplete.")

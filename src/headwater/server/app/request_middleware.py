@@ -89,7 +89,7 @@ class _Exchange:
         try:
             self._scope["path"] = _segments(without_root(self._scope["raw_path"], self._root))
         except UnicodeDecodeError:
-            problem = problems.Problem(400, "path_not_utf8", "The address is not UTF-8 where it is decoded.")
+            problem = problems.Problem(400, "path_not_utf8", "The decoded path is not UTF-8.")
             await self._answer(problem, receive)
         else:
             await self._guarded(receive)
@@ -102,7 +102,7 @@ class _Exchange:
             _log.exception("a request failed", extra={"request_id": self._id})
             if self._status is not None:
                 raise  # it has begun to answer: only breaking off says that it is not whole
-            await self._answer(problems.Problem(500, "failed", "The server failed. Its log says why."), receive)
+            await self._answer(problems.Problem(500, "failed", "Internal server error. See the server's log."), receive)
 
     async def _answer(self, problem: problems.Problem, receive: Receive) -> None:
         instance = self._scope["raw_path"].decode("ascii", "replace")

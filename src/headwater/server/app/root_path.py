@@ -26,7 +26,7 @@ def parse_root_path(text: str) -> str:
             f"'{text}' is not a path. Write one like /lineage: letters, digits and . _ ~ - between slashes."
         )
     if path.split("/")[1] in OWN_SEGMENTS:
-        raise ValueError(f"'{text}' begins like an address of the server's own, so the two could not be told apart.")
+        raise ValueError(f"'{text}' starts with a path that the server itself uses.")
     return path
 
 

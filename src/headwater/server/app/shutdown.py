@@ -25,5 +25,5 @@ def leave_threads() -> None:
     wait for. What they write is not committed then, and was acknowledged to nobody."""
     left = [thread.name for thread in threading.enumerate() if thread.name.startswith(POOLS)]
     if left:
-        _log.warning("ended without waiting for %s", ", ".join(sorted(left)))
+        _log.warning("shut down without waiting for %s", ", ".join(sorted(left)))
         os._exit(0)

@@ -46,7 +46,9 @@ class Dictating:
             connection.close()
             self._mine.connection = None
             if self.ending:
-                raise StoreUnavailable("The server is ending: the event is not stored. Send it again later.") from None
+                raise StoreUnavailable(
+                    "The server is shutting down: the event is not stored. Send it again later."
+                ) from None
             return here()
         if isinstance(told, Exception):
             raise told

@@ -64,7 +64,7 @@ def _told(error: Exception, about: object) -> Exception:
         return error
     request_id = about.actor.correlation_id if isinstance(about, Sent) else None
     _log.error("an event could not be stored", exc_info=error, extra={"request_id": request_id})
-    return RuntimeError("The process that writes failed. Its log says why.")
+    return RuntimeError("The writer process failed. See the server's log.")
 
 
 def main(path: str) -> None:

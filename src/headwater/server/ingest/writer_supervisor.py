@@ -49,7 +49,7 @@ class Keeper:
                 self._process.wait()
             if self._ending.wait(_AGAIN_SECONDS):
                 return
-            _log.warning("the process that writes is gone (%s): another is started", self._process.returncode)
+            _log.warning("the writer process died (%s); starting another", self._process.returncode)
             with self._starting:
                 if self._ending.is_set():
                     return

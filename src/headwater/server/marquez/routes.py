@@ -24,9 +24,9 @@ from headwater.store.store import Store
 
 router = APIRouter(tags=["Marquez-compatible"])
 
-Amount = Annotated[int, Query(ge=0, le=MOST, description="At most so many.")]
-Offset = Annotated[int, Query(ge=0, le=1_000_000, description="How many to pass over.")]
-Depth = Annotated[int, Query(ge=1, le=100, description="In steps from dataset to dataset.")]
+Amount = Annotated[int, Query(ge=0, le=MOST, description="Maximum number of results.")]
+Offset = Annotated[int, Query(ge=0, le=1_000_000, description="Number of results to skip.")]
+Depth = Annotated[int, Query(ge=1, le=100, description="Number of hops, from dataset to dataset.")]
 NodeId = Annotated[str, Query(alias="nodeId", max_length=100_000)]
 
 
@@ -58,7 +58,7 @@ def _namespace(store: Store, name: str) -> NamespaceSummary:
     for one in store.pages.namespaces():
         if one.name == name:
             return one
-    raise Problem(404, "unknown_namespace", "There is no such namespace.")
+    raise Problem(404, "unknown_namespace", "No such namespace.")
 
 
 # -- datasets and jobs ---------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def _node(text: str, *kinds: str) -> tuple[str, str]:
     kind, mark, named = text.partition(":")
     if kind not in kinds or not mark or ":" not in named:
         forms = ", ".join(f"{one}:namespace:name{':field' if one == 'datasetField' else ''}" for one in kinds)
-        raise Problem(400, "node_id_invalid", f"This is not the id of a node. Forms: {forms}.")
+        raise Problem(400, "node_id_invalid", f"Invalid node id. Forms: {forms}.")
     return kind, named
 
 

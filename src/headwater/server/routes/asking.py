@@ -31,21 +31,23 @@ Moment = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
     Query(),
 ]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
-Cursor = Annotated[str | None, Query(max_length=100_000, description="`next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="Maximum number of results.")]
+Cursor = Annotated[str | None, Query(max_length=100_000, description="`next` of the previous page.")]
 Text = Annotated[str | None, Query(max_length=10_000)]
 State = Annotated[RunState | None, Query()]
-Depth = Annotated[int | None, Query(ge=1, le=100_000, description="At most so many hops; 100 unless told.")]
-Segment = Annotated[str, Path(description="One segment, percent-encoded; slashes too.")]
+Depth = Annotated[int | None, Query(ge=1, le=100_000, description="Maximum number of hops; 100 by default.")]
+Segment = Annotated[str, Path(description="One path segment, percent-encoded, including slashes.")]
 
 DatasetParameter = Annotated[
     str,
     Query(
         max_length=100_000,
-        description="`name` where only one namespace has it, else `namespace/name`; with `namespace`, the name.",
+        description="`namespace/name`, or `name` where the name is unique or `namespace` is given.",
     ),
 ]
-NamespaceParameter = Annotated[str | None, Query(max_length=100_000, description="Of the dataset, to name it exactly.")]
+NamespaceParameter = Annotated[
+    str | None, Query(max_length=100_000, description="Namespace of the dataset, to name it exactly.")
+]
 
 
 def named(dataset: str, namespace: str | None) -> str | Dataset:

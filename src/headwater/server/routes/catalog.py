@@ -51,11 +51,13 @@ async def job(serving: Serving, who: Reader, namespace: Segment, name: Segment) 
 async def find(
     serving: Serving,
     who: Reader,
-    q: Annotated[str, Query(max_length=1000, description="A name, a beginning or a piece of one, or nearly so.")],
+    q: Annotated[
+        str, Query(max_length=1000, description="A name, a prefix or part of one; small typos are tolerated.")
+    ],
     type: Annotated[
         Literal["dataset", "job", "column", "run", "any"] | None,
         Query(
-            description="Datasets and jobs, unless told. A run is found by the beginning of its id, from 4 characters."
+            description="Kind to search; datasets and jobs by default. A run matches by 4 or more characters of its id."
         ),
     ] = None,
     cursor: Cursor = None,

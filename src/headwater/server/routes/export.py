@@ -38,7 +38,7 @@ async def export(
     format: Annotated[Literal["openlineage", "wia-json", "wia-jsonl", "graphml", "mermaid"], Query()] = "openlineage",
     dataset: Annotated[
         list[Annotated[str, Query(max_length=100_000)]] | None,
-        Query(max_length=100, description="Only around these; `name`, or `namespace/name`."),
+        Query(max_length=100, description="Only lineage of these datasets: `name` or `namespace/name`."),
     ] = None,
     direction: Annotated[Literal["upstream", "downstream", "both"], Query()] = "both",
     depth: Depth = None,

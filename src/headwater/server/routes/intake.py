@@ -25,7 +25,9 @@ EVENT = {
     "properties": {
         "eventTime": {"type": "string", "format": "date-time"},
         "producer": {"type": "string"},
-        "schemaURL": {"description": "A text. Where it is none the event is taken too, and its receipt says so."},
+        "schemaURL": {
+            "description": "A string. An event where it is not one is accepted as well, and its receipt says so."
+        },
         "eventType": {"enum": ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]},
         "run": {"type": "object", "required": ["runId"], "properties": {"runId": {"type": "string"}}},
         "job": {
@@ -71,7 +73,7 @@ async def take_event(request: Request, serving: Serving, who: Writer) -> Respons
 
 @router.post(
     "/lineage/batch", status_code=204, responses={
-        **answers(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All of them were taken."}
+        **answers(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All events were accepted."}
     },
     openapi_extra=accepts({"type": "array", "items": EVENT}),
 )  # fmt: skip

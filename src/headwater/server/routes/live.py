@@ -31,9 +31,9 @@ async def stream(
 ) -> Response:
     """`run` for each event of a run, `task` for each step of a task. `Last-Event-ID` goes on where one left off."""
     if serving.feed.listeners >= serving.settings.streams:
-        raise Problem(429, "streams_busy", "Too many listen already.", {"Retry-After": "10"})
+        raise Problem(429, "streams_busy", "Too many open streams.", {"Retry-After": "10"})
     if serving.feed.listeners_of(_client(who)) >= serving.settings.streams_per_key:
-        detail = f"This key listens {serving.settings.streams_per_key} times already: close a stream first."
+        detail = f"This key has {serving.settings.streams_per_key} open streams, the maximum. Close one first."
         raise Problem(429, "streams_busy", detail, {"Retry-After": "10"})
     after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else None
     told = _told(serving, who, None if after is None else min(after, 2**62))

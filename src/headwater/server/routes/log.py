@@ -20,7 +20,7 @@ from headwater.store.query.cursors import decode, page
 router = APIRouter(tags=["Proof"])
 Entries = Annotated[int, Query(ge=0, le=2**62)]
 COMPONENTS["VerifiedStore"] = with_members(Verified, holds={"const": True})  # what a task ends with
-Size = Annotated[int | None, Query(ge=0, le=2**62, description="Of the log; all of it unless told.")]
+Size = Annotated[int | None, Query(ge=0, le=2**62, description="Size of the log; the whole log by default.")]
 
 
 @router.get("/audit", responses=answers(page_of(AuditEntry), 200, 400, 422))
@@ -47,7 +47,7 @@ async def checkpoint(serving: Serving, who: FullReader) -> Response:
     """The newest checkpoint: size and root of the log, signed."""
     found = await serving.ask(serving.store.checkpoints, limit=1)
     if not found:
-        raise Problem(404, "no_checkpoint", "The log was never signed: `headwater checkpoint`.")
+        raise Problem(404, "no_checkpoint", "The log was never signed: run `headwater checkpoint`.")
     return Json(found[0])
 
 
@@ -71,9 +71,9 @@ async def keys(serving: Serving, who: FullReader) -> Response:
 async def verify(
     serving: Serving,
     who: FullReader,
-    events: Annotated[bool, Query(description="The events too, not only the log.")] = True,
-    graph: Annotated[bool, Query(description="Compare the graph with a fresh fold of all events.")] = True,
-    records: Annotated[bool, Query(description="Compare the records, hot and archived, with the log.")] = True,
+    events: Annotated[bool, Query(description="Verify the events too, not only the log.")] = True,
+    graph: Annotated[bool, Query(description="Compare the graph with a rebuild from all events.")] = True,
+    records: Annotated[bool, Query(description="Compare the records, recent and archived, with the log.")] = True,
 ) -> Response:
     """Recompute the whole store: a task, whose result is a `VerifiedStore`, or a problem with the first thing that does
     not hold. One at a time."""

@@ -16,7 +16,10 @@ from headwater.server.app.service import FullReader, Service, Serving
 router = APIRouter(tags=["Operation"])
 _COUNT_SECONDS = 15.0
 _HEALTH = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
-_TOLD: dict[str, Any] = {"description": "How it is.", "content": {"application/json": {"schema": _HEALTH}}}
+_TOLD: dict[str, Any] = {
+    "description": "The state of the server.",
+    "content": {"application/json": {"schema": _HEALTH}},
+}
 
 
 @router.get("/health/live", responses={200: _TOLD})

@@ -51,7 +51,7 @@ async def _asset(request: Request, file: str) -> Response:
     # Looked up among what is there, so that no name leads anywhere else.
     found = {path.name: path for path in (BUILT / "assets").iterdir()}.get(file)
     if found is None:
-        raise Problem(404, "not_found", "There is nothing at this address.")
+        raise Problem(404, "not_found", "Not found.")
     return _file(request, found, _FOREVER)
 
 
@@ -85,7 +85,7 @@ async def listing(request: Request) -> Response:
     address = escape(f"{request.app.state.root_path}{request.app.openapi_url}")
     return Response(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Headwater</title><h1>Headwater {version}</h1>"
-        "<p>This installation has no web page built in. Its HTTP interface is described by "
+        "<p>This installation does not include the web page. Its HTTP API is described by "
         f"<a href='{address}'>openapi.json</a>:</p><table>{rows}</table></html>",
         media_type="text/html",
     )

@@ -12,15 +12,15 @@ from headwater.server.app.service import Reader, Serving
 from headwater.server.routes.asking import Cursor, DatasetParameter, Moment, NamespaceParameter, Text, named
 
 router = APIRouter(tags=["Lineage"])
-Hops = Annotated[int, Query(ge=0, le=3, description="At most so many hops that way.")]
+Hops = Annotated[int, Query(ge=0, le=3, description="Maximum number of hops in that direction.")]
 
 
 @router.get("/graph/around", responses=answers(schema_of(Neighbourhood), 200, 400, 404, 409, 422))
 async def around(
     serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     upstream: Hops = 1, downstream: Hops = 1, as_of: Moment = None,
-    limit: Annotated[int, Query(ge=1, le=400, description="Of each node, so many neighbours on each side.")] = 8,
-    columns: Annotated[bool, Query(description="With the columns of the cards, and every edge between them.")] = False,
+    limit: Annotated[int, Query(ge=1, le=400, description="Maximum number of neighbours per node and side.")] = 8,
+    columns: Annotated[bool, Query(description="Include columns and every edge between them.")] = False,
 ) -> Response:  # fmt: skip
     """What lies around a dataset: cards, and every edge between two of them.
 
@@ -40,7 +40,7 @@ async def around(
 async def columns(
     serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     as_of: Moment = None, cursor: Cursor = None,
-    limit: Annotated[int, Query(ge=1, le=5000, description="At most so many.")] = 1000,
+    limit: Annotated[int, Query(ge=1, le=5000, description="Maximum number of results.")] = 1000,
 ) -> Response:  # fmt: skip
     """The column edges of a dataset, one hop: those into it, by its columns, then those out of it."""
     ask = serving.seen_by(who).pages.column_links

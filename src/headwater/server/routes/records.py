@@ -37,7 +37,7 @@ async def send(request: Request, serving: Serving, who: FullWriter) -> Response:
     async with serving.gate.body(request) as body:
         sent = await serving.threads.write(_send, serving.store.records, body, who.actor)
     if sent.refused and not sent.taken:
-        raise Problem(400, "records_refused", "None of the records can be taken.", refused=plain(sent.refused))
+        raise Problem(400, "records_refused", "No record was accepted.", refused=plain(sent.refused))
     return Json(sent, 202)
 
 

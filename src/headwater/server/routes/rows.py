@@ -115,7 +115,7 @@ def _kept(store: Store, asked: TraceAsked) -> KeptRows:
 def _refuse_others(who: Principal) -> None:
     """Spark takes the whole machine for a while."""
     if Scope.ADMIN not in who.scopes:
-        raise Problem(403, "not_permitted", "No pair tables can tell; to run the query again takes `admin`.")
+        raise Problem(403, "not_permitted", "No pair tables; replaying the query requires `admin`.")
 
 
 def _replayable(kept: KeptRows) -> Dataset:

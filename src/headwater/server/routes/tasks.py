@@ -27,7 +27,7 @@ def may_see(task: Task, who: Principal) -> bool:
 async def _mine(serving: Service, who: Principal, number: str) -> Task:
     task = await serving.ask(serving.tasks.task, number)
     if not may_see(task, who):
-        raise Problem(404, "unknown_task", "There is no such task.")
+        raise Problem(404, "unknown_task", "No such task.")
     return task
 
 

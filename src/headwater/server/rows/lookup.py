@@ -33,7 +33,7 @@ def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) 
         refuse_unknown_columns(strange, columns, _dataset(kept) or "the output")
     elif not {name.lower() for name in strange} <= {name.lower() for name in columns}:
         known = ", ".join(kept.identity)
-        raise RowsError(f"Rows of the output are known by {known}; not by {', '.join(sorted(strange))}.")
+        raise RowsError(f"Key columns of the output: {known}; not {', '.join(sorted(strange))}.")
 
 
 def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any]:

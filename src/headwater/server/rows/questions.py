@@ -32,12 +32,12 @@ class Meant(BaseModel):
     @model_validator(mode="after")
     def _values_can_be_asked_for(self) -> Meant:
         if self.where and self.condition is not None:
-            raise ValueError("say which rows by where or by a condition, one of the two")
+            raise ValueError("give either where or a condition")
         texts = [*self.where, *(value for value in self.where.values() if isinstance(value, str))]
         if not all(storable(text) for text in texts):
-            raise ValueError("a column or a value holds what no table can")
+            raise ValueError("a column or a value holds characters that no table can hold")
         if any(isinstance(value, float) and not math.isfinite(value) for value in self.where.values()):
-            raise ValueError("a value is no number")
+            raise ValueError("a value is not a finite number")
         return self
 
     @cached_property
@@ -71,7 +71,7 @@ class TraceAsked(Meant):
     @model_validator(mode="after")
     def _one_thing_is_named(self) -> TraceAsked:
         if (self.run is None) == (self.dataset is None):
-            raise ValueError("name a run or a dataset, one of the two")
+            raise ValueError("give either a run or a dataset")
         return self
 
 
@@ -96,7 +96,7 @@ class WhyNotAsked(Meant):
     @model_validator(mode="after")
     def _rows_are_named(self) -> WhyNotAsked:
         if not self.where and self.condition is None:
-            raise ValueError("say which rows: where, or a condition")
+            raise ValueError("select rows with where or a condition")
         return self
 
 

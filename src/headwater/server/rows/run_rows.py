@@ -21,7 +21,7 @@ from headwater.server.app.problems import Problem
 from headwater.store.store import Store
 
 _MOST_READERS = 20
-_NOTHING_TOLD = 'The latest run told nothing of its rows: it ran with rows="off", or Headwater did not capture it.'
+_NOTHING_TOLD = 'The latest run reported no rows: it ran with rows="off", or Headwater did not capture it.'
 ELSEWHERE = "The pair tables are not in the folder that this server reads."
 
 
@@ -67,36 +67,39 @@ class KeptRows:
         if self.tables is None:
             return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
         if "invalid" in self.tables:
-            return Way(False, f"The pair tables were not kept: {self.tables['invalid']}.")
+            return Way(False, f"The pair tables were discarded: {self.tables['invalid']}.")
         location = self.tables.get("location")
         try:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
             return Way(False, ELSEWHERE)
         if not (folder / MARK).is_file():
-            return Way(False, "The pair tables are gone.")
+            return Way(False, "The pair tables no longer exist.")
         return Way(True)
 
     def on_spark(self) -> Way:
         if self.output is None:
-            return Way(False, f"The run has {len(self.run.outputs)} outputs: ask for a dataset.")
+            return Way(False, f"The run has {len(self.run.outputs)} outputs. Name a dataset.")
         facet = self.facet
         if not facet:
             return Way(False, _NOTHING_TOLD)
         if facet.get("replayable") is not True:
             needs = "; ".join(map(str, _sequence(facet.get("needs"))))
-            return Way(False, f"The run cannot be run again: {needs or 'what it takes was not kept'}.")
+            return Way(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
         refusal = self._refusal(facet)
         if refusal is not None:
             return Way(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
-            return Way(False, f"The query holds Python, which a server does not run: {', '.join(map(str, functions))}.")
+            return Way(
+                False,
+                f"The query contains Python, which the server does not run: {', '.join(map(str, functions))}.",
+            )
         here, there = _spark_here(), str(facet.get("spark"))
         if here is None:
-            return Way(False, "Spark is not installed where the server runs.")
+            return Way(False, "Spark is not installed on the server.")
         if here.split(".")[:2] != there.split(".")[:2]:
-            return Way(False, f"The run was on Spark {there}, and the server has Spark {here}.")
+            return Way(False, f"The run used Spark {there}; the server has Spark {here}.")
         return Way(True)
 
     def _refusal(self, facet: Mapping[str, Any]) -> str | None:
@@ -129,7 +132,7 @@ def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) 
     """Of the latest run that wrote it."""
     run_id = latest_run(dataset)
     if run_id is None:
-        raise Problem(404, "no_run", "No run is known to have written the dataset.")
+        raise Problem(404, "no_run", "No recorded run wrote the dataset.")
     run = store.run(run_id)
     names = {dataset.summary.dataset, *dataset.summary.aliases}
     output = next((use for use in run.outputs if use.dataset in names), None)
@@ -144,7 +147,7 @@ def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> Askable
     forward = _forward(store, dataset)
     name = dataset.summary.dataset
     if latest_run(dataset) is None:
-        none = Way(False, "No run is known to have written the dataset.")
+        none = Way(False, "No recorded run wrote the dataset.")
         return AskableRows(name, None, None, dataset.schema, (), none, none, forward, ())
     kept = of_dataset(store, dataset)
     instant = kept.instant(roots)
@@ -156,7 +159,7 @@ def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> Askable
 
 def _forward(store: Store, dataset: DatasetDetail) -> Way:
     """Whether one of the datasets that were made of it can be made again."""
-    found = Way(False, "No run that told of its rows has read the dataset.")
+    found = Way(False, "No run with row lineage read the dataset.")
     made = [node.endpoint for node in store.downstream(dataset.summary.dataset, depth=1).nodes]
     for endpoint in [each for each in made if isinstance(each, Dataset)][:_MOST_READERS]:
         reader = store.dataset(endpoint)
@@ -174,7 +177,7 @@ def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[s
     entries = [_mapping(each) for each in _sequence(_mapping(run.run_facets.get(ADJOINT)).get("outputs"))]
     if number is not None and entries:
         if number >= len(entries):
-            raise Problem(404, "no_output", f"The run has {len(entries)} outputs, counted from 0.")
+            raise Problem(404, "no_output", f"The run has {len(entries)} outputs, numbered from 0.")
         return entries[number]
     fitting = [each for each in entries if _dataset(_mapping(each.get("dataset"))) in names]
     unnamed = entries if len(entries) == 1 and "dataset" not in entries[0] else []

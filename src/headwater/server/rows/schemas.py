@@ -42,8 +42,8 @@ def _or_null(schema: Schema) -> Schema:
 
 _RUN = _named("RowsRun", _object(run=_TEXT, job=_TEXT, completed={"type": "string", "format": "date-time"}))
 _ROWS: dict[str, Any] = {
-    "count": {**_NUMBER, "description": "How many there are; `rows` may be fewer."},
-    "rows": {**_list(_VALUES), "description": "With `out_id`, or `_file` and `_row`, beside their own columns."},
+    "count": {**_NUMBER, "description": "Total number of rows; `rows` may hold fewer."},
+    "rows": {**_list(_VALUES), "description": "Columns of the row, with `out_id`, or `_file` and `_row`."},
 }
 
 TRACED = _named(
@@ -57,7 +57,7 @@ _named(
     _object(
         ("from", "ends"),
         dataset=_TEXT, grain=_GRAIN, **_ROWS,
-        **{"from": _ref("TracedFurther"), "ends": {**_TEXT, "description": "Why the trace could not go on."}},
+        **{"from": _ref("TracedFurther"), "ends": {**_TEXT, "description": "Why the trace stopped."}},
     ),
 )  # fmt: skip
 _named(

@@ -143,7 +143,7 @@ class StoreAnswers:
         except HeadwaterError as error:
             return {"error": str(error)}
         except (KeyError, TypeError, ValueError, RecursionError):
-            return {"error": "The question is none that a task has."}
+            return {"error": "Unknown kind of task."}
 
     def _facets(self, question: Question) -> list[dict[str, Any]]:
         found = self._store.output_facets(
@@ -166,7 +166,7 @@ class StoreAnswers:
     def _downstream(self, question: Question) -> list[list[str]]:
         dataset = _named(question["dataset"])
         if dataset is None:
-            raise QueryError("No dataset is named.")
+            raise QueryError("The request names no dataset.")
         nodes = self._store.downstream(dataset, depth=1).nodes
         return [[one.endpoint.namespace, one.endpoint.name] for one in nodes if isinstance(one.endpoint, Dataset)]
 
@@ -218,7 +218,7 @@ class ServedHistory:
         self._questions.flush()
         line = self._answers.readline()
         if not line:
-            raise QueryError("The server has gone.")
+            raise QueryError("The server has stopped.")
         told = json.loads(line)
         if "unknown" in told:
             raise UnknownDataset(told["unknown"], told["closest"])

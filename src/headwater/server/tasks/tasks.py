@@ -42,7 +42,7 @@ _MOST_KEPT = 100
 _MOST_QUOTED = 4000
 """Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
 _log = logging.getLogger("headwater.server")
-_FAILED = {"code": "failed", "detail": "The task failed. The server's log says why."}
+_FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
 
 
 class Tasks:
@@ -69,9 +69,9 @@ class Tasks:
         """
         running = self.running()
         if len(running) >= _MOST_AT_ONCE:
-            raise _busy(f"{_MOST_AT_ONCE} tasks are running.")
+            raise _busy(f"{_MOST_AT_ONCE} tasks are already running.")
         if alone and any(task.kind == kind for task in running):
-            raise _busy(f"A task {kind} is running already.")
+            raise _busy(f"A {kind} task is already running.")
         self._forget_old()
         number = str(uuid4())
         folder = self._folder / number
@@ -104,7 +104,7 @@ class Tasks:
         folder = self._folder / number
         head = read_json(folder / "asked.json") if _is_number(number) else None
         if head is None:
-            raise Problem(404, "unknown_task", "There is no such task.")
+            raise Problem(404, "unknown_task", "No such task.")
         # In this order: a process writes its last word before it ends.
         ended = (folder / "ended").exists()
         problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
@@ -237,7 +237,7 @@ def _end(process: int) -> None:
 
 
 def _busy(why: str) -> Problem:
-    return Problem(429, "tasks_busy", f"{why} Try again later.", {"Retry-After": "10"})
+    return Problem(429, "tasks_busy", f"{why} Retry later.", {"Retry-After": "10"})
 
 
 # -- for the processes ------------------------------------------------------------------------------------------------
