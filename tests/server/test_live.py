@@ -23,7 +23,7 @@ from headwater.model.access import Scope
 from headwater.server.access.principal import Principal
 from headwater.server.app.app import create_app
 from headwater.server.app.service import Service
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import live
 from headwater.server.tasks.tasks import Tasks
 from headwater.store.store import Store
@@ -90,7 +90,7 @@ def test_who_is_far_behind_is_told_portion_by_portion(
     serving: Service = client.app.state.service
 
     async def pieces() -> list[bytes]:
-        told = live._told(serving, Principal("me", frozenset(Scope), None, None), 0)
+        told = live._messages(serving, Principal("me", frozenset(Scope), None, None), 0)
         found = [await anext(told) for _ in range(4)]
         serving.drain()
         assert [piece async for piece in told] == [], "it goes on when the server has ended"
@@ -100,7 +100,7 @@ def test_who_is_far_behind_is_told_portion_by_portion(
 
 
 def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path)))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path)))
     tasks: Tasks = app.state.service.tasks
     with in_this_process(app) as port, Listening(port) as heard:
         started = tasks.start("test", "tests.server.slow_task", {"seconds": 2, "answer": "kept back"}, "local")
@@ -115,7 +115,7 @@ def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
 
 
 def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path), streams=30, streams_per_key=30))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams=30, streams_per_key=30))
     with in_this_process(app) as port:
         with ExitStack() as held:
             for _ in range(30):
@@ -126,7 +126,7 @@ def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
 
 
 def test_one_key_takes_its_share_of_the_places_alone(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path), streams_per_key=5))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams_per_key=5))
     store: Store = app.state.service.store
     greedy, other = ({"Authorization": f"Bearer {store.access.add(name).secret}"} for name in ("greedy", "other"))
     with in_this_process(app) as port:

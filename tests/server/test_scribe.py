@@ -14,11 +14,11 @@ import pytest
 from headwater.errors import EventRefused, HeadwaterError, NamespaceRefused, StoreUnavailable, UnknownDataset
 from headwater.model.answers import Receipt
 from headwater.model.audit import Actor
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.ingest import writer_supervisor
-from headwater.server.ingest.local_ingest import Here, Many, Outcome, Sent
-from headwater.server.ingest.writer_client import Dictating
-from headwater.server.ingest.writer_supervisor import Keeper
+from headwater.server.ingest.local_ingest import BatchResult, IngestResult, LocalIngest, ReceivedBody
+from headwater.server.ingest.writer_client import WriterClient
+from headwater.server.ingest.writer_supervisor import WriterSupervisor
 from headwater.store.access.visibility import Veil
 from headwater.store.store import Store
 from tests.server.running import ServerProcess
@@ -27,16 +27,16 @@ from tests.support.events import run_event
 _PATIENCE = 60.0
 
 
-class Counted(Here):
+class Counted(LocalIngest):
     """Stores here, and knows how often."""
 
     calls = 0
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
+    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
         self.calls += 1
         return super().events(sent)
 
-    def many(self, sent: Sent) -> Many:
+    def many(self, sent: ReceivedBody) -> BatchResult:
         self.calls += 1
         return super().many(sent)
 
@@ -47,12 +47,12 @@ class Desk:
     def __init__(self, store: Store, socket: Path) -> None:
         self.store = store
         self.here = Counted(store)
-        self.keeper = Keeper(str(socket))
-        self.dictating = Dictating(str(socket), self.here)
+        self.keeper = WriterSupervisor(str(socket))
+        self.dictating = WriterClient(str(socket), self.here)
         self._number = 0
 
-    def send(self, *bodies: bytes) -> list[Outcome]:
-        return self.dictating.events([Sent(body, Actor("tester"), None) for body in bodies])
+    def send(self, *bodies: bytes) -> list[IngestResult]:
+        return self.dictating.events([ReceivedBody(body, Actor("tester"), None) for body in bodies])
 
     def event(self) -> bytes:
         self._number += 1
@@ -73,7 +73,7 @@ class Desk:
 
 @pytest.fixture
 def desk(durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    for name, value in Settings(log_level="error").as_environment(durable_url).items():
+    for name, value in ServerSettings(log_level="error").as_environment(durable_url).items():
         monkeypatch.setenv(name, value)
     with Store(durable_url) as store:
         made = Desk(store, tmp_path / "scribe")
@@ -102,16 +102,16 @@ def test_what_is_wrong_with_one_event_costs_no_other(desk: Desk) -> None:
 
 
 def test_what_a_key_may_not_speak_of_is_refused_there_too(desk: Desk) -> None:
-    (refused,) = desk.dictating.events([Sent(desk.event(), Actor("tester"), Veil.of(["elsewhere"]))])
+    (refused,) = desk.dictating.events([ReceivedBody(desk.event(), Actor("tester"), Veil.of(["elsewhere"]))])
     assert isinstance(refused, NamespaceRefused)
 
 
 def test_a_list_of_events(desk: Desk) -> None:
     before = desk.here.calls
-    told = desk.dictating.many(Sent(b"[" + desk.event() + b", 7]", Actor("tester"), None))
+    told = desk.dictating.many(ReceivedBody(b"[" + desk.event() + b", 7]", Actor("tester"), None))
     assert (told.received, len(told.receipts), [index for index, _ in told.refused]) == (2, 1, [1])
     with pytest.raises(EventRefused):
-        desk.dictating.many(Sent(b"{", Actor("tester"), None))
+        desk.dictating.many(ReceivedBody(b"{", Actor("tester"), None))
     assert desk.here.calls == before
 
 

@@ -101,7 +101,7 @@ def serve(
     """Serve the store over HTTP: the OpenLineage endpoint, the lineage API and the page."""
     try:
         from headwater.server.app.serving import serve as serve_store
-        from headwater.server.app.settings import Settings
+        from headwater.server.app.settings import ServerSettings
     except ModuleNotFoundError as missing:
         raise Mistake(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
 
@@ -109,7 +109,7 @@ def serve(
         raise typer.BadParameter(f"'{log_level}' is not a level. Levels: debug, info, warning, error.")
     serve_store(
         store,
-        Settings(
+        ServerSettings(
             host=host,
             port=port,
             workers=workers,

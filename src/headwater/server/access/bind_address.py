@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from headwater.errors import BindRefused
 
 if TYPE_CHECKING:
-    from headwater.server.app.settings import Settings
+    from headwater.server.app.settings import ServerSettings
     from headwater.store.store import Store
 
 
-def check_bind(store: Store, settings: Settings) -> None:
+def check_bind(store: Store, settings: ServerSettings) -> None:
     if not is_loopback(settings.host) and not store.access.exist(good=True):
         raise BindRefused(settings.host)
 

@@ -21,35 +21,35 @@ from headwater.model.access import AccessKey, Scope
 from headwater.server.access.bind_address import is_loopback
 from headwater.server.access.origin_check import refuse_other_hosts, refuse_other_pages, refuse_proxies
 from headwater.server.access.principal import Principal
-from headwater.server.access.rate_limits import Rates
-from headwater.server.access.refusals import MINUTE, Refusals, Told
+from headwater.server.access.rate_limits import RateLimiter
+from headwater.server.access.refusals import WINDOW_SECONDS, AuditEntries, RefusalLog
 from headwater.store.access.visibility import Veil
 
 if TYPE_CHECKING:
-    from headwater.server.app.settings import Settings
+    from headwater.server.app.settings import ServerSettings
     from headwater.store.store import Store
 
 LIFETIME = timedelta(hours=12)
 CSRF_HEADER = "X-CSRF-Token"
-_REMEMBERED_SECONDS = 1.0
+_CACHE_SECONDS = 1.0
 """A key that was revoked is good for so long."""
-_MOST_REMEMBERED = 1000
-_SAFE = ("GET", "HEAD", "OPTIONS")
-_GUESSES_PER_SECOND, _GUESSES_AT_ONCE = 1.0, 20.0
-_LONGEST_AGENT = 300
+_MAX_CACHED = 1000
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_FAILURES_PER_SECOND, _FAILURE_BURST = 1.0, 20.0
+_MAX_AGENT_LENGTH = 300
 _log = logging.getLogger("headwater.server")
 
 
 @dataclass(frozen=True)
-class Shown:
+class PresentedCredential:
     """What a request shows: a key, or the secret of a session."""
 
     key: str | None
     session: str | None
 
 
-class Credentials:
-    def __init__(self, store: Store, settings: Settings) -> None:
+class Authenticator:
+    def __init__(self, store: Store, settings: ServerSettings) -> None:
         self.store = store
         self.loopback = is_loopback(settings.host)
         # A cookie that only this very host gets and sets; browsers want TLS for it, which loopback has none of.
@@ -62,9 +62,9 @@ class Credentials:
         self._noting: set[str] = set()
         self._known: OrderedDict[bytes, tuple[float, AccessKey]] = OrderedDict()
         self._open: tuple[float, bool] = (0.0, False)
-        self._rates = Rates(settings.requests_per_second, settings.requests_at_once)
-        self._guesses = Rates(_GUESSES_PER_SECOND, _GUESSES_AT_ONCE)
-        self._refusals = Refusals()
+        self._rates = RateLimiter(settings.requests_per_second, settings.requests_at_once)
+        self._guesses = RateLimiter(_FAILURES_PER_SECOND, _FAILURE_BURST)
+        self._refusals = RefusalLog()
         self._telling: asyncio.TimerHandle | None = None
 
     async def principal(self, request: HTTPConnection, method: str) -> Principal | None:
@@ -82,16 +82,16 @@ class Credentials:
             return None
         if shown.session is not None:
             refuse_other_pages(request.headers)
-            _refuse_without_token(request, method, shown.session)
+            _require_csrf_token(request, method, shown.session)
         if wait := self._rates.wait(key.key_id):
             raise RateExceeded(wait)
         return principal_of(request, key)
 
-    def shown(self, request: HTTPConnection) -> Shown:
+    def shown(self, request: HTTPConnection) -> PresentedCredential:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme:
-            return Shown(token.strip() if scheme.lower() == "bearer" else "", None)
-        return Shown(None, request.cookies.get(self.cookie))
+            return PresentedCredential(token.strip() if scheme.lower() == "bearer" else "", None)
+        return PresentedCredential(None, request.cookies.get(self.cookie))
 
     def secures_cookie(self, request: HTTPConnection) -> bool:
         """Whether the browser may send the session's cookie by TLS alone; a trusted proxy says what it used."""
@@ -100,7 +100,7 @@ class Credentials:
 
     async def key_of(self, request: HTTPConnection, token: str) -> AccessKey:
         """For logging in. Whoever shows keys that are not good is slowed down."""
-        key = await self._key(request, Shown(token, None))
+        key = await self._key(request, PresentedCredential(token, None))
         if key is None:
             raise NotAuthenticated()
         return key
@@ -110,15 +110,15 @@ class Credentials:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     def forget(self, secret: str) -> None:
-        self._known.pop(_name_of(Shown(None, secret)), None)
+        self._known.pop(_cache_key(PresentedCredential(None, secret)), None)
 
     def reconsider(self) -> None:
         """Keys have changed: in this process it counts at once."""
         self._known.clear()
         self._open = (0.0, False)
 
-    async def _key(self, request: HTTPConnection, shown: Shown) -> AccessKey | None:
-        name, now = _name_of(shown), time.monotonic()
+    async def _key(self, request: HTTPConnection, shown: PresentedCredential) -> AccessKey | None:
+        name, now = _cache_key(shown), time.monotonic()
         until, known = self._known.get(name, (0.0, None))
         if known is not None and now < until:
             return known
@@ -133,9 +133,9 @@ class Credentials:
         if key.key_id not in self._noting:
             self._noting.add(key.key_id)
             self._notes.submit(self._note, key)
-        self._known[name] = (now + _REMEMBERED_SECONDS, key)
+        self._known[name] = (now + _CACHE_SECONDS, key)
         self._known.move_to_end(name)
-        if len(self._known) > _MOST_REMEMBERED:
+        if len(self._known) > _MAX_CACHED:
             self._known.popitem(last=False)
         return key
 
@@ -143,17 +143,17 @@ class Credentials:
         stranger = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
         self._tell(self._refusals.heard(stranger))
         if self._telling is None:  # those that are only counted are told when the minute is over
-            self._telling = asyncio.get_running_loop().call_later(MINUTE, self._tell_the_rest)
+            self._telling = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._tell_the_rest)
 
     def _tell_the_rest(self) -> None:
         self._telling = None
         self._tell(self._refusals.rest())
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: AuditEntries) -> None:
         if told:
             self._notes.submit(self._write_down, told)
 
-    def _write_down(self, told: Told) -> None:
+    def _write_down(self, told: AuditEntries) -> None:
         """Nobody waits for that either; the log has it where the store does not."""
         try:
             self.store.deeds.record(*told)
@@ -168,7 +168,7 @@ class Credentials:
         self._notes.shutdown()
         self._threads.shutdown()
 
-    def _look_up(self, shown: Shown) -> AccessKey | None:
+    def _look_up(self, shown: PresentedCredential) -> AccessKey | None:
         if shown.session is not None:
             return self.store.sessions.check(shown.session)
         return self.store.access.check(shown.key or "")
@@ -189,7 +189,7 @@ class Credentials:
         until, open_ = self._open
         if time.monotonic() >= until:
             open_ = not await self.call(lambda: self.store.access.exist(good=False))
-            self._open = (time.monotonic() + _REMEMBERED_SECONDS, open_)
+            self._open = (time.monotonic() + _CACHE_SECONDS, open_)
         return open_
 
 
@@ -198,8 +198,8 @@ def csrf_token(session: str) -> str:
     return sha256(b"headwater csrf\0" + session.encode(errors="surrogatepass")).hexdigest()
 
 
-def _refuse_without_token(request: HTTPConnection, method: str, session: str) -> None:
-    if method not in _SAFE:
+def _require_csrf_token(request: HTTPConnection, method: str, session: str) -> None:
+    if method not in _SAFE_METHODS:
         given = request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(given.encode(errors="replace"), csrf_token(session).encode()):
             raise OriginRefused(f"requests that change something need the header {CSRF_HEADER}")
@@ -213,12 +213,12 @@ def principal_of(request: HTTPConnection, key: AccessKey | None) -> Principal:
         veil=None if key is None else Veil.of(key.namespaces),
         key_id=None if key is None else key.key_id,
         client_ip=request.client.host if request.client else None,
-        user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT] or None,
+        user_agent=request.headers.get("user-agent", "")[:_MAX_AGENT_LENGTH] or None,
         request_id=request.scope.get("state", {}).get("request_id"),
     )
 
 
-def _name_of(shown: Shown) -> bytes:
+def _cache_key(shown: PresentedCredential) -> bytes:
     """What it is remembered by: not the secret itself."""
     kind, secret = ("session", shown.session) if shown.session is not None else ("key", shown.key or "")
     return sha256(f"{kind}\0{secret}".encode(errors="surrogatepass")).digest()

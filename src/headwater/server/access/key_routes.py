@@ -10,19 +10,19 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from headwater.model.access import AccessKey, NewAccessKey, Scope
-from headwater.server.access.credentials import Credentials
+from headwater.server.access.credentials import Authenticator
 from headwater.server.access.principal import Principal
-from headwater.server.app.openapi_schemas import accepts, answers, page_of, schema_of
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import FullAdmin, Serving
-from headwater.server.routes.asking import Segment, moment
+from headwater.server.app.openapi_schemas import json_responses, page_of, request_body, schema_of
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, FullAdmin
+from headwater.server.routes.asking import Segment, parse_moment
 
 router = APIRouter(tags=["Access"])
-_MOST_DAYS = 36_500
+_MAX_DAYS = 36_500
 
 
-class NewKey(BaseModel):
+class AccessKeyRequest(BaseModel):
     """A key to be made. Without an end it is good until it is revoked."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
@@ -32,15 +32,15 @@ class NewKey(BaseModel):
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)] = [Scope.READ]
     namespaces: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(min_length=1, max_length=100)] = ["*"]
     """Exact names, or `prefix*`; `*` is all."""
-    expires_in_days: Annotated[int | None, Field(ge=1, le=_MOST_DAYS)] = None
+    expires_in_days: Annotated[int | None, Field(ge=1, le=_MAX_DAYS)] = None
     expires_at: Annotated[
         datetime | None,
-        BeforeValidator(moment),
+        BeforeValidator(parse_moment),
         WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
     ] = None
 
     @model_validator(mode="after")
-    def _ends_once(self) -> NewKey:
+    def _ends_once(self) -> AccessKeyRequest:
         if self.expires_in_days is not None and self.expires_at is not None:
             raise ValueError("give either expires_in_days or expires_at")
         return self
@@ -52,58 +52,58 @@ class NewKey(BaseModel):
         return datetime.now(UTC) + timedelta(days=self.expires_in_days)
 
 
-@router.get("/access/keys", responses=answers(page_of(AccessKey), 200))
-async def keys(serving: Serving, who: FullAdmin) -> Response:
+@router.get("/access/keys", responses=json_responses(page_of(AccessKey), 200))
+async def keys(service: CurrentService, who: FullAdmin) -> Response:
     """All keys, the oldest first, also those that are no longer good. Their secrets are not kept."""
-    return Json({"items": await serving.ask(serving.store.access.keys), "next": None})
+    return JsonResponse({"items": await service.call(service.store.access.keys), "next": None})
 
 
 @router.post(
-    "/access/keys", status_code=201, responses=answers(schema_of(NewAccessKey), 201, 400, 408, 413, 415, 422),
-    openapi_extra=accepts(NewKey),
+    "/access/keys", status_code=201, responses=json_responses(schema_of(NewAccessKey), 201, 400, 408, 413, 415, 422),
+    openapi_extra=request_body(AccessKeyRequest),
 )  # fmt: skip
-async def add(request: Request, serving: Serving, who: FullAdmin) -> Response:
+async def add(request: Request, service: CurrentService, who: FullAdmin) -> Response:
     """Make a key. The answer shows its secret, this once."""
-    async with serving.gate.body(request) as body:
-        asked = _asked(body)
-    _refuse_more_than_their_own(asked, who)
-    made = await serving.threads.write(
-        serving.store.access.add,
+    async with service.body_reader.read(request) as body:
+        asked = _parse_key(body)
+    _refuse_escalation(asked, who)
+    made = await service.threads.write(
+        service.store.access.add,
         asked.name,
         scopes=asked.scopes,
         namespaces=asked.namespaces,
         expires_at=asked.end,
         actor=who.actor,
     )
-    _reconsider(request)
-    return Json(made, 201)
+    _clear_cache(request)
+    return JsonResponse(made, 201)
 
 
-@router.delete("/access/keys/{key_id:name}", responses=answers(schema_of(AccessKey), 200, 400, 404, 409))
-async def revoke(request: Request, serving: Serving, who: FullAdmin, key_id: Segment) -> Response:
+@router.delete("/access/keys/{key_id:name}", responses=json_responses(schema_of(AccessKey), 200, 400, 404, 409))
+async def revoke(request: Request, service: CurrentService, who: FullAdmin, key_id: Segment) -> Response:
     """Revoke a key, and the sessions that were opened with it, for good. One that is revoked stays as it is.
 
     The last key with `admin` for all namespaces is refused: 409, `last_admin_key`."""
-    revoked = await serving.threads.write(serving.store.access.revoke, key_id, actor=who.actor, keep_an_admin=True)
-    _reconsider(request)
-    return Json(revoked)
+    revoked = await service.threads.write(service.store.access.revoke, key_id, actor=who.actor, keep_an_admin=True)
+    _clear_cache(request)
+    return JsonResponse(revoked)
 
 
-def _asked(body: bytes) -> NewKey:
+def _parse_key(body: bytes) -> AccessKeyRequest:
     try:
-        return NewKey.model_validate_json(body)
+        return AccessKeyRequest.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
 
-def _refuse_more_than_their_own(asked: NewKey, who: Principal) -> None:
+def _refuse_escalation(asked: AccessKeyRequest, who: Principal) -> None:
     """No scope implies another; with a key that could make any other, `admin` would imply them all."""
     lacking: list[Any] = [scope for scope in asked.scopes if scope not in who.scopes]
     if lacking:
         detail = f"A key cannot grant more than its own rights: {', '.join(lacking)}."
-        raise Problem(403, "not_permitted", detail)
+        raise HttpProblem(403, "not_permitted", detail)
 
 
-def _reconsider(request: Request) -> None:
-    credentials: Credentials = request.app.state.credentials
+def _clear_cache(request: Request) -> None:
+    credentials: Authenticator = request.app.state.credentials
     credentials.reconsider()

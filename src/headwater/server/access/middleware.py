@@ -9,15 +9,15 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import AccessError, NotAuthenticated, StoreError
-from headwater.server.access.credentials import Credentials
+from headwater.server.access.credentials import Authenticator
 from headwater.server.app import problems
 
-_CLOSED = "/api/"
+_PROTECTED_PREFIX = "/api/"
 _LOGIN = ("POST", "/api/v1/session")
 
 
-class Door:
-    def __init__(self, app: ASGIApp, credentials: Credentials) -> None:
+class AccessMiddleware:
+    def __init__(self, app: ASGIApp, credentials: Authenticator) -> None:
         self._app = app
         self._credentials = credentials
 
@@ -29,14 +29,14 @@ class Door:
             await self._let_in(scope)
         except (AccessError, StoreError) as refused:
             instance = scope["raw_path"].decode("ascii", "replace")
-            answer = problems.answer(problems.problem_of(refused), instance, scope["state"]["request_id"])
+            answer = problems.problem_response(problems.problem_of(refused), instance, scope["state"]["request_id"])
             await answer(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
     async def _let_in(self, scope: Scope) -> None:
         method, path = scope["method"], scope["path"]
-        if (method, path) == _LOGIN or not (path.startswith(_CLOSED) or path == "/metrics"):
+        if (method, path) == _LOGIN or not (path.startswith(_PROTECTED_PREFIX) or path == "/metrics"):
             return
         principal = await self._credentials.principal(HTTPConnection(scope), method)
         if principal is None:

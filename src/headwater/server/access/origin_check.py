@@ -14,13 +14,13 @@ from starlette.datastructures import Headers
 from headwater.errors import OriginRefused, ProxyRefused
 from headwater.server.access.bind_address import is_loopback
 
-_OWN = ("same-origin", "none")  # none: typed in, or from a bookmark
-_BY_PROXIES = ("forwarded", "x-real-ip")
+_SAME_SITE = ("same-origin", "none")  # none: typed in, or from a bookmark
+_PROXY_HEADERS = ("forwarded", "x-real-ip")
 
 
 def refuse_other_pages(headers: Headers) -> None:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    if site is not None and site not in _OWN:
+    if site is not None and site not in _SAME_SITE:
         raise OriginRefused(f"the request comes from a page of another origin ({site})")
     if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
         raise OriginRefused("the request comes from a page of another origin")
@@ -36,5 +36,5 @@ def refuse_other_hosts(headers: Headers) -> None:
 def refuse_proxies(headers: Headers) -> None:
     """Where nobody shows a key. Whoever a proxy on this machine lets through comes from this machine, it seems."""
     for name in headers:
-        if name in _BY_PROXIES or name.startswith("x-forwarded-"):
+        if name in _PROXY_HEADERS or name.startswith("x-forwarded-"):
             raise ProxyRefused(name)

@@ -40,7 +40,7 @@ class Principal:
         )
 
 
-async def known(request: Request) -> Principal:
+async def current_principal(request: Request) -> Principal:
     """Whoever it is, whatever they may do."""
     found = request.scope.get("state", {}).get("principal")
     if not isinstance(found, Principal):
@@ -48,10 +48,10 @@ async def known(request: Request) -> Principal:
     return found
 
 
-def _having(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitable[Principal]]:
+def _require_scope(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitable[Principal]]:
     # Nothing is waited for: a dependency that is no coroutine would go through a thread.
     async def who(request: Request) -> Principal:
-        found = await known(request)
+        found = await current_principal(request)
         if scope not in found.scopes or (whole and found.veil is not None):
             raise NotPermitted(scope, whole=whole)
         return found
@@ -59,10 +59,10 @@ def _having(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitab
     return who
 
 
-reads = _having(Scope.READ)
-writes = _having(Scope.WRITE)
-administers = _having(Scope.ADMIN)
+require_read = _require_scope(Scope.READ)
+require_write = _require_scope(Scope.WRITE)
+require_admin = _require_scope(Scope.ADMIN)
 # For what cannot be told in parts, like numbers about the whole store, or has no namespace, like records.
-reads_all = _having(Scope.READ, whole=True)
-writes_all = _having(Scope.WRITE, whole=True)
-administers_all = _having(Scope.ADMIN, whole=True)
+require_full_read = _require_scope(Scope.READ, whole=True)
+require_full_write = _require_scope(Scope.WRITE, whole=True)
+require_full_admin = _require_scope(Scope.ADMIN, whole=True)

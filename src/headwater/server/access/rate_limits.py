@@ -9,11 +9,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-_MOST = 10_000
+_MAX_BUCKETS = 10_000
 """Buckets that are kept. One that is forgotten was not used for long, and so would be full."""
 
 
-class Rates:
+class RateLimiter:
     def __init__(self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
         self._burst = burst
@@ -27,6 +27,6 @@ class Rates:
         level = min(self._burst, level + (now - at) * self._per_second)
         taken = level >= 1
         self._buckets[who] = (level - 1 if taken else level, now)
-        if len(self._buckets) > _MOST:
+        if len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
         return 0.0 if taken else (1 - level) / self._per_second

@@ -15,22 +15,22 @@ from headwater.store.log.audit import Deed
 from headwater.store.log.audit_writer import deed
 
 REFUSED = "access.refused"
-MINUTE = 60.0
-_MOST_ADDRESSES = 100
-Told = list[tuple[Actor, Deed]]
+WINDOW_SECONDS = 60.0
+_MAX_ADDRESSES = 100
+AuditEntries = list[tuple[Actor, Deed]]
 
 
-class Refusals:
+class RefusalLog:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._over = 0.0
         self._counted: dict[str | None, tuple[Actor, int]] = {}
 
-    def heard(self, who: Actor) -> Told:
+    def heard(self, who: Actor) -> AuditEntries:
         """What is to be written down now."""
         told = self.due()
         address = who.client_ip
-        if address not in self._counted and len(self._counted) >= _MOST_ADDRESSES:
+        if address not in self._counted and len(self._counted) >= _MAX_ADDRESSES:
             address, who = None, replace(who, client_ip=None, user_agent=None, correlation_id=None)
         if address in self._counted:
             last, count = self._counted[address]
@@ -39,16 +39,16 @@ class Refusals:
         self._counted[address] = (who, 0)
         return [*told, _entry(who, 1)]
 
-    def due(self) -> Told:
+    def due(self) -> AuditEntries:
         """What the last minute has left to tell, if it is over."""
         return self.rest() if self._clock() >= self._over else []
 
-    def rest(self) -> Told:
+    def rest(self) -> AuditEntries:
         left = {address: who for address, (who, count) in self._counted.items() if count}
         told = [_entry(*self._counted[address]) for address in left]
         # They have had their entry for the minute that begins.
         self._counted = {address: (who, 0) for address, who in left.items()}
-        self._over = self._clock() + MINUTE
+        self._over = self._clock() + WINDOW_SECONDS
         return told
 
 

@@ -8,13 +8,13 @@ from uuid import uuid4
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from headwater.server.app.problems import Problem, answer
+from headwater.server.app.problems import HttpProblem, problem_response
 
-_HEAD_BYTES = 64 * 1024
-_HEAD_SECONDS = 10.0
+_MAX_HEAD_BYTES = 64 * 1024
+_MAX_HEAD_SECONDS = 10.0
 
 
-class PatientProtocol(HttpToolsProtocol):
+class LimitedHttpProtocol(HttpToolsProtocol):
     """Patient, but not forever: a head that never ends would otherwise be kept in memory for as long as it comes."""
 
     _head_bytes = 0
@@ -41,7 +41,7 @@ class PatientProtocol(HttpToolsProtocol):
                 self._expect_head()
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes > _HEAD_BYTES and not self.transport.is_closing():
+        if self._in_head and self._head_bytes > _MAX_HEAD_BYTES and not self.transport.is_closing():
             self._too_long()
 
     def on_message_begin(self) -> None:
@@ -72,18 +72,18 @@ class PatientProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Where uvicorn cannot read what comes."""
-        self._refuse(Problem(400, "request_malformed", "The request is not valid HTTP."))
+        self._refuse(HttpProblem(400, "request_malformed", "The request is not valid HTTP."))
 
-    def _refuse(self, problem: Problem) -> None:
+    def _refuse(self, problem: HttpProblem) -> None:
         """As a problem too, though no application has heard of the request."""
-        answered = answer(problem, "", str(uuid4()))
+        answered = problem_response(problem, "", str(uuid4()))
         headers = [*answered.raw_headers, *self.server_state.default_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers)]
         self.transport.write(b"\r\n".join([*lines, b"", bytes(answered.body)]))
         self.transport.close()
 
     def _expect_head(self) -> None:
-        self._head_deadline = self.loop.call_later(_HEAD_SECONDS, self._too_slow)
+        self._head_deadline = self.loop.call_later(_MAX_HEAD_SECONDS, self._too_slow)
 
     def _head_is_here(self) -> None:
         self._in_head = False
@@ -99,6 +99,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     def _too_long(self) -> None:
         if self._answering is None or self._answering.response_complete:
-            self._refuse(Problem(400, "head_too_long", f"The head of the request is longer than {_HEAD_BYTES} bytes."))
+            self._refuse(
+                HttpProblem(400, "head_too_long", f"The head of the request is longer than {_MAX_HEAD_BYTES} bytes.")
+            )
         else:
             self.transport.close()  # a second answer would be taken for a part of the first

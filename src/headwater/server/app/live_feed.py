@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 
 from headwater.errors import HeadwaterError
-from headwater.server.app.threads import Threads
+from headwater.server.app.threads import StoreThreads
 from headwater.store.store import Store
 
 _log = logging.getLogger("headwater.server")
-_EVERY = 0.5
+_POLL_SECONDS = 0.5
 
 
-class Feed:
-    def __init__(self, store: Store, threads: Threads) -> None:
+class LiveFeed:
+    def __init__(self, store: Store, threads: StoreThreads) -> None:
         self._store = store
         self._threads = threads
         self.ending = False
@@ -60,4 +60,4 @@ class Feed:
                 _log.warning("the live feed cannot read the store: %s", error)
             turn, self._turn = self._turn, asyncio.Event()
             turn.set()
-            await asyncio.sleep(_EVERY)
+            await asyncio.sleep(_POLL_SECONDS)

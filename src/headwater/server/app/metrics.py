@@ -28,7 +28,7 @@ EDGES = Gauge("lineage_graph_edges_total", "Current edges", multiprocess_mode="m
 REQUESTS = Histogram(
     "lineage_api_request_duration_seconds", "Requests, by route", ["method", "route", "status"], buckets=_SECONDS
 )
-WAITING = Gauge("lineage_requests_in_flight", "Requests waiting to be stored", multiprocess_mode="livesum")
+IN_FLIGHT = Gauge("lineage_requests_in_flight", "Requests waiting to be stored", multiprocess_mode="livesum")
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 

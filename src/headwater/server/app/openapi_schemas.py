@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 COMPONENTS: dict[str, Schema] = {}
 """The classes that were asked for, by name; the document names them instead of repeating them."""
 
-_SIMPLE: dict[Any, Schema] = {
+_PRIMITIVES: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -44,8 +44,8 @@ COMPONENTS["ProblemDetails"] = PROBLEM
 
 
 def schema_of(kind: Any) -> Schema:
-    if kind in _SIMPLE:
-        return dict(_SIMPLE[kind])
+    if kind in _PRIMITIVES:
+        return dict(_PRIMITIVES[kind])
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         return {"anyOf": [schema_of(each) for each in inner]}
@@ -54,13 +54,13 @@ def schema_of(kind: Any) -> Schema:
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": schema_of(inner[1])}
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return _named(kind.__name__, lambda: {"type": "string", "enum": [str(each) for each in kind]})
+        return _component(kind.__name__, lambda: {"type": "string", "enum": [str(each) for each in kind]})
     if is_dataclass(kind) or hasattr(kind, "_fields"):
-        return _named(kind.__name__, lambda: _object(kind))
+        return _component(kind.__name__, lambda: _object(kind))
     raise TypeError(f"no schema is known for {kind}")
 
 
-def _named(name: str, make: Any) -> Schema:
+def _component(name: str, make: Any) -> Schema:
     if name not in COMPONENTS:
         COMPONENTS[name] = {}  # before it is made: a node's parent is a node
         COMPONENTS[name] = make()
@@ -93,31 +93,34 @@ def page_of(kind: Any) -> Schema:
     return {
         "type": "object",
         "required": ["items", "next"],
-        "properties": {"items": {"type": "array", "items": item}, "next": {"anyOf": [_SIMPLE[str], _SIMPLE[NoneType]]}},
+        "properties": {
+            "items": {"type": "array", "items": item},
+            "next": {"anyOf": [_PRIMITIVES[str], _PRIMITIVES[NoneType]]},
+        },
     }
 
 
-_ALWAYS = (401, 403, 429, 500, 503)
+_COMMON_PROBLEMS = (401, 403, 429, 500, 503)
 
 
-def answers(schema: Schema, status: int, *problems: int) -> dict[int | str, dict[str, Any]]:
+def json_responses(schema: Schema, status: int, *problems: int) -> dict[int | str, dict[str, Any]]:
     """What a route may answer with: ``problems`` are its own. To any it may be that one may not ask, asks too often, or
     that the store has gone."""
     good = {"description": "The answer.", "content": {"application/json": {"schema": schema}}}
     ref = {"$ref": "#/components/schemas/ProblemDetails"}
     bad = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": ref}}}
-    return {status: good, **dict.fromkeys(sorted({*_ALWAYS, *problems}), bad)}
+    return {status: good, **dict.fromkeys(sorted({*_COMMON_PROBLEMS, *problems}), bad)}
 
 
-def answers_text(media_types: Sequence[str], *problems: int) -> dict[int | str, dict[str, Any]]:
+def file_responses(media_types: Sequence[str], *problems: int) -> dict[int | str, dict[str, Any]]:
     """The same for a file, of one of these types."""
-    content: dict[str, Any] = {media_type: {"schema": _SIMPLE[str]} for media_type in media_types}
+    content: dict[str, Any] = {media_type: {"schema": _PRIMITIVES[str]} for media_type in media_types}
     if "application/json" in content:
         content["application/json"] = {"schema": {}}  # then it is no text
-    return {**answers({}, 200, *problems), 200: {"description": "The answer.", "content": content}}
+    return {**json_responses({}, 200, *problems), 200: {"description": "The answer.", "content": content}}
 
 
-def without_foreign_problems(document: dict[str, Any]) -> None:
+def remove_default_validation_errors(document: dict[str, Any]) -> None:
     """FastAPI says of every route with a parameter that it may answer 422 in a shape of its own. Ours say it where it
     can be, and in the shape that it has."""
     for operations in document["paths"].values():
@@ -128,7 +131,7 @@ def without_foreign_problems(document: dict[str, Any]) -> None:
         document["components"]["schemas"].pop(name, None)
 
 
-def accepts(model: type[BaseModel] | Schema) -> dict[str, Any]:
+def request_body(model: type[BaseModel] | Schema) -> dict[str, Any]:
     """What a route reads off its body itself, told of in the document."""
     schema = model if isinstance(model, dict) else model.model_json_schema(ref_template="#/components/schemas/{model}")
     COMPONENTS.update(schema.pop("$defs", {}))  # the document has one place for all that is named

@@ -18,14 +18,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from headwater import errors
-from headwater.server.app.responses import encoded
+from headwater.server.app.responses import encode_json
 
 _log = logging.getLogger("headwater.server")
 MEDIA_TYPE = "application/problem+json"
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 
 
-class Problem(Exception):
+class HttpProblem(Exception):
     """Raised anywhere below a route; ``more`` are members of the answer beside the standard ones."""
 
     def __init__(
@@ -70,7 +70,7 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
 }
 """By the nearest class above; an error of any other kind is ours to have foreseen, and so a 500."""
 
-_UNSAID: dict[type[errors.HeadwaterError], str | None] = {
+_PUBLIC_DETAILS: dict[type[errors.HeadwaterError], str | None] = {
     errors.StoreError: "The store failed. See the server's log.",
     errors.StoreFull: "The store is full: its database has no space left.",
     errors.AuditBroken: None,  # says which entry it is, and no more
@@ -88,19 +88,19 @@ def code_of(kind: type[errors.HeadwaterError]) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
-def problem_of(error: errors.HeadwaterError) -> Problem:
-    status = _nearest(type(error), STATUS) or 500
-    unsaid = _nearest(type(error), _UNSAID)
+def problem_of(error: errors.HeadwaterError) -> HttpProblem:
+    status = _by_nearest_class(type(error), STATUS) or 500
+    unsaid = _by_nearest_class(type(error), _PUBLIC_DETAILS)
     detail = unsaid or (str(error) if status < 500 else "Internal server error. See the server's log.")
     headers = {"Retry-After": "5"} if status == 503 else {}
     if status == 401:
         headers = {"WWW-Authenticate": 'Bearer realm="headwater"'}
     if isinstance(error, errors.RateExceeded):
         headers = {"Retry-After": str(math.ceil(error.retry_after))}
-    return Problem(status, code_of(type(error)), detail, headers, **_more(error))
+    return HttpProblem(status, code_of(type(error)), detail, headers, **_extra_members(error))
 
 
-def _more(error: errors.HeadwaterError) -> dict[str, Any]:
+def _extra_members(error: errors.HeadwaterError) -> dict[str, Any]:
     """What a program would otherwise have to read out of a sentence."""
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
@@ -113,11 +113,11 @@ def _more(error: errors.HeadwaterError) -> dict[str, Any]:
     return {}
 
 
-def _nearest(kind: type, table: Mapping[type[errors.HeadwaterError], Any]) -> Any:
+def _by_nearest_class(kind: type, table: Mapping[type[errors.HeadwaterError], Any]) -> Any:
     return next((table[each] for each in kind.__mro__ if each in table), None)
 
 
-def answer(problem: Problem, instance: str, request_id: str) -> Response:
+def problem_response(problem: HttpProblem, instance: str, request_id: str) -> Response:
     body = {
         "type": f"urn:headwater:problem:{problem.code}",
         "title": HTTPStatus(problem.status).phrase,
@@ -127,44 +127,46 @@ def answer(problem: Problem, instance: str, request_id: str) -> Response:
         "code": problem.code,
         "request_id": request_id,
     }
-    return Response(encoded({**body, **problem.more}), problem.status, problem.headers, MEDIA_TYPE)
+    return Response(encode_json({**body, **problem.more}), problem.status, problem.headers, MEDIA_TYPE)
 
 
-def _answer(request: Request, problem: Problem) -> Response:
-    return answer(problem, request.scope["raw_path"].decode("ascii", "replace"), request.state.request_id)
+def _response_for(request: Request, problem: HttpProblem) -> Response:
+    return problem_response(problem, request.scope["raw_path"].decode("ascii", "replace"), request.state.request_id)
 
 
-def answer_to(request: Request, error: Problem | errors.HeadwaterError) -> Response:
-    if isinstance(error, Problem):
-        return _answer(request, error)
+def error_response(request: Request, error: HttpProblem | errors.HeadwaterError) -> Response:
+    if isinstance(error, HttpProblem):
+        return _response_for(request, error)
     problem = problem_of(error)
     if problem.status >= 500:
         _log.error("%s", error, extra={"request_id": request.state.request_id, "code": problem.code})
-    return _answer(request, problem)
+    return _response_for(request, problem)
 
 
 def install(app: FastAPI) -> None:
-    @app.exception_handler(Problem)
-    async def told(request: Request, problem: Problem) -> Response:
-        return answer_to(request, problem)
+    @app.exception_handler(HttpProblem)
+    async def told(request: Request, problem: HttpProblem) -> Response:
+        return error_response(request, problem)
 
     @app.exception_handler(errors.HeadwaterError)
     async def ours(request: Request, error: errors.HeadwaterError) -> Response:
-        return answer_to(request, error)
+        return error_response(request, error)
 
     @app.exception_handler(RequestValidationError)
     async def misasked(request: Request, error: RequestValidationError) -> Response:
         faults = [
             {"where": ".".join(str(step) for step in fault["loc"]), "reason": str(fault["msg"])}
-            for fault in error.errors()[:_MOST_FAULTS]
+            for fault in error.errors()[:_MAX_FAULTS]
         ]
         said = "; ".join(f"{fault['where']}: {fault['reason']}" for fault in faults[:3])
-        return _answer(request, Problem(422, "request_invalid", f"The request cannot be read: {said}.", faults=faults))
+        return _response_for(
+            request, HttpProblem(422, "request_invalid", f"The request cannot be read: {said}.", faults=faults)
+        )
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:
         phrase = HTTPStatus(error.status_code).phrase
         code = re.sub(r"\W+", "_", phrase.lower())
         said = {404: "Not found.", 405: "Method not allowed."}
-        problem = Problem(error.status_code, code, said.get(error.status_code, f"{phrase}."), error.headers)
-        return _answer(request, problem)
+        problem = HttpProblem(error.status_code, code, said.get(error.status_code, f"{phrase}."), error.headers)
+        return _response_for(request, problem)

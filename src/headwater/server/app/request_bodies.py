@@ -9,24 +9,24 @@ from contextlib import asynccontextmanager, contextmanager
 
 from fastapi import Request
 
-from headwater.server.app.problems import Problem
-from headwater.server.app.settings import Settings
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.settings import ServerSettings
 
 _CHUNK = 2**18
 _GZIP = zlib.MAX_WBITS | 16
 _RETRY_SECONDS = 1
 
 
-class Gate:
+class BodyReader:
     """How much may wait to be stored. Whoever comes on top of that is told to come again: memory does not grow."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self.requests = 0
         self.bytes = 0
 
     @asynccontextmanager
-    async def body(self, request: Request) -> AsyncIterator[bytes]:
+    async def read(self, request: Request) -> AsyncIterator[bytes]:
         """The request's body, unzipped. It counts until the block is left."""
         if self.requests >= self._settings.requests_in_flight:
             raise _busy()
@@ -38,18 +38,18 @@ class Gate:
             self.requests -= 1
 
     @contextmanager
-    def _share(self) -> Iterator[_Share]:
-        share = _Share(self, self._settings)
+    def _share(self) -> Iterator[_ByteBudget]:
+        share = _ByteBudget(self, self._settings)
         try:
             yield share
         finally:
             self.bytes -= share.bytes
 
 
-class _Share:
+class _ByteBudget:
     """What one body holds of all that is in flight."""
 
-    def __init__(self, gate: Gate, settings: Settings) -> None:
+    def __init__(self, gate: BodyReader, settings: ServerSettings) -> None:
         self._gate = gate
         self._most = settings.bytes_in_flight
         self.bytes = 0
@@ -61,10 +61,10 @@ class _Share:
         self.bytes += more
 
 
-async def _read(request: Request, settings: Settings, share: _Share) -> bytes:
+async def _read(request: Request, settings: ServerSettings, share: _ByteBudget) -> bytes:
     limit = settings.limit_bytes
     decode = _decoder(request.headers.get("content-encoding"), limit)
-    if _announced(request) > limit:
+    if _content_length(request) > limit:
         raise _too_large(limit)
     received, body = 0, bytearray()
     try:
@@ -77,19 +77,19 @@ async def _read(request: Request, settings: Settings, share: _Share) -> bytes:
                     share.grow(len(piece))
                     body += piece
     except TimeoutError:
-        raise Problem(
+        raise HttpProblem(
             408, "body_too_slow", f"The body took longer than {settings.body_seconds:g} s.", {"Connection": "close"}
         ) from None
     decode.end()
     return bytes(body)
 
 
-def _announced(request: Request) -> int:
+def _content_length(request: Request) -> int:
     text = request.headers.get("content-length", "0")
     return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
-class _Plain:
+class _IdentityDecoder:
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
 
@@ -97,7 +97,7 @@ class _Plain:
         pass
 
 
-class _Gzip:
+class _GzipDecoder:
     """Piece by piece, so that a small body that unzips to a huge one is noticed before it is there."""
 
     def __init__(self, limit: int) -> None:
@@ -124,25 +124,27 @@ class _Gzip:
             raise _not_gzip()
 
 
-def _decoder(encoding: str | None, limit: int) -> _Plain | _Gzip:
+def _decoder(encoding: str | None, limit: int) -> _IdentityDecoder | _GzipDecoder:
     named = (encoding or "identity").strip().lower()
     if named == "identity":
-        return _Plain()
+        return _IdentityDecoder()
     if named in ("gzip", "x-gzip"):
-        return _Gzip(limit)
-    raise Problem(
+        return _GzipDecoder(limit)
+    raise HttpProblem(
         415, "encoding_unsupported", "Unknown Content-Encoding. Send the body plain or with gzip.",
         {"Accept-Encoding": "gzip"},
     )  # fmt: skip
 
 
-def _busy() -> Problem:
-    return Problem(429, "busy", "The ingest queue is full. Retry in a moment.", {"Retry-After": str(_RETRY_SECONDS)})
+def _busy() -> HttpProblem:
+    return HttpProblem(
+        429, "busy", "The ingest queue is full. Retry in a moment.", {"Retry-After": str(_RETRY_SECONDS)}
+    )
 
 
-def _too_large(limit: int) -> Problem:
-    return Problem(413, "body_too_large", f"The body is longer than {limit} bytes.", {"Connection": "close"})
+def _too_large(limit: int) -> HttpProblem:
+    return HttpProblem(413, "body_too_large", f"The body is longer than {limit} bytes.", {"Connection": "close"})
 
 
-def _not_gzip() -> Problem:
-    return Problem(400, "body_not_gzip", "The body is not valid gzip, or incomplete.")
+def _not_gzip() -> HttpProblem:
+    return HttpProblem(400, "body_not_gzip", "The body is not valid gzip, or incomplete.")

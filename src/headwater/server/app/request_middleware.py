@@ -36,11 +36,11 @@ SECURITY_HEADERS = {
 }
 
 
-_ALWAYS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+_DEFAULT_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 """As ASGI has them, which a route may have set otherwise."""
 
 
-class Name(Convertor[str]):
+class NameConvertor(Convertor[str]):
     """One segment of a path: a name, which may hold slashes, or be empty."""
 
     regex = "[^/]*"
@@ -52,16 +52,16 @@ class Name(Convertor[str]):
         return value.replace("%", "%25").replace("/", "%2F")
 
 
-register_url_convertor("name", Name())
+register_url_convertor("name", NameConvertor())
 
 
 def _segments(raw_path: bytes) -> str:
     """The path to route by: decoded, but for slashes within a segment, which are part of a name."""
     decoded = (unquote_to_bytes(segment).decode() for segment in raw_path.split(b"/"))
-    return "/".join(Name().to_string(segment) for segment in decoded)
+    return "/".join(NameConvertor().to_string(segment) for segment in decoded)
 
 
-class Envelope:
+class RequestMiddleware:
     def __init__(self, app: ASGIApp, root_path: str = "") -> None:
         self._app = app
         self._root = root_path.encode()
@@ -70,10 +70,10 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _Exchange(self._app, scope, send, self._root).run(receive)
+        await _RequestScope(self._app, scope, send, self._root).run(receive)
 
 
-class _Exchange:
+class _RequestScope:
     def __init__(self, app: ASGIApp, scope: Scope, send: Send, root: bytes) -> None:
         self._app = app
         self._root = root
@@ -89,7 +89,7 @@ class _Exchange:
         try:
             self._scope["path"] = _segments(without_root(self._scope["raw_path"], self._root))
         except UnicodeDecodeError:
-            problem = problems.Problem(400, "path_not_utf8", "The decoded path is not UTF-8.")
+            problem = problems.HttpProblem(400, "path_not_utf8", "The decoded path is not UTF-8.")
             await self._answer(problem, receive)
         else:
             await self._guarded(receive)
@@ -102,17 +102,19 @@ class _Exchange:
             _log.exception("a request failed", extra={"request_id": self._id})
             if self._status is not None:
                 raise  # it has begun to answer: only breaking off says that it is not whole
-            await self._answer(problems.Problem(500, "failed", "Internal server error. See the server's log."), receive)
+            await self._answer(
+                problems.HttpProblem(500, "failed", "Internal server error. See the server's log."), receive
+            )
 
-    async def _answer(self, problem: problems.Problem, receive: Receive) -> None:
+    async def _answer(self, problem: problems.HttpProblem, receive: Receive) -> None:
         instance = self._scope["raw_path"].decode("ascii", "replace")
-        await problems.answer(problem, instance, self._id)(self._scope, receive, self._sending)
+        await problems.problem_response(problem, instance, self._id)(self._scope, receive, self._sending)
 
     async def _sending(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             present = {name for name, _ in message["headers"]}
-            added = [header for header in _ALWAYS if header[0] not in present]
+            added = [header for header in _DEFAULT_HEADERS if header[0] not in present]
             if self._scope["path"].startswith("/api/") and b"cache-control" not in present:
                 added.append((b"cache-control", b"no-store"))
             message["headers"] = [*message["headers"], *added, (b"x-request-id", self._id.encode())]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-_FORM = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
+_PATTERN = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
 OWN_SEGMENTS = frozenset(
     {"api", "assets", "audit", "diff", "explore", "health", "keys", "map", "mark.svg", "metrics", "records", "rows"}
     | {"run", "runs"}
 )
 """What the server's own addresses begin with; a test compares it with the routes."""
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 def parse_root_path(text: str) -> str:
@@ -21,7 +21,7 @@ def parse_root_path(text: str) -> str:
     path = text.strip().rstrip("/")
     if not path:
         return ""
-    if not _FORM.fullmatch(path) or len(path) > _LONGEST or {".", ".."} & set(path.split("/")):
+    if not _PATTERN.fullmatch(path) or len(path) > _MAX_LENGTH or {".", ".."} & set(path.split("/")):
         raise ValueError(
             f"'{text}' is not a path. Write one like /lineage: letters, digits and . _ ~ - between slashes."
         )

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-VARIABLE = "HEADWATER_SERVER"
+SETTINGS_VARIABLE = "HEADWATER_SERVER"
 """Workers are processes of their own, started from nothing: they read the settings here."""
 
 MEGABYTE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 8321
     workers: int = 1
@@ -60,15 +60,15 @@ class Settings:
     """The path below which a proxy shows the server, like `/lineage`; empty at the top of a host."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of proxies whose `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` count."""
-    scribe: str | None = None
-    """The socket of the process that writes; without one every process writes for itself."""
+    writer_socket: str | None = None
+    """Socket of the writer process; without one, every process writes for itself."""
 
     def as_environment(self, store_url: str) -> dict[str, str]:
-        return {VARIABLE: json.dumps({"store_url": store_url, **asdict(self)})}
+        return {SETTINGS_VARIABLE: json.dumps({"store_url": store_url, **asdict(self)})}
 
 
-def from_environment() -> tuple[str, Settings]:
-    given: dict[str, Any] = json.loads(os.environ[VARIABLE])
-    known = {field.name for field in fields(Settings)}
+def settings_from_environment() -> tuple[str, ServerSettings]:
+    given: dict[str, Any] = json.loads(os.environ[SETTINGS_VARIABLE])
+    known = {field.name for field in fields(ServerSettings)}
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return given["store_url"], Settings(**{name: value for name, value in values.items() if name in known})
+    return given["store_url"], ServerSettings(**{name: value for name, value in values.items() if name in known})

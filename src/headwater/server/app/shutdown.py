@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from headwater.server.app.threads import POOLS
+from headwater.server.app.threads import POOL_NAMES
 
 _log = logging.getLogger("headwater.server")
 
@@ -20,10 +20,10 @@ def close_within(seconds: float, close: Callable[[], object]) -> bool:
     return not thread.is_alive()
 
 
-def leave_threads() -> None:
+def exit_despite_threads() -> None:
     """End the process here if threads of :mod:`~headwater.server.app.threads` are left, which its regular end would
     wait for. What they write is not committed then, and was acknowledged to nobody."""
-    left = [thread.name for thread in threading.enumerate() if thread.name.startswith(POOLS)]
+    left = [thread.name for thread in threading.enumerate() if thread.name.startswith(POOL_NAMES)]
     if left:
         _log.warning("shut down without waiting for %s", ", ".join(sorted(left)))
         os._exit(0)

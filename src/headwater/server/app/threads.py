@@ -12,17 +12,17 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-POOLS = ("write", "read")
+POOL_NAMES = ("write", "read")
 """How the names of the threads begin."""
 _SWITCH_SECONDS = 0.001
 
 
-class Threads:
+class StoreThreads:
     """Writers and readers apart, so that a question never waits behind a queue of events."""
 
     def __init__(self, writers: int, readers: int) -> None:
-        self._writers = ThreadPoolExecutor(writers, POOLS[0])
-        self._readers = ThreadPoolExecutor(readers, POOLS[1])
+        self._writers = ThreadPoolExecutor(writers, POOL_NAMES[0])
+        self._readers = ThreadPoolExecutor(readers, POOL_NAMES[1])
         # A thread that folds events would otherwise keep the interpreter for 5 ms each time a reader wants it.
         sys.setswitchinterval(_SWITCH_SECONDS)
 

@@ -10,13 +10,13 @@ from fastapi import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
-from headwater.server.access.principal import writes
+from headwater.server.access.principal import require_write
 from headwater.server.app import problems
 from headwater.server.app.service import Service
 from headwater.server.routes.intake import take_event
 
 
-class Shortcut:
+class FastIngestRoute:
     def __init__(self, app: ASGIApp, service: Service, path: str) -> None:
         self._app = app
         self._service = service
@@ -30,7 +30,7 @@ class Shortcut:
         scope["route"] = self
         request = Request(scope, receive, send)
         try:
-            answer = await take_event(request, self._service, await writes(request))
-        except (problems.Problem, HeadwaterError) as error:
-            answer = problems.answer_to(request, error)
+            answer = await take_event(request, self._service, await require_write(request))
+        except (problems.HttpProblem, HeadwaterError) as error:
+            answer = problems.error_response(request, error)
         await answer(scope, receive, send)

@@ -14,33 +14,33 @@ from threading import Condition, Thread
 
 from headwater.model.answers import Receipt
 from headwater.server.app.metrics import EVENTS
-from headwater.server.ingest.local_ingest import Outcome, Sent, Storing, is_refusal
+from headwater.server.ingest.local_ingest import Ingest, IngestResult, ReceivedBody, is_refusal
 
-_MOST_AT_ONCE = 128
-_MOST_BYTES = 8 * 2**20
+_MAX_EVENTS = 128
+_MAX_BYTES = 8 * 2**20
 _LARGE_BYTES = 100_000
 """Longer events go alone: it takes a while to read one, and meanwhile the other thread takes on what is small."""
 
 
 @dataclass(slots=True)
-class _Arrival:
-    sent: Sent
+class _PendingEvent:
+    sent: ReceivedBody
     answer: asyncio.Future[Receipt]
 
 
-class Intake:
-    def __init__(self, storing: Storing, threads: int) -> None:
+class GroupCommit:
+    def __init__(self, storing: Ingest, threads: int) -> None:
         self._storing = storing
-        self._waiting: deque[_Arrival] = deque()
+        self._waiting: deque[_PendingEvent] = deque()
         self._changed = Condition()
         self._closing = False
         self._threads = [Thread(target=self._work, name=f"intake {number}", daemon=True) for number in range(threads)]
         for thread in self._threads:
             thread.start()
 
-    async def take(self, sent: Sent) -> Receipt:
+    async def submit(self, sent: ReceivedBody) -> Receipt:
         """When this returns, the event is on disk."""
-        arrival = _Arrival(sent, asyncio.get_running_loop().create_future())
+        arrival = _PendingEvent(sent, asyncio.get_running_loop().create_future())
         with self._changed:
             self._waiting.append(arrival)
             self._changed.notify()
@@ -56,22 +56,22 @@ class Intake:
 
     def _work(self) -> None:
         while batch := self._next():
-            outcomes: Sequence[Outcome]
+            outcomes: Sequence[IngestResult]
             try:
                 outcomes = self._storing.events([arrival.sent for arrival in batch])
             except Exception as error:  # of the storing itself: nobody is left without an answer
                 outcomes = [error] * len(batch)
             # All of a batch come from one loop, and are told in one go: waking it costs more than telling one.
-            batch[0].answer.get_loop().call_soon_threadsafe(_deliver, batch, outcomes)
+            batch[0].answer.get_loop().call_soon_threadsafe(_resolve, batch, outcomes)
 
-    def _next(self) -> list[_Arrival]:
+    def _next(self) -> list[_PendingEvent]:
         """None are there only at the end."""
-        batch: list[_Arrival] = []
+        batch: list[_PendingEvent] = []
         size = 0
         with self._changed:
             while not self._waiting and not self._closing:
                 self._changed.wait()
-            while self._waiting and len(batch) < _MOST_AT_ONCE and size < _MOST_BYTES:
+            while self._waiting and len(batch) < _MAX_EVENTS and size < _MAX_BYTES:
                 if batch and len(self._waiting[0].sent.body) > _LARGE_BYTES:
                     break
                 batch.append(self._waiting.popleft())
@@ -81,8 +81,8 @@ class Intake:
         return batch
 
 
-def _deliver(batch: Sequence[_Arrival], outcomes: Sequence[Outcome]) -> None:
-    count([one for one in outcomes if isinstance(one, Receipt)], sum(map(is_refusal, outcomes)))
+def _resolve(batch: Sequence[_PendingEvent], outcomes: Sequence[IngestResult]) -> None:
+    count_events([one for one in outcomes if isinstance(one, Receipt)], sum(map(is_refusal, outcomes)))
     for arrival, outcome in zip(batch, outcomes, strict=True):
         if arrival.answer.done():  # nobody waits any more
             continue
@@ -92,7 +92,7 @@ def _deliver(batch: Sequence[_Arrival], outcomes: Sequence[Outcome]) -> None:
             arrival.answer.set_result(outcome)
 
 
-def count(receipts: Sequence[Receipt], refused: int) -> None:
+def count_events(receipts: Sequence[Receipt], refused: int) -> None:
     known = sum(receipt.duplicate for receipt in receipts)
     for outcome, number in (("known", known), ("taken", len(receipts) - known), ("refused", refused)):
         if number:

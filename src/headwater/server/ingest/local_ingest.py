@@ -17,7 +17,7 @@ from headwater.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ReceivedBody:
     """The body of a request, and whose it is."""
 
     body: bytes
@@ -26,7 +26,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class Many:
+class BatchResult:
     """What became of a list of events."""
 
     received: int
@@ -35,33 +35,33 @@ class Many:
     """By their index, with the reason."""
 
 
-Outcome = Receipt | Exception
+IngestResult = Receipt | Exception
 
 
-class Storing(Protocol):
+class Ingest(Protocol):
     """When a call returns, what it has receipts for is on disk."""
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
+    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
         """One event each. What is wrong with one costs no other."""
 
-    def many(self, sent: Sent) -> Many:
+    def many(self, sent: ReceivedBody) -> BatchResult:
         """A list of events: each that can be taken, together."""
 
 
-class Here:
+class LocalIngest:
     """In this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
+    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
         asked = [self._submission(one) for one in sent]
         self._store.store_all([one for one in asked if isinstance(one, Submission)])
-        return [_outcome(one) if isinstance(one, Submission) else one for one in asked]
+        return [_result_of(one) if isinstance(one, Submission) else one for one in asked]
 
-    def many(self, sent: Sent) -> Many:
+    def many(self, sent: ReceivedBody) -> BatchResult:
         found = read_events(sent.body)
-        told = Many(len(found))
+        told = BatchResult(len(found))
         told.refused += [(index, str(event)) for index, event in enumerate(found) if isinstance(event, EventRefused)]
         events = [(index, event) for index, event in enumerate(found) if isinstance(event, Event)]
         store = self._store.through(sent.veil)
@@ -72,21 +72,21 @@ class Here:
         told.refused.sort()
         return told
 
-    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, told: Many) -> None:
+    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, told: BatchResult) -> None:
         for index, event in events:
             try:
                 told.receipts += store.take([event], actor=actor)
             except NamespaceRefused as refusal:
                 told.refused.append((index, str(refusal)))
 
-    def _submission(self, sent: Sent) -> Submission | Exception:
+    def _submission(self, sent: ReceivedBody) -> Submission | Exception:
         try:
             return self._store.through(sent.veil).submission([read_event(sent.body)], actor=sent.actor)
         except Exception as error:  # whatever it is, it is told to whoever sent the event
             return error
 
 
-def _outcome(submission: Submission) -> Outcome:
+def _result_of(submission: Submission) -> IngestResult:
     if submission.error is None:
         return submission.result()[0]
     if isinstance(submission.error, Exception):
@@ -94,11 +94,11 @@ def _outcome(submission: Submission) -> Outcome:
     raise submission.error
 
 
-def is_refusal(outcome: Outcome) -> bool:
+def is_refusal(outcome: IngestResult) -> bool:
     """Whether it is the event that was wrong."""
     return isinstance(outcome, EventRefused | NamespaceRefused)
 
 
-def is_ours(error: Exception) -> bool:
+def is_expected(error: Exception) -> bool:
     """Whether it is an error that was foreseen, and says what it is about."""
     return isinstance(error, HeadwaterError)

@@ -13,15 +13,15 @@ from multiprocessing.connection import Client, Connection
 from typing import TypeVar
 
 from headwater.errors import StoreUnavailable
-from headwater.server.ingest.local_ingest import Many, Outcome, Sent, Storing
+from headwater.server.ingest.local_ingest import BatchResult, Ingest, IngestResult, ReceivedBody
 
-_AGAIN_SECONDS = 0.5
+_RETRY_SECONDS = 0.5
 """After it could not be reached."""
 Answer = TypeVar("Answer")
 
 
-class Dictating:
-    def __init__(self, path: str, here: Storing) -> None:
+class WriterClient:
+    def __init__(self, path: str, here: Ingest) -> None:
         self._path = path
         self._here = here
         self._mine = threading.local()
@@ -29,10 +29,10 @@ class Dictating:
         self.ending = False
         """Nothing more is stored here: the process that writes goes, and what it leaves is not taken up again."""
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
+    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
         return self._told(list(sent), lambda: self._here.events(sent))
 
-    def many(self, sent: Sent) -> Many:
+    def many(self, sent: ReceivedBody) -> BatchResult:
         return self._told(sent, lambda: self._here.many(sent))
 
     def _told(self, asked: object, here: Callable[[], Answer]) -> Answer:
@@ -61,5 +61,5 @@ class Dictating:
             try:
                 known = self._mine.connection = Client(self._path, family="AF_UNIX")
             except OSError:
-                self._try_again_at = time.monotonic() + _AGAIN_SECONDS
+                self._try_again_at = time.monotonic() + _RETRY_SECONDS
         return known

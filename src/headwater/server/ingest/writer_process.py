@@ -23,14 +23,14 @@ from threading import Thread
 
 import headwater
 from headwater.server.app import logs
-from headwater.server.app.settings import from_environment
-from headwater.server.ingest.local_ingest import Here, Sent, is_ours
+from headwater.server.app.settings import settings_from_environment
+from headwater.server.ingest.local_ingest import LocalIngest, ReceivedBody, is_expected
 
 _log = logging.getLogger("headwater.server")
-_GARBAGE = (100_000, 50, 100)
+_GC_THRESHOLDS = (100_000, 50, 100)
 
 
-def answer(storing: Here, connection: Connection) -> None:
+def serve_connection(storing: LocalIngest, connection: Connection) -> None:
     """One batch after another, as long as there is somebody at the other end."""
     with connection:
         while True:
@@ -38,31 +38,32 @@ def answer(storing: Here, connection: Connection) -> None:
                 asked = connection.recv()
             except (EOFError, OSError):
                 return
-            told = _answered(storing, asked)
+            told = _ingest(storing, asked)
             try:
                 connection.send(told)
             except OSError:  # gone meanwhile: who sent the events will send them again
                 return
 
 
-def _answered(storing: Here, asked: object) -> object:
+def _ingest(storing: LocalIngest, asked: object) -> object:
     try:
-        if isinstance(asked, Sent):
+        if isinstance(asked, ReceivedBody):
             return storing.many(asked)
         assert isinstance(asked, list)
         outcomes = storing.events(asked)
         return [
-            _told(one, sent) if isinstance(one, Exception) else one for one, sent in zip(outcomes, asked, strict=True)
+            _reportable(one, sent) if isinstance(one, Exception) else one
+            for one, sent in zip(outcomes, asked, strict=True)
         ]
     except Exception as error:
-        return _told(error, asked)
+        return _reportable(error, asked)
 
 
-def _told(error: Exception, about: object) -> Exception:
+def _reportable(error: Exception, about: object) -> Exception:
     """What was not foreseen stays in the log of the process it happened in."""
-    if is_ours(error):
+    if is_expected(error):
         return error
-    request_id = about.actor.correlation_id if isinstance(about, Sent) else None
+    request_id = about.actor.correlation_id if isinstance(about, ReceivedBody) else None
     _log.error("an event could not be stored", exc_info=error, extra={"request_id": request_id})
     return RuntimeError("The writer process failed. See the server's log.")
 
@@ -70,26 +71,26 @@ def _told(error: Exception, about: object) -> Exception:
 def main(path: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    store_url, settings = from_environment()
-    logs.set_up(settings.log_level)
+    store_url, settings = settings_from_environment()
+    logs.configure_logging(settings.log_level)
     # What a fold makes goes as a whole when it is over. To look through it for cycles again and again while it grows
     # took two fifths of the time for which the others wait.
     gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    gc.set_threshold(*_GC_THRESHOLDS)
     store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
     Path(path).unlink(missing_ok=True)  # of one before us, which was killed
     listener = Listener(path, family="AF_UNIX", backlog=64)
-    Thread(target=_accept, args=(listener, Here(store)), daemon=True).start()
+    Thread(target=_accept_connections, args=(listener, LocalIngest(store)), daemon=True).start()
     sys.stdin.buffer.read()
     store.close()
     # What is still under way was acknowledged to nobody, and is not waited for.
     os._exit(0)
 
 
-def _accept(listener: Listener, storing: Here) -> None:
+def _accept_connections(listener: Listener, storing: LocalIngest) -> None:
     while True:
         connection = listener.accept()
-        Thread(target=answer, args=(storing, connection), daemon=True).start()
+        Thread(target=serve_connection, args=(storing, connection), daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -14,20 +14,20 @@ from typing import Self
 from headwater.store.engine.database import shown_address
 
 _log = logging.getLogger("headwater.server")
-_AGAIN_SECONDS = 1.0
-_END_SECONDS = 2.0
+_RESTART_SECONDS = 1.0
+_EXIT_SECONDS = 2.0
 """For the process to see that its input is closed; it waits for nothing then."""
-_LONGEST_PATH = 100
+_MAX_PATH_BYTES = 100
 """Of a socket, on any system that has them."""
 
 
 def is_possible(store_url: str, path: str) -> bool:
     """A store in memory is in one process alone."""
-    fits = hasattr(socket, "AF_UNIX") and len(os.fsencode(path)) <= _LONGEST_PATH
+    fits = hasattr(socket, "AF_UNIX") and len(os.fsencode(path)) <= _MAX_PATH_BYTES
     return fits and shown_address(store_url) != "memory://"
 
 
-class Keeper:
+class WriterSupervisor:
     """While the block lasts. It is to be left when everything that was handed to the process has been answered."""
 
     def __init__(self, path: str) -> None:
@@ -47,7 +47,7 @@ class Keeper:
         while True:
             with self._process:  # which closes its input, too
                 self._process.wait()
-            if self._ending.wait(_AGAIN_SECONDS):
+            if self._ending.wait(_RESTART_SECONDS):
                 return
             _log.warning("the writer process died (%s); starting another", self._process.returncode)
             with self._starting:
@@ -65,7 +65,7 @@ class Keeper:
         with self._starting:
             assert self._process.stdin is not None
             self._process.stdin.close()
-        self._thread.join(_END_SECONDS)
+        self._thread.join(_EXIT_SECONDS)
         if self._thread.is_alive():
             self._process.kill()
             self._thread.join()

@@ -12,10 +12,10 @@ from headwater.formats.openlineage.event import as_utc, parse_time
 from headwater.model.names import Dataset
 from headwater.model.runs import RunState
 
-MOST = 1000
+MAX_RESULTS = 1000
 
 
-def moment(value: Any) -> Any:
+def parse_moment(value: Any) -> Any:
     """An ISO 8601 date or time; UTC where it names no zone."""
     if value is None:
         return None
@@ -27,11 +27,11 @@ def moment(value: Any) -> Any:
 
 Moment = Annotated[
     datetime | None,
-    BeforeValidator(moment),
+    BeforeValidator(parse_moment),
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
     Query(),
 ]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="Maximum number of results.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Maximum number of results.")]
 Cursor = Annotated[str | None, Query(max_length=100_000, description="`next` of the previous page.")]
 Text = Annotated[str | None, Query(max_length=10_000)]
 State = Annotated[RunState | None, Query()]
@@ -50,5 +50,5 @@ NamespaceParameter = Annotated[
 ]
 
 
-def named(dataset: str, namespace: str | None) -> str | Dataset:
+def dataset_reference(dataset: str, namespace: str | None) -> str | Dataset:
     return dataset if namespace is None else Dataset(namespace, dataset)

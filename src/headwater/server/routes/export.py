@@ -12,15 +12,15 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
-from headwater.server.app.openapi_schemas import answers_text
-from headwater.server.app.service import Reader, Service, Serving
+from headwater.server.app.openapi_schemas import file_responses
+from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.routes.asking import Depth, Moment
 from headwater.store.log.audit_writer import deed
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Events"])
-EXPORTED = "export.read"
-_LINES_AT_ONCE = 200
+EXPORT_READ = "export.read"
+_LINES_PER_READ = 200
 _MEDIA = {
     "openlineage": "application/x-ndjson",
     "wia-json": "application/json",
@@ -28,12 +28,12 @@ _MEDIA = {
     "graphml": "application/xml",
     "mermaid": "text/plain",
 }
-_ANSWERS = answers_text(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
+_RESPONSES = file_responses(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
 
 
-@router.get("/export", response_class=Response, responses=_ANSWERS)
+@router.get("/export", response_class=Response, responses=_RESPONSES)
 async def export(
-    serving: Serving,
+    service: CurrentService,
     who: Reader,
     format: Annotated[Literal["openlineage", "wia-json", "wia-jsonl", "graphml", "mermaid"], Query()] = "openlineage",
     dataset: Annotated[
@@ -49,10 +49,12 @@ async def export(
     Or a graph in another format, or a part of it: `headwater import` takes it in.
     """
     # Before the first line: what cannot be written down is not handed out.
-    await serving.threads.write(serving.store.deeds.record, (who.actor, deed(EXPORTED, "events", None, format=format)))
-    seen = serving.seen_by(who)
+    await service.threads.write(
+        service.store.deeds.record, (who.actor, deed(EXPORT_READ, "events", None, format=format))
+    )
+    seen = service.store_for(who)
     if format == "openlineage" and not dataset and depth is None and as_of is None:
-        return StreamingResponse(_lines(serving, seen), media_type=_MEDIA[format])
+        return StreamingResponse(_lines(service, seen), media_type=_MEDIA[format])
     from headwater.exchange.exporting import export_file  # with numpy, which nothing else of the server needs
 
     # Written whole first, in one transaction: a slow reader must not hold the database up.
@@ -60,17 +62,17 @@ async def export(
     try:
         file = Path(folder.name) / "lineage"
         asked = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
-        await serving.ask(asked, seen, file, format=format)
+        await service.call(asked, seen, file, format=format)
     except BaseException:
         folder.cleanup()
         raise
     return FileResponse(file, media_type=_MEDIA[format], background=BackgroundTask(folder.cleanup))
 
 
-async def _lines(serving: Service, store: Store) -> AsyncIterator[bytes]:
+async def _lines(service: Service, store: Store) -> AsyncIterator[bytes]:
     """Read batch by batch and not in one long transaction: a slow reader must not hold the database up."""
     after: int | None = 0
     while after is not None:
-        after, lines = await serving.ask(store.pages.lines_after, after, _LINES_AT_ONCE)
+        after, lines = await service.call(store.pages.lines_after, after, _LINES_PER_READ)
         if lines:
             yield b"".join(lines)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from headwater.server.app.problems import Problem
+from headwater.server.app.problems import HttpProblem
 
 BUILT = Path(__file__).parents[1] / "page"
 ADDRESSES = ("/", "/map", "/explore", "/runs", "/run", "/diff", "/rows", "/records", "/audit", "/keys")
 """As `ui/src/app/places.ts` has them."""
 
-_WORTH_ZIPPING = ("text/", "application/json", "image/svg+xml")
+_COMPRESSIBLE = ("text/", "application/json", "image/svg+xml")
 _FOREVER = "public, max-age=31536000, immutable"  # their names hold a hash of what they are
 
 
@@ -51,7 +51,7 @@ async def _asset(request: Request, file: str) -> Response:
     # Looked up among what is there, so that no name leads anywhere else.
     found = {path.name: path for path in (BUILT / "assets").iterdir()}.get(file)
     if found is None:
-        raise Problem(404, "not_found", "Not found.")
+        raise HttpProblem(404, "not_found", "Not found.")
     return _file(request, found, _FOREVER)
 
 
@@ -70,7 +70,7 @@ def _content(path: Path, _changed: int, root: str | None) -> tuple[bytes, bytes 
     if root is not None:  # the document names all that it loads relative to the root, and the root itself
         content = content.replace(b'"./', f'"{escape(root)}/'.encode())
     media_type = guess_type(path.name)[0] or "application/octet-stream"
-    worth = media_type.startswith(_WORTH_ZIPPING)
+    worth = media_type.startswith(_COMPRESSIBLE)
     return content, gzip.compress(content, mtime=0) if worth else None, media_type
 
 

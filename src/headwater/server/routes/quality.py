@@ -13,12 +13,12 @@ from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityStatement
-from headwater.server.app.document_schemas import closed, listed
-from headwater.server.app.openapi_schemas import Schema, accepts, answers, schema_of
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Reader, Serving, Writer
-from headwater.server.ingest.local_ingest import Sent
+from headwater.server.app.document_schemas import array_of, closed_object
+from headwater.server.app.openapi_schemas import Schema, json_responses, request_body, schema_of
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Reader, Writer
+from headwater.server.ingest.local_ingest import ReceivedBody
 from headwater.server.routes.asking import Limit, Segment
 
 router = APIRouter(tags=["Quality"])
@@ -54,32 +54,38 @@ def _document(fields: tuple[Field, ...]) -> Schema:
 _QUALITY = _document(FIELDS[Kind.QUALITY])
 
 
-@router.get(_AT, responses=answers(closed(items=listed(schema_of(QualityStatement))), 200, 400, 404, 422))
-async def quality(serving: Serving, who: Reader, namespace: Segment, name: Segment, limit: Limit = 100) -> Response:
+@router.get(
+    _AT, responses=json_responses(closed_object(items=array_of(schema_of(QualityStatement))), 200, 400, 404, 422)
+)
+async def quality(
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Limit = 100
+) -> Response:
     """The quality of one dataset as it was measured, stated or imported, the newest first."""
-    found = await serving.ask(serving.seen_by(who).quality, Dataset(namespace, name), limit=limit)
-    return Json({"items": found})
+    found = await service.call(service.store_for(who).quality, Dataset(namespace, name), limit=limit)
+    return JsonResponse({"items": found})
 
 
 @router.post(
-    _AT, status_code=201, responses=answers(schema_of(Receipt), 201, 400, 408, 413, 415),
-    openapi_extra=accepts(_QUALITY),
+    _AT, status_code=201, responses=json_responses(schema_of(Receipt), 201, 400, 408, 413, 415),
+    openapi_extra=request_body(_QUALITY),
 )  # fmt: skip
-async def state_quality(request: Request, serving: Serving, who: Writer, namespace: Segment, name: Segment) -> Response:
+async def state_quality(
+    request: Request, service: CurrentService, who: Writer, namespace: Segment, name: Segment
+) -> Response:
     """State the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids may be left out."""
-    async with serving.gate.body(request) as body:
+    async with service.body_reader.read(request) as body:
         event = stated_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
-        receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.veil))
-    return Json(receipt, 201)
+        receipt = await service.group_commit.submit(ReceivedBody(json.dumps(event).encode(), who.actor, who.veil))
+    return JsonResponse(receipt, 201)
 
 
 def _read(body: bytes) -> dict[str, Any]:
     try:
         document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Problem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
+        raise HttpProblem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
     if not isinstance(document, dict):
-        raise Problem(400, "body_not_object", "A quality document is an object.")
+        raise HttpProblem(400, "body_not_object", "A quality document is an object.")
     return document
 
 

@@ -17,19 +17,25 @@ from headwater.store.log.audit_writer import deed
 READ = "rows.read"
 ROW_TASKS = (row_task.TRACE, row_task.FORWARD, row_task.WHY_NOT)
 
-Answer = Mapping[str, Any]
+RowsDocument = Mapping[str, Any]
 
 
 async def record_read(
-    serving: Service, who: Principal, kind: str, answer: Answer, columns: Sequence[str], *, task: str | None = None
+    service: Service,
+    who: Principal,
+    kind: str,
+    answer: RowsDocument,
+    columns: Sequence[str],
+    *,
+    task: str | None = None,
 ) -> None:
     """``columns``: those of the condition that selects the rows. ``answer`` is a `TracedRows`, `ForwardRows` or
     `WhyNotRows`."""
     entry = read_entry(kind, answer, columns, task)
-    await serving.threads.write(serving.store.deeds.record, (who.actor, entry))
+    await service.threads.write(service.store.deeds.record, (who.actor, entry))
 
 
-def read_entry(kind: str, answer: Answer, columns: Sequence[str], task: str | None = None) -> Deed:
+def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: str | None = None) -> Deed:
     parts = list(_parts(answer))
     datasets = {name: None for part in parts if (name := _rows_of(part)) is not None}
     runs = list({run: None for part in parts for run in _runs(part)})
@@ -46,7 +52,7 @@ def read_entry(kind: str, answer: Answer, columns: Sequence[str], task: str | No
     )
 
 
-def _parts(answer: Answer) -> Iterator[Answer]:
+def _parts(answer: RowsDocument) -> Iterator[RowsDocument]:
     """The answer and all below it, each of one dataset. A row's own values are not looked into."""
     yield answer
     for source in answer.get("sources", ()):
@@ -59,12 +65,12 @@ def _parts(answer: Answer) -> Iterator[Answer]:
             yield from _parts(step)
 
 
-def _rows_of(part: Answer) -> str | None:
+def _rows_of(part: RowsDocument) -> str | None:
     """The dataset whose rows the part shows. Those of a `WhyNotRows` are of its source."""
     return part.get("source") or part["dataset"] if "rows" in part else None
 
 
-def _runs(part: Answer) -> list[str]:
+def _runs(part: RowsDocument) -> list[str]:
     if "run" in part:
         run = part["run"]
         return [run if isinstance(run, str) else run["run"]]

@@ -17,7 +17,7 @@ from headwater.formats.openlineage.text import storable
 Name = Annotated[str, Field(max_length=100_000)]
 
 
-class Meant(BaseModel):
+class RowSelection(BaseModel):
     """Which rows are meant: by columns and the values they must have, or by a condition; else all of them."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
@@ -30,7 +30,7 @@ class Meant(BaseModel):
     """Show at most so many of each."""
 
     @model_validator(mode="after")
-    def _values_can_be_asked_for(self) -> Meant:
+    def _values_can_be_asked_for(self) -> RowSelection:
         if self.where and self.condition is not None:
             raise ValueError("give either where or a condition")
         texts = [*self.where, *(value for value in self.where.values() if isinstance(value, str))]
@@ -57,7 +57,7 @@ class Meant(BaseModel):
         return values.for_duckdb(self.where) if self.written is None else self.written.sql
 
 
-class TraceAsked(Meant):
+class TraceRequest(RowSelection):
     """Name a run, or a dataset, whose latest run is then meant."""
 
     run: Annotated[str | None, Field(max_length=10_000)] = None
@@ -69,13 +69,13 @@ class TraceAsked(Meant):
     """Through at most so many jobs; pair tables tell of one."""
 
     @model_validator(mode="after")
-    def _one_thing_is_named(self) -> TraceAsked:
+    def _one_thing_is_named(self) -> TraceRequest:
         if (self.run is None) == (self.dataset is None):
             raise ValueError("give either a run or a dataset")
         return self
 
 
-class ForwardAsked(Meant):
+class ForwardRequest(RowSelection):
     """Which rows were made of these rows of a dataset."""
 
     dataset: Name
@@ -84,7 +84,7 @@ class ForwardAsked(Meant):
     """Through at most so many jobs."""
 
 
-class WhyNotAsked(Meant):
+class WhyNotRequest(RowSelection):
     """Why these rows of a source are not in a dataset."""
 
     dataset: Name
@@ -94,16 +94,16 @@ class WhyNotAsked(Meant):
     source_namespace: Name | None = None
 
     @model_validator(mode="after")
-    def _rows_are_named(self) -> WhyNotAsked:
+    def _rows_are_named(self) -> WhyNotRequest:
         if not self.where and self.condition is None:
             raise ValueError("select rows with where or a condition")
         return self
 
 
-Question = TypeVar("Question", bound=Meant)
+RequestModel = TypeVar("RequestModel", bound=RowSelection)
 
 
-def read_question(kind: type[Question], body: bytes) -> Question:
+def parse_request(kind: type[RequestModel], body: bytes) -> RequestModel:
     try:
         asked = kind.model_validate_json(body)
     except ValidationError as error:

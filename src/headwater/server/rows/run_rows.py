@@ -17,16 +17,16 @@ from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
 from headwater.model.runs import DatasetUse
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.server.app.problems import Problem
+from headwater.server.app.problems import HttpProblem
 from headwater.store.store import Store
 
-_MOST_READERS = 20
-_NOTHING_TOLD = 'The latest run reported no rows: it ran with rows="off", or Headwater did not capture it.'
+_MAX_READERS = 20
+_NO_ROWS = 'The latest run reported no rows: it ran with rows="off", or Headwater did not capture it.'
 ELSEWHERE = "The pair tables are not in the folder that this server reads."
 
 
 @dataclass(frozen=True)
-class KeptRows:
+class RunRows:
     run: RunDetail
     output: DatasetUse | None
     """None where a run has several outputs, and nobody said which is meant."""
@@ -82,7 +82,7 @@ class KeptRows:
             return Way(False, f"The run has {len(self.run.outputs)} outputs. Name a dataset.")
         facet = self.facet
         if not facet:
-            return Way(False, _NOTHING_TOLD)
+            return Way(False, _NO_ROWS)
         if facet.get("replayable") is not True:
             needs = "; ".join(map(str, _sequence(facet.get("needs"))))
             return Way(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
@@ -117,7 +117,7 @@ class KeptRows:
         return None
 
 
-def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
+def of_run(store: Store, run_id: str, number: int = 0) -> RunRows:
     """``number``: which of the outputs that the run wrote pair tables of."""
     run = store.run(run_id)
     entry = _entry(run, set(), number)
@@ -125,18 +125,18 @@ def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
     fitting = [use for use in run.outputs if named is None or use.dataset == named]
     output = fitting[0] if len(fitting) == 1 else None
     columns = store.dataset(output.dataset).schema if output is not None else ()
-    return KeptRows(run, output, columns, entry, store.trusted_capture_keys())
+    return RunRows(run, output, columns, entry, store.trusted_capture_keys())
 
 
-def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> KeptRows:
+def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> RunRows:
     """Of the latest run that wrote it."""
     run_id = latest_run(dataset)
     if run_id is None:
-        raise Problem(404, "no_run", "No recorded run wrote the dataset.")
+        raise HttpProblem(404, "no_run", "No recorded run wrote the dataset.")
     run = store.run(run_id)
     names = {dataset.summary.dataset, *dataset.summary.aliases}
     output = next((use for use in run.outputs if use.dataset in names), None)
-    return KeptRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
+    return RunRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
 
 
 def latest_run(dataset: DatasetDetail) -> str | None:
@@ -161,7 +161,7 @@ def _forward(store: Store, dataset: DatasetDetail) -> Way:
     """Whether one of the datasets that were made of it can be made again."""
     found = Way(False, "No run with row lineage read the dataset.")
     made = [node.endpoint for node in store.downstream(dataset.summary.dataset, depth=1).nodes]
-    for endpoint in [each for each in made if isinstance(each, Dataset)][:_MOST_READERS]:
+    for endpoint in [each for each in made if isinstance(each, Dataset)][:_MAX_READERS]:
         reader = store.dataset(endpoint)
         way = of_dataset(store, reader).on_spark() if latest_run(reader) is not None else found
         if way.possible:
@@ -177,7 +177,7 @@ def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[s
     entries = [_mapping(each) for each in _sequence(_mapping(run.run_facets.get(ADJOINT)).get("outputs"))]
     if number is not None and entries:
         if number >= len(entries):
-            raise Problem(404, "no_output", f"The run has {len(entries)} outputs, numbered from 0.")
+            raise HttpProblem(404, "no_output", f"The run has {len(entries)} outputs, numbered from 0.")
         return entries[number]
     fitting = [each for each in entries if _dataset(_mapping(each.get("dataset"))) in names]
     unnamed = entries if len(entries) == 1 and "dataset" not in entries[0] else []

@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 MEGABYTE = 2**20
 SCRATCH = "scratch"
 """The folder of a task that its files go to; it is removed when the task ends."""
-PASSED_ON = (
+INHERITED_VARIABLES = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "XDG_CACHE_HOME", "LD_LIBRARY_PATH"),
     *("JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS"),
     *("HADOOP_HOME", "HADOOP_CONF_DIR", "PYSPARK_PYTHON", "PYTHONPATH", "SYSTEMROOT"),
 )
 """What Java, Spark and Python need to start. Credentials for a remote storage belong into Spark's configuration."""
-_BEYOND_HEAP = 3 * 1024
+_JVM_OVERHEAD = 3 * 1024
 """Megabytes that Java takes beside its heap: compiled code, classes, stacks, buffers."""
-_MOST_QUESTIONS = 100_000
-_LONGEST_QUESTION = 1 * MEGABYTE
-_MOST_WRITES = 1_000
+_MAX_REQUESTS = 100_000
+_MAX_REQUEST_BYTES = 1 * MEGABYTE
+_MAX_FACETS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TaskLimits:
     seconds: float = 900.0
     megabytes: int = 2048
     """Of Spark's heap."""
@@ -58,28 +58,28 @@ class Limits:
 
 
 def environment(scratch: Path) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    passed = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
     java = " ".join([passed.get("SPARK_SUBMIT_OPTS", ""), f"-Djava.io.tmpdir={scratch}"]).strip()
     return {**passed, "TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "SPARK_SUBMIT_OPTS": java}
 
 
-def limit_this_process(limits: Limits) -> None:
+def limit_this_process(limits: TaskLimits) -> None:
     """For the task itself and all that it starts. Limits can be lowered, never raised again."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
         return
-    data, size = (limits.megabytes + _BEYOND_HEAP) * MEGABYTE, limits.disk_megabytes * MEGABYTE
+    data, size = (limits.megabytes + _JVM_OVERHEAD) * MEGABYTE, limits.disk_megabytes * MEGABYTE
     for kind, most in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_CORE, 0)):
         _soft, hard = resource.getrlimit(kind)
         lowered = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (lowered, lowered))
 
 
-class Overrun:
+class LimitCheck:
     """Whether a task takes more than it may; asked again and again."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: TaskLimits) -> None:
         self._folder = folder
         self._limits = limits
         self._until = time.monotonic() + limits.seconds
@@ -87,12 +87,12 @@ class Overrun:
     def reason(self) -> str | None:
         if time.monotonic() > self._until:
             return f"The task took longer than {self._limits.seconds:,.0f} s."
-        if _size(self._folder) > self._limits.disk_megabytes * MEGABYTE:
+        if _bytes_in(self._folder) > self._limits.disk_megabytes * MEGABYTE:
             return f"The task wrote more than {self._limits.disk_megabytes:,} MB."
         return None
 
 
-def _size(folder: Path) -> int:
+def _bytes_in(folder: Path) -> int:
     total = 0
     for root, _folders, files in os.walk(folder, onerror=None):
         for file in files:
@@ -103,22 +103,22 @@ def _size(folder: Path) -> int:
     return total
 
 
-def clear(folder: Path) -> None:
+def remove_scratch(folder: Path) -> None:
     shutil.rmtree(folder / SCRATCH, ignore_errors=True)
 
 
 # -- the server's side of the channel ---------------------------------------------------------------------------------
 
-Question = Mapping[str, Any]
+StoreRequest = Mapping[str, Any]
 
 
-class StoreAnswers:
+class StoreChannelServer:
     """All that a task can learn of the store: what runs kept of their rows, which datasets were made of one, and which
     capture keys are trusted."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._asked: dict[str, Callable[[Question], Any]] = {
+        self._asked: dict[str, Callable[[StoreRequest], Any]] = {
             "keys": lambda _: sorted(store.trusted_capture_keys()),
             "facets": self._facets,
             "downstream": self._downstream,
@@ -127,8 +127,8 @@ class StoreAnswers:
     def serve(self, questions: IO[bytes], answers: IO[bytes]) -> None:
         """Until the task closes its end."""
         with suppress(OSError, ValueError), questions, answers:  # the task may end at any moment
-            for _ in range(_MOST_QUESTIONS):
-                line = questions.readline(_LONGEST_QUESTION)
+            for _ in range(_MAX_REQUESTS):
+                line = questions.readline(_MAX_REQUEST_BYTES)
                 if not line.endswith(b"\n"):
                     return
                 answers.write(json.dumps(self._answer(line)).encode() + b"\n")
@@ -145,12 +145,12 @@ class StoreAnswers:
         except (KeyError, TypeError, ValueError, RecursionError):
             return {"error": "Unknown kind of task."}
 
-    def _facets(self, question: Question) -> list[dict[str, Any]]:
+    def _facets(self, question: StoreRequest) -> list[dict[str, Any]]:
         found = self._store.output_facets(
             FACET,
-            dataset=_named(question["dataset"]),
+            dataset=_read_dataset(question["dataset"]),
             run_id=question["run"],
-            limit=min(int(question["limit"]), _MOST_WRITES),
+            limit=min(int(question["limit"]), _MAX_FACETS),
         )
         return [
             {
@@ -163,15 +163,15 @@ class StoreAnswers:
             for one in found
         ]
 
-    def _downstream(self, question: Question) -> list[list[str]]:
-        dataset = _named(question["dataset"])
+    def _downstream(self, question: StoreRequest) -> list[list[str]]:
+        dataset = _read_dataset(question["dataset"])
         if dataset is None:
             raise QueryError("The request names no dataset.")
         nodes = self._store.downstream(dataset, depth=1).nodes
         return [[one.endpoint.namespace, one.endpoint.name] for one in nodes if isinstance(one.endpoint, Dataset)]
 
 
-def _named(told: Any) -> str | Dataset | None:
+def _read_dataset(told: Any) -> str | Dataset | None:
     if isinstance(told, list):
         namespace, name = told
         return Dataset(str(namespace), str(name))
@@ -181,7 +181,7 @@ def _named(told: Any) -> str | Dataset | None:
 # -- the task's side --------------------------------------------------------------------------------------------------
 
 
-class ServedHistory:
+class StoreChannelClient:
     """The store as a task sees it: through its server."""
 
     def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
@@ -195,7 +195,7 @@ class ServedHistory:
         self, facet: str, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
         assert facet == FACET
-        found = self._ask(ask="facets", dataset=_told(dataset), run=run_id, limit=limit)
+        found = self._ask(ask="facets", dataset=_write_dataset(dataset), run=run_id, limit=limit)
         return [
             OutputFacet(
                 Dataset(*one["dataset"]),
@@ -210,7 +210,7 @@ class ServedHistory:
     def downstream(self, dataset: str | Endpoint, *, depth: int | None = None) -> Closure:
         """With the nodes alone, one hop away."""
         assert depth == 1
-        named = self._ask(ask="downstream", dataset=_told(dataset))
+        named = self._ask(ask="downstream", dataset=_write_dataset(dataset))
         return cast(Closure, SimpleNamespace(nodes=[SimpleNamespace(endpoint=Dataset(*one)) for one in named]))
 
     def _ask(self, **question: Any) -> Any:
@@ -227,15 +227,15 @@ class ServedHistory:
         return told["answer"]
 
 
-def _told(dataset: str | Endpoint | None) -> list[str] | str | None:
+def _write_dataset(dataset: str | Endpoint | None) -> list[str] | str | None:
     return dataset if dataset is None or isinstance(dataset, str) else [dataset.namespace, dataset.name]
 
 
-def channel() -> ServedHistory:
+def open_channel() -> StoreChannelClient:
     """Over stdin and stdout, which from here on are closed to everybody else: what Spark prints goes to stderr."""
     questions, answers = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return ServedHistory(questions, answers)
+    return StoreChannelClient(questions, answers)

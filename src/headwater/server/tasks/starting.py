@@ -12,49 +12,49 @@ from headwater.errors import StoreError
 from headwater.model.tasks import Task, TaskState
 from headwater.server.access.principal import Principal
 from headwater.server.app.openapi_schemas import schema_of
-from headwater.server.app.responses import Json
+from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import Service
-from headwater.server.tasks.tasks import STORE, Confined
+from headwater.server.tasks.tasks import STORE_VARIABLE, Confinement
 from headwater.store.log.audit import Deed
 from headwater.store.log.audit_writer import deed
 
-TASK: dict[str, Any] = {"description": "A task.", "content": {"application/json": {"schema": schema_of(Task)}}}
+TASK_RESPONSE: dict[str, Any] = {"description": "A task.", "content": {"application/json": {"schema": schema_of(Task)}}}
 
 
 STARTED, CANCELLED = "task.started", "task.cancelled"
 
 
 async def start(
-    serving: Service,
+    service: Service,
     who: Principal,
     kind: str,
     module: ModuleType,
     asked: Mapping[str, Any],
     *,
     alone: bool = False,
-    confined: Confined | None = None,
+    confined: Confinement | None = None,
 ) -> Response:
     """A task that is ``confined`` never learns where the store is."""
     owner = who.key_id or who.name
-    about = {} if confined is not None else {STORE: serving.store_url}
-    started = await serving.ask(
-        serving.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
+    about = {} if confined is not None else {STORE_VARIABLE: service.store_url}
+    started = await service.call(
+        service.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
     )
     try:
-        await serving.threads.write(serving.store.deeds.record, (who.actor, _deed(STARTED, started)))
+        await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(STARTED, started)))
     except StoreError:  # what cannot be written down is not done
-        await serving.ask(serving.tasks.cancel, started.id)
+        await service.call(service.tasks.cancel, started.id)
         raise
-    return Json(started, 202, headers={"Location": f"{serving.settings.root_path}/api/v1/tasks/{started.id}"})
+    return JsonResponse(started, 202, headers={"Location": f"{service.settings.root_path}/api/v1/tasks/{started.id}"})
 
 
-async def call_off(serving: Service, who: Principal, task: Task) -> Task:
+async def cancel_task(service: Service, who: Principal, task: Task) -> Task:
     """One that has ended stays as it is, and nothing is written down."""
-    ended = await serving.ask(serving.tasks.cancel, task.id)
+    ended = await service.call(service.tasks.cancel, task.id)
     if task.state is TaskState.RUNNING and ended.state is TaskState.CANCELLED:
-        await serving.threads.write(serving.store.deeds.record, (who.actor, _deed(CANCELLED, ended)))
+        await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(CANCELLED, ended)))
     return ended
 
 
-def _deed(event_type: str, task: Task) -> Deed:
+def _audit_entry(event_type: str, task: Task) -> Deed:
     return deed(event_type, "task", task.id, kind=task.kind, owner=task.owner)

@@ -31,15 +31,22 @@ from uuid import UUID, uuid4
 
 from headwater.errors import HeadwaterError
 from headwater.model.tasks import Progress, Task, TaskState
-from headwater.server.app.problems import Problem, problem_of
-from headwater.server.tasks.confinement import SCRATCH, Limits, Overrun, StoreAnswers, clear, environment
+from headwater.server.app.problems import HttpProblem, problem_of
+from headwater.server.tasks.confinement import (
+    SCRATCH,
+    LimitCheck,
+    StoreChannelServer,
+    TaskLimits,
+    environment,
+    remove_scratch,
+)
 
-STORE = "HEADWATER_STORE"
+STORE_VARIABLE = "HEADWATER_STORE"
 """The variable by which a task comes to know where the store is."""
-_MOST_AT_ONCE = 2
-_BETWEEN_LOOKS = 1.0  # seconds between two looks at whether a task is within its limits
-_MOST_KEPT = 100
-_MOST_QUOTED = 4000
+_MAX_RUNNING = 2
+_POLL_SECONDS = 1.0  # seconds between two looks at whether a task is within its limits
+_MAX_FINISHED = 100
+_MAX_STDERR_BYTES = 4000
 """Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
 _log = logging.getLogger("headwater.server")
 _FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
@@ -59,7 +66,7 @@ class Tasks:
         owner: str,
         *,
         alone: bool = False,
-        confined: Confined | None = None,
+        confined: Confinement | None = None,
         **environment: str,
     ) -> Task:
         """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
@@ -68,8 +75,8 @@ class Tasks:
         nothing of the server but the answers to its questions.
         """
         running = self.running()
-        if len(running) >= _MOST_AT_ONCE:
-            raise _busy(f"{_MOST_AT_ONCE} tasks are already running.")
+        if len(running) >= _MAX_RUNNING:
+            raise _busy(f"{_MAX_RUNNING} tasks are already running.")
         if alone and any(task.kind == kind for task in running):
             raise _busy(f"A {kind} task is already running.")
         self._forget_old()
@@ -81,7 +88,7 @@ class Tasks:
         # Not to our own stderr: that is the log, in which every line is JSON.
         with (folder / "errors").open("wb") as errors:
             if confined is None:
-                process = _open(module, folder, errors, env={**os.environ, **environment})
+                process = _start_process(module, folder, errors, env={**os.environ, **environment})
             else:
                 process = confined.open(module, folder, errors)
         (folder / "process").write_text(str(process.pid))
@@ -90,21 +97,21 @@ class Tasks:
         threading.Thread(target=self._await, args=awaited, name=f"task {number}", daemon=True).start()
         return self.task(number)
 
-    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confined | None) -> None:
+    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confinement | None) -> None:
         folder = self._folder / number
         code = process.wait() if confined is None else confined.wait(folder, process)
         with suppress(OSError):  # the folder goes with the server
             if code != 0 and not (folder / "cancelled").exists():
-                said = _end_of(folder / "errors")
+                said = _tail_of(folder / "errors")
                 _log.error("a task failed", extra={"task": number, "exit": code, "stderr": said})
             (folder / "ended").touch()
         self._children.pop(number, None)
 
     def task(self, number: str) -> Task:
         folder = self._folder / number
-        head = read_json(folder / "asked.json") if _is_number(number) else None
+        head = read_json(folder / "asked.json") if _is_task_id(number) else None
         if head is None:
-            raise Problem(404, "unknown_task", "No such task.")
+            raise HttpProblem(404, "unknown_task", "No such task.")
         # In this order: a process writes its last word before it ends.
         ended = (folder / "ended").exists()
         problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
@@ -130,7 +137,7 @@ class Tasks:
         """The newest first."""
         found = []
         for folder in self._folder.iterdir():
-            with suppress(Problem):  # one may be going, or only just coming
+            with suppress(HttpProblem):  # one may be going, or only just coming
                 found.append(self.task(folder.name))
         return sorted(found, key=lambda task: task.started_at, reverse=True)
 
@@ -142,7 +149,7 @@ class Tasks:
         if task.state is TaskState.RUNNING:
             folder = self._folder / number
             (folder / "cancelled").touch()
-            _end(int((folder / "process").read_text()))
+            _kill_group(int((folder / "process").read_text()))
         return self.task(number)
 
     def close(self) -> None:
@@ -151,45 +158,45 @@ class Tasks:
             self.cancel(number)
 
     def _forget_old(self) -> None:
-        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MOST_KEPT:]
+        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MAX_FINISHED:]
         for task in over:
             shutil.rmtree(self._folder / task.id, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Confined:
+class Confinement:
     """A task within limits, whose questions ``answers`` answers."""
 
-    answers: StoreAnswers
-    limits: Limits
+    answers: StoreChannelServer
+    limits: TaskLimits
 
     def open(self, module: str, folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         scratch = folder / SCRATCH
         scratch.mkdir(mode=0o700)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        process = _open(module, folder, errors, env=environment(scratch), **pipes)
+        process = _start_process(module, folder, errors, env=environment(scratch), **pipes)
         served = (process.stdout, process.stdin)
         threading.Thread(target=self.answers.serve, args=served, name=f"task {folder.name} asks", daemon=True).start()
         return process
 
     def wait(self, folder: Path, process: subprocess.Popen[bytes]) -> int:
-        overrun = Overrun(folder, self.limits)
+        overrun = LimitCheck(folder, self.limits)
         while True:
             try:
-                code = process.wait(_BETWEEN_LOOKS)
+                code = process.wait(_POLL_SECONDS)
                 break
             except subprocess.TimeoutExpired:
                 reason = overrun.reason()
                 if reason is not None:
                     with suppress(OSError):  # the folder goes with the server
                         write_json(folder / "problem.json", {"code": "task_limit", "detail": reason})
-                    _end(process.pid)
-        _end(process.pid)  # what it has left behind in its group
-        clear(folder)
+                    _kill_group(process.pid)
+        _kill_group(process.pid)  # what it has left behind in its group
+        remove_scratch(folder)
         return code
 
 
-def _open(
+def _start_process(
     module: str,
     folder: Path,
     errors: IO[bytes],
@@ -217,13 +224,13 @@ def _state(folder: Path, ended: bool, failed: bool) -> TaskState:
     return TaskState.FAILED if failed or ended else TaskState.RUNNING
 
 
-def _end_of(file: Path) -> str:
+def _tail_of(file: Path) -> str:
     with file.open("rb") as content:
-        content.seek(max(0, file.stat().st_size - _MOST_QUOTED))
+        content.seek(max(0, file.stat().st_size - _MAX_STDERR_BYTES))
         return content.read().decode(errors="replace")
 
 
-def _is_number(text: str) -> bool:
+def _is_task_id(text: str) -> bool:
     """Before it becomes part of a path."""
     try:
         return str(UUID(text)) == text
@@ -231,13 +238,13 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _end(process: int) -> None:
+def _kill_group(process: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
 
 
-def _busy(why: str) -> Problem:
-    return Problem(429, "tasks_busy", f"{why} Retry later.", {"Retry-After": "10"})
+def _busy(why: str) -> HttpProblem:
+    return HttpProblem(429, "tasks_busy", f"{why} Retry later.", {"Retry-After": "10"})
 
 
 # -- for the processes ------------------------------------------------------------------------------------------------

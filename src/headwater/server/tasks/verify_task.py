@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from headwater.errors import HeadwaterError
-from headwater.server.tasks.tasks import STORE, read_json, write_json, write_problem, write_progress
+from headwater.server.tasks.tasks import STORE_VARIABLE, read_json, write_json, write_problem, write_progress
 
 KIND = "log.verify"
 
 
 def main(folder: Path) -> int:
     asked: dict[str, Any] = read_json(folder / "asked.json")["asked"]
-    told = _Told(folder)
+    told = _ProgressReport(folder)
     try:
         answer = _verify(told, asked)
     except HeadwaterError as error:  # what does not hold is one, and names the first thing
@@ -28,15 +28,15 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _verify(told: _Told, parts: dict[str, bool]) -> dict[str, Any]:
+def _verify(told: _ProgressReport, parts: dict[str, bool]) -> dict[str, Any]:
     from headwater.client import Lineage
 
-    with Lineage(os.environ[STORE], create=False) as store:
+    with Lineage(os.environ[STORE_VARIABLE], create=False) as store:
         found = store.verify(progress=told, events=parts["events"], graph=parts["graph"], records=parts["records"])
         return {"holds": True, **found._asdict()}
 
 
-class _Told:
+class _ProgressReport:
     """One part after the other, each counted up to its end."""
 
     def __init__(self, folder: Path) -> None:
