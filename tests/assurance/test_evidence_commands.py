@@ -43,7 +43,7 @@ def test_from_a_run_to_a_file_that_holds_elsewhere(run: Run, url: str, tmp_path:
     assert lines[1] == "2 events, 3 entries of the log, all in the checkpoint at 7."
     assert lines[2].endswith(", number 0 in its namespace.")
     assert lines[-1] == (
-        "The key comes from the file itself, so it proves nothing about the signer. Pass a key you trust with --key."
+        "The key is the file's own and says nothing about who signed. Name a key that you trust with --key."
     )
     answer = run("verify", "evidence.json", "--json").json
     assert (answer["holds"], answer["trusted"], answer["run_id"]) == (True, False, ONE)

@@ -18,7 +18,7 @@ def test_a_key_from_its_making_to_its_end(run: Run) -> None:
     assert may == f"Key {key.key_id} (page) may read, write in team*."
     assert note.startswith("The key is shown only once.")
     listed = run("access", "list", "--store", URL)
-    assert f"{key.key_id}  page  read, write  team*  active" in listed.out
+    assert f"{key.key_id}  page  read, write  team*       active" in listed.out
     assert secret not in listed.out
     assert run("access", "revoke", "page", "--store", URL).out == f"Key {key.key_id} (page) is revoked.\n"
     assert "revoked" in run("access", "list", "--store", URL).out

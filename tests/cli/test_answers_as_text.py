@@ -97,7 +97,7 @@ def test_a_dataset_whole(ask: Run) -> None:
         "aliases     hive://metastore:9083/shop.daily_revenue",
         "  revenue  decimal(18,2)",
         "4 partitions",
-        "holds now",
+        "current",
     ):
         assert words in out
 

@@ -26,7 +26,7 @@ def test_what_is_stated_is_shown(run: Run, tmp_path: Path) -> None:
     at = ("--at", "2026-11-02T08:00", "--parameter", "rows=3", "--parameter", "to=a=b")
     stated = run("provenance", "state", "b", "--event", "accessed", *words, *context, *at, "--store", url)
     assert (stated.code, stated.err) == (0, "")
-    assert stated.out.startswith("Stated. Event ")
+    assert stated.out.startswith("Recorded. Event ")
     again = run("provenance", "state", "b", "--event", "accessed", *words, *context, *at, "--store", url)
     assert again.out.startswith("Already recorded.")
     listed = run("provenance", "show", "b", "--store", url).out.splitlines()

@@ -115,7 +115,7 @@ def event(run_id: str, **facet: Any) -> str:
         ({"nodes": []}, "has no item records"),
         (
             {"items": {"location": "s3://far/items", "counts": {}}},
-            "s3://far/items is not read: it is not on this machine",
+            "s3://far/items may not be read: it is not on this machine",
         ),
         (
             {"items": {"location": "file:/nowhere/items"}},

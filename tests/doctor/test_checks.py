@@ -176,7 +176,7 @@ def test_a_java_that_does_not_start(tmp_path: Path, doctor_here: Examine) -> Non
     (home / "bin" / "java").write_text("#!/bin/sh\nexit 3\n")
     _, found = doctor_here(JAVA_HOME=str(home))
     assert found["Java"]["sign"] == "failed"
-    assert "does not tell its version" in found["Java"]["found"]
+    assert "does not report its version" in found["Java"]["found"]
 
 
 @pytest.mark.parametrize(("version", "sign"), [("3.3.2", "failed"), ("4.0.1", "warning"), ("5.0.0", "warning")])
@@ -216,7 +216,7 @@ def test_no_store_yet(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty.db").touch()
     (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/empty.db"))
-    assert (finding.sign, "nothing in it yet" in finding.found) == (Sign.WARNING, True)
+    assert (finding.sign, "is empty" in finding.found) == (Sign.WARNING, True)
 
 
 def test_no_store_where_none_can_be_made(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_an_event_of_tomorrow(tmp_path: Path) -> None:
 
 
 def test_no_log_to_hold_the_clock_against(tmp_path: Path) -> None:
-    assert "no log yet" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
+    assert "no log entry to compare with" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
 
 
 @pytest.mark.parametrize(("hours", "how"), [(3, "behind the clock of"), (-3, "ahead of the clock of")])

@@ -342,7 +342,7 @@ def test_each_key_has_its_own_rate(serve: Serve) -> None:
 def test_whoever_guesses_is_slowed_down_and_nobody_else(serve: Serve) -> None:
     with serve() as client:
         assert isinstance(client.app, FastAPI)
-        guesses: RateLimiter = client.app.state.credentials._guesses
+        guesses: RateLimiter = client.app.state.authenticator._failures
         guesses._clock = lambda: 0.0  # however slow the machine is, all of this happens in one moment
         made = store_of(client).access.add("page")
         codes = [client.get(DATASETS, headers=bearer(f"{made.secret[:-1]}{n % 10}x")).status_code for n in range(30)]
@@ -395,7 +395,7 @@ def test_refusals_a_minute_are_bounded() -> None:
     refusals = RefusalLog(lambda: now[0])
 
     def heard(address: str) -> list[tuple[str | None, str]]:
-        told = refusals.heard(Actor("unknown", "anonymous", client_ip=address))
+        told = refusals.add(Actor("unknown", "anonymous", client_ip=address))
         return [(who.client_ip, str(deed.details)) for who, deed in told]
 
     assert heard("a") == [("a", '{"count":1}')]
@@ -408,7 +408,7 @@ def test_refusals_a_minute_are_bounded() -> None:
     many = [entry for number in range(5000) for entry in heard(f"10.0.{number}")]
     assert len(many) == 99
     assert many[-1] == (None, '{"count":1}'), "the rest share one"
-    assert len(refusals.rest()) == 1
+    assert len(refusals.flush()) == 1
 
 
 def test_who_took_all_events_away_is_written_down(serve: Serve) -> None:

@@ -197,7 +197,7 @@ def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     shutil.copy(sqlite_template, folder / "store.db")
     build(url, folder)
     app = create_app(url, ServerSettings(workspace=str(folder), rows_location=str(folder / "rows")))
-    app.state.credentials._guesses = RateLimiter(1e6, 1e6)
+    app.state.authenticator._failures = RateLimiter(1e6, 1e6)
     with TestClient(app, base_url=LOCAL) as client:
         keys = _keys(app)
         about = {side: _about(app, side) for side in (OPEN, VAULT, ABSENT)}

@@ -154,7 +154,7 @@ def test_streams_that_come_at_the_same_moment_are_counted_too(client: TestClient
     feed = client.app.state.service.feed
 
     async def three() -> list[int | None]:
-        streams = [feed.turns("key a", 2) for _ in range(3)]
+        streams = [feed.updates("key a", 2) for _ in range(3)]
         told = [await anext(stream, None) for stream in streams]
         for stream in streams:
             await stream.aclose()

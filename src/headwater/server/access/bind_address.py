@@ -1,4 +1,4 @@
-"""Where the server may listen: on this machine itself, or where a key has to be shown."""
+"""Checks the address to listen on: loopback, or any address once the store has an access key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def check_bind(store: Store, settings: ServerSettings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Of an address or of a name. What a name stands for is not looked up: that may change, and others decide it."""
+    """Return whether an address or a name is loopback.
+
+    Names are not resolved: the result could change later, and others control it.
+    """
     bare = host.removeprefix("[").removesuffix("]").lower()
     if bare == "localhost" or bare.endswith(".localhost"):
         return True

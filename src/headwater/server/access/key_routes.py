@@ -1,4 +1,4 @@
-"""Keys over HTTP, for an admin of all namespaces: what `headwater access` does on the command line."""
+"""Routes to manage access keys, for an admin of all namespaces: what `headwater access` does on the command line."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MAX_DAYS = 36_500
 
 
 class AccessKeyRequest(BaseModel):
-    """A key to be made. Without an end it is good until it is revoked."""
+    """A key to create. Without an expiry it is valid until it is revoked."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    """Whom or what it is for; the audit log names it."""
+    """Name of the holder; the audit log records it."""
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=3)] = [Scope.READ]
     namespaces: Annotated[list[Annotated[str, Field(max_length=2000)]], Field(min_length=1, max_length=100)] = ["*"]
-    """Exact names, or `prefix*`; `*` is all."""
+    """Exact names, or `prefix*`; `*` means all."""
     expires_in_days: Annotated[int | None, Field(ge=1, le=_MAX_DAYS)] = None
     expires_at: Annotated[
         datetime | None,
@@ -40,13 +40,13 @@ class AccessKeyRequest(BaseModel):
     ] = None
 
     @model_validator(mode="after")
-    def _ends_once(self) -> AccessKeyRequest:
+    def _check_expiry(self) -> AccessKeyRequest:
         if self.expires_in_days is not None and self.expires_at is not None:
             raise ValueError("give either expires_in_days or expires_at")
         return self
 
     @property
-    def end(self) -> datetime | None:
+    def expiry(self) -> datetime | None:
         if self.expires_in_days is None:
             return self.expires_at
         return datetime.now(UTC) + timedelta(days=self.expires_in_days)
@@ -54,7 +54,7 @@ class AccessKeyRequest(BaseModel):
 
 @router.get("/access/keys", responses=json_responses(page_of(AccessKey), 200))
 async def keys(service: CurrentService, who: FullAdmin) -> Response:
-    """All keys, the oldest first, also those that are no longer good. Their secrets are not kept."""
+    """All keys, oldest first, including expired and revoked ones. Their secrets are not stored."""
     return JsonResponse({"items": await service.call(service.store.access.keys), "next": None})
 
 
@@ -63,27 +63,27 @@ async def keys(service: CurrentService, who: FullAdmin) -> Response:
     openapi_extra=request_body(AccessKeyRequest),
 )  # fmt: skip
 async def add(request: Request, service: CurrentService, who: FullAdmin) -> Response:
-    """Make a key. The answer shows its secret, this once."""
+    """Create a key. Only this response shows its secret."""
     async with service.body_reader.read(request) as body:
-        asked = _parse_key(body)
-    _refuse_escalation(asked, who)
-    made = await service.threads.write(
+        key = _parse_key(body)
+    _refuse_escalation(key, who)
+    created = await service.threads.write(
         service.store.access.add,
-        asked.name,
-        scopes=asked.scopes,
-        namespaces=asked.namespaces,
-        expires_at=asked.end,
+        key.name,
+        scopes=key.scopes,
+        namespaces=key.namespaces,
+        expires_at=key.expiry,
         actor=who.actor,
     )
     _clear_cache(request)
-    return JsonResponse(made, 201)
+    return JsonResponse(created, 201)
 
 
 @router.delete("/access/keys/{key_id:name}", responses=json_responses(schema_of(AccessKey), 200, 400, 404, 409))
 async def revoke(request: Request, service: CurrentService, who: FullAdmin, key_id: Segment) -> Response:
-    """Revoke a key, and the sessions that were opened with it, for good. One that is revoked stays as it is.
+    """Revoke a key and its sessions. This cannot be undone; revoking a revoked key changes nothing.
 
-    The last key with `admin` for all namespaces is refused: 409, `last_admin_key`."""
+    The last key with `admin` for all namespaces is not revoked: 409, `last_admin_key`."""
     revoked = await service.threads.write(service.store.access.revoke, key_id, actor=who.actor, keep_an_admin=True)
     _clear_cache(request)
     return JsonResponse(revoked)
@@ -96,14 +96,14 @@ def _parse_key(body: bytes) -> AccessKeyRequest:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
 
 
-def _refuse_escalation(asked: AccessKeyRequest, who: Principal) -> None:
-    """No scope implies another; with a key that could make any other, `admin` would imply them all."""
-    lacking: list[Any] = [scope for scope in asked.scopes if scope not in who.scopes]
+def _refuse_escalation(key: AccessKeyRequest, who: Principal) -> None:
+    """Refuse scopes that the caller lacks: no scope implies another, and otherwise `admin` would imply them all."""
+    lacking: list[Any] = [scope for scope in key.scopes if scope not in who.scopes]
     if lacking:
         detail = f"A key cannot grant more than its own rights: {', '.join(lacking)}."
         raise HttpProblem(403, "not_permitted", detail)
 
 
 def _clear_cache(request: Request) -> None:
-    credentials: Authenticator = request.app.state.credentials
-    credentials.reconsider()
+    authenticator: Authenticator = request.app.state.authenticator
+    authenticator.clear_cache()

@@ -1,8 +1,8 @@
-"""Which page made a browser ask.
+"""Refuses requests that a page of another site made a browser send.
 
-A browser sends a session's cookie along, and reaches this machine's own addresses, for whatever page it shows. It also
-says which page that is: `Sec-Fetch-Site`, `Origin`, and by `Host` whom the page took us for. Programs that are no
-browsers say nothing of the kind, and are let through here.
+A browser sends the session cookie, and reaches loopback addresses, on behalf of any page that it shows. It also names
+that page in `Sec-Fetch-Site` and `Origin`, and in `Host` the name under which the page addressed the server. Programs
+other than browsers send neither of the first two and pass these checks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from headwater.errors import OriginRefused, ProxyRefused
 from headwater.server.access.bind_address import is_loopback
 
-_SAME_SITE = ("same-origin", "none")  # none: typed in, or from a bookmark
+_SAME_SITE = ("same-origin", "none")  # none: typed into the address bar, or from a bookmark
 _PROXY_HEADERS = ("forwarded", "x-real-ip")
 
 
@@ -27,14 +27,17 @@ def refuse_other_pages(headers: Headers) -> None:
 
 
 def refuse_other_hosts(headers: Headers) -> None:
-    """Where nobody shows a key. A page can have its own name lead to this machine, and would then be of our origin."""
+    """For servers without keys: refuse host names that are not local.
+
+    A page can make its own host name resolve to this machine (DNS rebinding), and would then count as same-origin.
+    """
     host = headers.get("host")
     if host is not None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
         raise OriginRefused("without access keys, only local host names such as 127.0.0.1 or localhost are accepted")
 
 
 def refuse_proxies(headers: Headers) -> None:
-    """Where nobody shows a key. Whoever a proxy on this machine lets through comes from this machine, it seems."""
+    """For servers without keys: refuse proxied requests, because any client of a local proxy looks local."""
     for name in headers:
         if name in _PROXY_HEADERS or name.startswith("x-forwarded-"):
             raise ProxyRefused(name)

@@ -1,4 +1,4 @@
-"""Sessions: a browser shows a key once, and has a cookie from then on."""
+"""Routes for sessions: a browser logs in with a key once and then uses a cookie."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ _MAX_BYTES, _MAX_SECONDS = 2000, 10
     "/session", responses=json_responses(_SESSION_SCHEMA, 200, 408, 413, 422), openapi_extra=request_body(_LOGIN_SCHEMA)
 )
 async def log_in(request: Request) -> Response:
-    """Open a session with a key: the answer sets a cookie that scripts cannot read."""
+    """Open a session with a key. The response sets a cookie that scripts cannot read."""
     refuse_other_pages(request.headers)
-    credentials: Authenticator = request.app.state.credentials
-    key = await credentials.key_of(request, _key_in(await _body(request)))
+    authenticator: Authenticator = request.app.state.authenticator
+    key = await authenticator.key_of(request, _key_in(await _body(request)))
     actor = principal_of(request, key).actor
-    secret = await credentials.call(credentials.store.sessions.open, key, LIFETIME, actor)
+    secret = await authenticator.call(authenticator.store.sessions.open, key, LIFETIME, actor)
     answer = JsonResponse(_session_document(actor.id, key.scopes, key.namespaces, True, csrf_token(secret)))
     answer.set_cookie(
-        credentials.cookie,
+        authenticator.cookie,
         secret,
         max_age=int(LIFETIME.total_seconds()),
-        path=credentials.cookie_path,
-        secure=credentials.secures_cookie(request),
+        path=authenticator.cookie_path,
+        secure=authenticator.secures_cookie(request),
         httponly=True,
         samesite="strict",
     )
@@ -70,7 +70,7 @@ async def log_in(request: Request) -> Response:
 
 @router.get("/session", responses=json_responses(_SESSION_SCHEMA, 200))
 async def who_am_i(request: Request, who: AnyPrincipal) -> Response:
-    """Who is asking, and what they may do."""
+    """The principal of the request, with its scopes and namespaces."""
     session = _session(request)
     namespaces = ["*"] if who.veil is None else who.veil.patterns
     token = None if session is None else csrf_token(session)
@@ -81,23 +81,26 @@ async def who_am_i(request: Request, who: AnyPrincipal) -> Response:
     "/session", status_code=204, responses={**json_responses({}, 204), 204: {"description": "The session is closed."}}
 )
 async def log_out(request: Request, who: AnyPrincipal) -> Response:
-    """Close the session that asks."""
-    credentials: Authenticator = request.app.state.credentials
+    """Close the session of the request."""
+    authenticator: Authenticator = request.app.state.authenticator
     secret = _session(request)
-    key = None if secret is None else await credentials.call(credentials.store.sessions.check, secret)
+    key = None if secret is None else await authenticator.call(authenticator.store.sessions.check, secret)
     if secret is None or key is None:
         raise NotAuthenticated()
-    await credentials.call(credentials.store.sessions.close, secret, key, who.actor)
-    credentials.forget(secret)
+    await authenticator.call(authenticator.store.sessions.close, secret, key, who.actor)
+    authenticator.forget(secret)
     answer = Response(status_code=204)
     answer.delete_cookie(
-        credentials.cookie, path=credentials.cookie_path, secure=credentials.secures_cookie(request), httponly=True
+        authenticator.cookie,
+        path=authenticator.cookie_path,
+        secure=authenticator.secures_cookie(request),
+        httponly=True,
     )
     return answer
 
 
 async def _body(request: Request) -> bytes:
-    """Not more than a key needs: whoever sends it may be anybody."""
+    """Read a body that is long enough for a key: the sender is not authenticated yet."""
     body = b""
     try:
         async with asyncio.timeout(_MAX_SECONDS):
@@ -122,8 +125,8 @@ def _key_in(body: bytes) -> str:
 
 
 def _session(request: HTTPConnection) -> str | None:
-    credentials: Authenticator = request.app.state.credentials
-    return credentials.shown(request).session
+    authenticator: Authenticator = request.app.state.authenticator
+    return authenticator.credential_of(request).session
 
 
 def _session_document(name: str, scopes: Any, namespaces: Any, key_required: bool, token: str | None) -> dict[str, Any]:

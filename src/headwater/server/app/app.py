@@ -1,4 +1,4 @@
-"""The application: its parts put together, and its life from the first request to the last."""
+"""The application: assembles its parts, and starts and stops it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from headwater.server.tasks.tasks import Tasks
 
 PREFIX = "/api/v1"
 _CLOSE_SECONDS = 1.0
-"""For what is under way when requests are waited for no longer: first the storing, then the questions."""
+"""How long to wait at shutdown for each of: events being stored, and queries being answered."""
 
 
 def create_app(store_url: str, settings: ServerSettings | None = None) -> FastAPI:
@@ -47,7 +47,7 @@ def create_app(store_url: str, settings: ServerSettings | None = None) -> FastAP
         version=headwater.__version__,
         summary="Data lineage for PySpark: where tables, columns and rows come from, and what depends on them.",
         openapi_url=f"{PREFIX}/openapi.json",
-        docs_url=None,  # they load scripts from elsewhere
+        docs_url=None,  # its pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
         servers=[{"url": settings.root_path}] if settings.root_path else None,
@@ -69,7 +69,7 @@ def create_app(store_url: str, settings: ServerSettings | None = None) -> FastAP
 def _service(store_url: str, settings: ServerSettings) -> Service:
     store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
     threads = StoreThreads(settings.writers, settings.readers)
-    storing = (
+    ingest = (
         LocalIngest(store)
         if settings.writer_socket is None
         else WriterClient(settings.writer_socket, LocalIngest(store))
@@ -81,8 +81,8 @@ def _service(store_url: str, settings: ServerSettings) -> Service:
         settings,
         threads,
         BodyReader(settings),
-        storing,
-        GroupCommit(storing, settings.writers),
+        ingest,
+        GroupCommit(ingest, settings.writers),
         Tasks(workspace),
         LiveFeed(store, threads),
         ReadinessProbe(store, store_url, threads),
@@ -90,18 +90,18 @@ def _service(store_url: str, settings: ServerSettings) -> Service:
 
 
 def worker() -> FastAPI:
-    """One of the processes of `headwater serve`."""
+    """Create the application in a process of `headwater serve`."""
     store_url, settings = settings_from_environment()
     logs.configure_logging(settings.log_level)
     return create_app(store_url, settings)
 
 
 def _extend_openapi(app: FastAPI) -> None:
-    made = app.openapi
+    generate = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = made()
+            document = generate()
             document.setdefault("components", {}).setdefault("schemas", {}).update(COMPONENTS)
             remove_default_validation_errors(document)
         assert app.openapi_schema is not None
@@ -120,25 +120,25 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.drain()
         service.tasks.close()
         if isinstance(service.ingest, WriterClient):
-            service.ingest.ending = True
+            service.ingest.closing = True
         closed = [close_within(_CLOSE_SECONDS, close) for close in (service.group_commit.close, service.threads.close)]
         service.readiness.close()
-        app.state.credentials.close()
+        app.state.authenticator.close()
         service.store.close()
         if not all(closed) and multiprocessing.parent_process() is not None:
-            exit_despite_threads()  # of several workers each ends itself; a server of one has more to clear away first
+            exit_despite_threads()  # a single process has more to clean up first
 
 
 def _drain_on_signal(service: Service) -> None:
-    """uvicorn finishes what is under way before it says that the end has come; streams would never finish."""
+    """Drain at the signal: uvicorn reports shutdown only when open requests have finished, and streams would not."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGINT):
-        before = signal.getsignal(number)
+        previous = signal.getsignal(number)
 
-        def heard(received: int, frame: Any, before: Any = before) -> None:
+        def handle(received: int, frame: Any, previous: Any = previous) -> None:
             service.drain()
-            if callable(before):
-                before(received, frame)
+            if callable(previous):
+                previous(received, frame)
 
-        signal.signal(number, heard)
+        signal.signal(number, handle)

@@ -1,4 +1,4 @@
-"""Schemas of documents that are made by hand, and not by :func:`plain` of a class: records, bundles."""
+"""JSON schemas of documents that no dataclass describes: records and bundles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OBJECT: Schema = {"type": "object"}
 
 
 def closed_object(*optional: str, **members: Schema) -> Schema:
-    """An object that has these members and no others."""
+    """Return the schema of an object with these members and no others."""
     required = [name for name in members if name not in optional]
     return {"type": "object", "required": required, "properties": members, "additionalProperties": False}
 
@@ -67,6 +67,6 @@ BUNDLE = closed_object(
         checkpoint=STRING, first=closed_object(hash=_HASH, path=STRINGS), key=STRING, keys=array_of(OBJECT)
     ),
 )
-# Nothing in these is counted on: whoever sends events decides what they hold.
+# These have no properties: the producer of an event decides what it contains.
 FACET: Schema = {"type": "object", "description": "The facet, unchanged as its producer sent it."}
 EVENT: Schema = {"type": "object", "description": "The event, unchanged as received."}

@@ -1,4 +1,4 @@
-"""The server's log: one JSON object a line, each about a request with that request's id."""
+"""The server's log: one JSON object per line, with the request id where a line is about a request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class JsonLogFormatter(logging.Formatter):
 
 
 def configure_logging(level: str) -> None:
-    """For the whole process: it is a server's, and nobody else's."""
+    """Configure logging for the whole process, which belongs to the server alone."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLogFormatter())
     root = logging.getLogger()
@@ -41,4 +41,4 @@ def configure_logging(level: str) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers[:] = []
-        logger.propagate = name != "uvicorn.access"  # we write our own line about each request
+        logger.propagate = name != "uvicorn.access"  # RequestMiddleware logs each request

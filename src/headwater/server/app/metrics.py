@@ -1,4 +1,4 @@
-"""What is measured, under the names that Prometheus collects."""
+"""Prometheus metrics of the server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROCESSING = Histogram(
     "Time from the complete request body to committed events",
     buckets=_SECONDS,
 )
-# Of the workers of one server each tells what it saw last; it is the same store, so the greatest is the newest.
+# Each worker reports what it counted last. All count the same store, so the most recent value is right.
 NODES = Gauge("lineage_graph_nodes_total", "Datasets and jobs in the graph", multiprocess_mode="mostrecent")
 EDGES = Gauge("lineage_graph_edges_total", "Current edges", multiprocess_mode="mostrecent")
 REQUESTS = Histogram(
@@ -34,7 +34,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 
 def exposition() -> bytes:
-    """All of it as text; of all workers together where there are several."""
+    """Return all metrics as text, of all workers together."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     from prometheus_client.multiprocess import MultiProcessCollector

@@ -1,7 +1,7 @@
-"""Whether the server takes requests: the store answers and can be written, and nobody has asked the server to stop.
+"""The readiness probe: whether the store can be read and written.
 
-Load balancers ask several times a second, so the write probe runs now and then, one at a time; its result holds until
-the next.
+Load balancers probe several times a second, so the store is probed now and then, once at a time; the result is cached
+until the next probe.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from headwater.store.store import Store
 
 _SUCCESS_SECONDS = 5.0
 _FAILURE_SECONDS = 1.0
-"""A store that could not be written is looked at again sooner."""
+"""A store that could not be written is probed again sooner."""
 _TIMEOUT_SECONDS = 5.0
-"""For one answer: a disk that hangs would otherwise keep whoever asks, and the server in rotation."""
+"""Maximum time of a probe: a hanging disk would otherwise keep the caller waiting and the server in rotation."""
 _RETRY_HEADERS = {"Retry-After": "5"}
 _log = logging.getLogger("headwater.server")
 
@@ -29,29 +29,29 @@ _log = logging.getLogger("headwater.server")
 class ReadinessProbe:
     def __init__(self, store: Store, store_url: str, threads: StoreThreads) -> None:
         self._store = store
-        # Connections of its own: those of the store may all be in use.
+        # It has connections of its own: those of the store may all be in use.
         self._database = Database(store_url, create=False)
         self._threads = threads
         self._probe: asyncio.Task[HttpProblem | None] | None = None
-        self._good_until = 0.0
+        self._cached_until = 0.0
 
     async def problem(self) -> HttpProblem | None:
-        """What keeps the store from taking events; None if nothing does."""
-        if self._probe is None or (self._probe.done() and time.monotonic() >= self._good_until):
-            self._probe = asyncio.create_task(self._look())
+        """Return what keeps the store from accepting events; None if nothing does."""
+        if self._probe is None or (self._probe.done() and time.monotonic() >= self._cached_until):
+            self._probe = asyncio.create_task(self._run_probe())
         done, _ = await asyncio.wait([self._probe], timeout=_TIMEOUT_SECONDS)
         if not done:
             return HttpProblem(503, "store_unavailable", "The store did not respond in time.", _RETRY_HEADERS)
         return self._probe.result()
 
-    async def _look(self) -> HttpProblem | None:
+    async def _run_probe(self) -> HttpProblem | None:
         problem: HttpProblem | None = None
         try:
             await self._threads.read(self._check)
         except HeadwaterError as error:
             _log.warning("not ready: %s", error)
             problem = _problem_of(error)
-        self._good_until = time.monotonic() + (_SUCCESS_SECONDS if problem is None else _FAILURE_SECONDS)
+        self._cached_until = time.monotonic() + (_SUCCESS_SECONDS if problem is None else _FAILURE_SECONDS)
         return problem
 
     def _check(self) -> None:
@@ -63,7 +63,7 @@ class ReadinessProbe:
 
 
 def _problem_of(error: HeadwaterError) -> HttpProblem:
-    """Which part fails, in words without the store's address: anybody may ask."""
+    """Name the part that fails without the store's URL: the probe needs no key."""
     if isinstance(error, StoreFull):
         return HttpProblem(
             503,

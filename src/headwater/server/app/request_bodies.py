@@ -1,4 +1,4 @@
-"""Bodies of requests, read with limits: of bytes as sent and unzipped, of time, and of all that waits at once."""
+"""Reads request bodies within limits: compressed and decompressed bytes, time, and everything in flight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RETRY_SECONDS = 1
 
 
 class BodyReader:
-    """How much may wait to be stored. Whoever comes on top of that is told to come again: memory does not grow."""
+    """Limits how much waits to be stored. Requests beyond that get 429, so that memory does not grow."""
 
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
@@ -27,43 +27,43 @@ class BodyReader:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytes]:
-        """The request's body, unzipped. It counts until the block is left."""
+        """Read the body, decompressed. It counts as in flight until the block is left."""
         if self.requests >= self._settings.requests_in_flight:
             raise _busy()
         self.requests += 1
         try:
-            with self._share() as share:
-                yield await _read(request, self._settings, share)
+            with self._budget() as budget:
+                yield await _read(request, self._settings, budget)
         finally:
             self.requests -= 1
 
     @contextmanager
-    def _share(self) -> Iterator[_ByteBudget]:
-        share = _ByteBudget(self, self._settings)
+    def _budget(self) -> Iterator[_ByteBudget]:
+        budget = _ByteBudget(self, self._settings)
         try:
-            yield share
+            yield budget
         finally:
-            self.bytes -= share.bytes
+            self.bytes -= budget.bytes
 
 
 class _ByteBudget:
-    """What one body holds of all that is in flight."""
+    """The bytes that one body takes of the limit for all bodies in flight."""
 
-    def __init__(self, gate: BodyReader, settings: ServerSettings) -> None:
-        self._gate = gate
-        self._most = settings.bytes_in_flight
+    def __init__(self, reader: BodyReader, settings: ServerSettings) -> None:
+        self._reader = reader
+        self._limit = settings.bytes_in_flight
         self.bytes = 0
 
-    def grow(self, more: int) -> None:
-        if self._gate.bytes + more > self._most:
+    def reserve(self, size: int) -> None:
+        if self._reader.bytes + size > self._limit:
             raise _busy()
-        self._gate.bytes += more
-        self.bytes += more
+        self._reader.bytes += size
+        self.bytes += size
 
 
-async def _read(request: Request, settings: ServerSettings, share: _ByteBudget) -> bytes:
+async def _read(request: Request, settings: ServerSettings, budget: _ByteBudget) -> bytes:
     limit = settings.limit_bytes
-    decode = _decoder(request.headers.get("content-encoding"), limit)
+    decoder = _decoder(request.headers.get("content-encoding"), limit)
     if _content_length(request) > limit:
         raise _too_large(limit)
     received, body = 0, bytearray()
@@ -73,14 +73,14 @@ async def _read(request: Request, settings: ServerSettings, share: _ByteBudget) 
                 received += len(chunk)
                 if received > limit:
                     raise _too_large(limit)
-                for piece in decode.pieces(chunk):
-                    share.grow(len(piece))
+                for piece in decoder.pieces(chunk):
+                    budget.reserve(len(piece))
                     body += piece
     except TimeoutError:
         raise HttpProblem(
             408, "body_too_slow", f"The body took longer than {settings.body_seconds:g} s.", {"Connection": "close"}
         ) from None
-    decode.end()
+    decoder.end()
     return bytes(body)
 
 
@@ -98,7 +98,7 @@ class _IdentityDecoder:
 
 
 class _GzipDecoder:
-    """Piece by piece, so that a small body that unzips to a huge one is noticed before it is there."""
+    """Decompresses piece by piece, so that a small body that expands to a huge one is refused in time."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -107,7 +107,7 @@ class _GzipDecoder:
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         while chunk:
-            if self._stream.eof:  # several members one after another are one body
+            if self._stream.eof:  # several gzip members in a row are one body
                 self._stream = zlib.decompressobj(_GZIP)
             try:
                 piece = self._stream.decompress(chunk, _CHUNK)

@@ -1,4 +1,4 @@
-"""Answers as JSON: the shapes of `--json`, and pages of lists."""
+"""JSON responses, in the shapes of `--json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def encode_json(value: Any) -> bytes:
-    """ASCII: facets may hold what UTF-8 cannot write, such as one half of a surrogate pair."""
+    """Encode as ASCII: facets may contain what UTF-8 cannot, such as half of a surrogate pair."""
     return _ENCODE(value).encode()
 
 

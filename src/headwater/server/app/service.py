@@ -51,7 +51,7 @@ class Service:
     """When the graph is next counted for the metrics, on the monotonic clock."""
 
     def drain(self) -> None:
-        self.draining = self.feed.ending = True
+        self.draining = self.feed.closing = True
 
     def store_for(self, who: Principal) -> Store:
         return self.store.through(who.veil)

@@ -1,4 +1,4 @@
-"""Running the application: one process, or several that share a PostgreSQL."""
+"""Runs the application: in one process, or in several that share a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from headwater.server.app.shutdown import exit_despite_threads
 from headwater.server.ingest.writer_supervisor import WriterSupervisor, is_possible
 
 _DRAIN_SECONDS = 5
-"""For requests under way; what is not answered by then is acknowledged to nobody. With what is closed after that
-(``app.py``, ``keeper.py``) a server ends within 10 seconds of the signal."""
+"""For open requests; those not answered by then are never acknowledged. Together with what is closed afterwards
+(``app.py``, ``writer_supervisor.py``) a server ends within 10 seconds of the signal."""
 _BACKLOG = 1024
 
 
 def serve(store_url: str, settings: ServerSettings) -> None:
-    """Until a signal ends it: what was accepted is answered first, as far as there is time."""
+    """Serve until a signal; accepted requests are answered first, as far as time allows."""
     try:
         _serve(store_url, settings)
     except SystemExit as end:
@@ -35,7 +35,7 @@ def _serve(store_url: str, settings: ServerSettings) -> None:
     with tempfile.TemporaryDirectory(prefix="headwater-serve-") as workspace:
         settings = replace(settings, workspace=settings.workspace or workspace)
         _refuse_workers_on_sqlite(store_url, settings)
-        socket = os.path.join(workspace, "scribe")
+        socket = os.path.join(workspace, "writer")
         if is_possible(store_url, socket):
             settings = replace(settings, writer_socket=socket)
         if settings.workers > 1:
@@ -44,7 +44,7 @@ def _serve(store_url: str, settings: ServerSettings) -> None:
         os.environ.update(settings.as_environment(store_url))
         logs.configure_logging(settings.log_level)
         _check(store_url, settings)
-        # uvicorn drains, and then has the signal again: to be asked to end is no failure.
+        # uvicorn drains and then raises the signal again; a requested shutdown is not a failure.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         with WriterSupervisor(settings.writer_socket) if settings.writer_socket is not None else nullcontext():
             _run(settings)
@@ -56,7 +56,7 @@ def _refuse_workers_on_sqlite(store_url: str, settings: ServerSettings) -> None:
 
 
 def _check(store_url: str, settings: ServerSettings) -> None:
-    """Before anything listens: the store is there and fit, and whoever may reach the address has to show a key."""
+    """Check before listening: the store is usable, and an address that others reach requires keys."""
     import headwater
     from headwater.server.access import check_bind
 

@@ -1,7 +1,7 @@
-"""The one request that comes thousands of times a second, past the router.
+"""Handles the one request that arrives thousands of times a second without the router.
 
-Finding the route among all there are, and what FastAPI does around it, takes longer than reading the event. The route
-is declared like any other, and what it does is done here by the same function.
+Routing, and FastAPI's work around a route, take longer than parsing the event. The route is declared like any other,
+and this calls the same function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class FastIngestRoute:
         self._app = app
         self._service = service
         self._path = self.path_format = path
-        """``path_format`` as a route has it, by which requests are counted."""
+        """``path_format`` as routes have it: metrics count requests by it."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
@@ -30,7 +30,7 @@ class FastIngestRoute:
         scope["route"] = self
         request = Request(scope, receive, send)
         try:
-            answer = await take_event(request, self._service, await require_write(request))
+            response = await take_event(request, self._service, await require_write(request))
         except (problems.HttpProblem, HeadwaterError) as error:
-            answer = problems.error_response(request, error)
-        await answer(scope, receive, send)
+            response = problems.error_response(request, error)
+        await response(scope, receive, send)

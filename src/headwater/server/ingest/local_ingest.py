@@ -1,4 +1,4 @@
-"""Events read and stored, for many senders at once; each hears what became of its own."""
+"""Parses and stores events of several requests together; each request gets the result of its own."""
 
 from __future__ import annotations
 
@@ -18,71 +18,71 @@ from headwater.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class ReceivedBody:
-    """The body of a request, and whose it is."""
+    """The body of a request, its sender, and the namespaces that the sender may write."""
 
-    body: bytes
+    content: bytes
     actor: Actor
     veil: Veil | None
 
 
 @dataclass(slots=True)
 class BatchResult:
-    """What became of a list of events."""
+    """The result of a list of events."""
 
     received: int
     receipts: list[Receipt] = field(default_factory=list)
     refused: list[tuple[int, str]] = field(default_factory=list)
-    """By their index, with the reason."""
+    """Index and reason of each."""
 
 
 IngestResult = Receipt | Exception
 
 
 class Ingest(Protocol):
-    """When a call returns, what it has receipts for is on disk."""
+    """Stores events. When a call returns, the events with receipts are on disk."""
 
-    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
-        """One event each. What is wrong with one costs no other."""
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
+        """Store bodies of one event each. An invalid event does not affect the others."""
 
-    def many(self, sent: ReceivedBody) -> BatchResult:
-        """A list of events: each that can be taken, together."""
+    def batch(self, body: ReceivedBody) -> BatchResult:
+        """Store a body with a list of events: all that are valid, together."""
 
 
 class LocalIngest:
-    """In this process."""
+    """Stores events in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
-        asked = [self._submission(one) for one in sent]
-        self._store.store_all([one for one in asked if isinstance(one, Submission)])
-        return [_result_of(one) if isinstance(one, Submission) else one for one in asked]
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
+        submissions = [self._submission(body) for body in bodies]
+        self._store.store_all([item for item in submissions if isinstance(item, Submission)])
+        return [_result_of(item) if isinstance(item, Submission) else item for item in submissions]
 
-    def many(self, sent: ReceivedBody) -> BatchResult:
-        found = read_events(sent.body)
-        told = BatchResult(len(found))
-        told.refused += [(index, str(event)) for index, event in enumerate(found) if isinstance(event, EventRefused)]
-        events = [(index, event) for index, event in enumerate(found) if isinstance(event, Event)]
-        store = self._store.through(sent.veil)
+    def batch(self, body: ReceivedBody) -> BatchResult:
+        parsed = read_events(body.content)
+        result = BatchResult(len(parsed))
+        result.refused += [(index, str(item)) for index, item in enumerate(parsed) if isinstance(item, EventRefused)]
+        events = [(index, item) for index, item in enumerate(parsed) if isinstance(item, Event)]
+        store = self._store.through(body.veil)
         try:
-            told.receipts += store.take([event for _, event in events], actor=sent.actor)
+            result.receipts += store.take([event for _, event in events], actor=body.actor)
         except NamespaceRefused:
-            self._one_by_one(store, events, sent.actor, told)
-        told.refused.sort()
-        return told
+            self._one_by_one(store, events, body.actor, result)
+        result.refused.sort()
+        return result
 
-    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, told: BatchResult) -> None:
+    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, result: BatchResult) -> None:
         for index, event in events:
             try:
-                told.receipts += store.take([event], actor=actor)
+                result.receipts += store.take([event], actor=actor)
             except NamespaceRefused as refusal:
-                told.refused.append((index, str(refusal)))
+                result.refused.append((index, str(refusal)))
 
-    def _submission(self, sent: ReceivedBody) -> Submission | Exception:
+    def _submission(self, body: ReceivedBody) -> Submission | Exception:
         try:
-            return self._store.through(sent.veil).submission([read_event(sent.body)], actor=sent.actor)
-        except Exception as error:  # whatever it is, it is told to whoever sent the event
+            return self._store.through(body.veil).submission([read_event(body.content)], actor=body.actor)
+        except Exception as error:  # any error is reported to the sender of this event
             return error
 
 
@@ -94,11 +94,11 @@ def _result_of(submission: Submission) -> IngestResult:
     raise submission.error
 
 
-def is_refusal(outcome: IngestResult) -> bool:
-    """Whether it is the event that was wrong."""
-    return isinstance(outcome, EventRefused | NamespaceRefused)
+def is_refusal(result: IngestResult) -> bool:
+    """Whether the event was refused."""
+    return isinstance(result, EventRefused | NamespaceRefused)
 
 
 def is_expected(error: Exception) -> bool:
-    """Whether it is an error that was foreseen, and says what it is about."""
+    """Whether the error is one of Headwater's own, whose text is meant for the client."""
     return isinstance(error, HeadwaterError)

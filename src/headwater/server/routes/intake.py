@@ -81,7 +81,7 @@ async def take_events(request: Request, service: CurrentService, who: Writer) ->
     """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
-            told = await service.threads.write(service.ingest.many, ReceivedBody(body, who.actor, who.veil))
+            told = await service.threads.write(service.ingest.batch, ReceivedBody(body, who.actor, who.veil))
     count_events(told.receipts, len(told.refused))
     if not told.refused:
         return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""The process that writes: nothing but speed hangs on it."""
+"""The writer process: ingest is faster with it, and works without it."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ from headwater.store.store import Store
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
 
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
-class Counted(LocalIngest):
-    """Stores here, and knows how often."""
+class CountingIngest(LocalIngest):
+    """Stores in this process and counts the calls."""
 
     calls = 0
 
-    def events(self, sent: Sequence[ReceivedBody]) -> list[IngestResult]:
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
         self.calls += 1
-        return super().events(sent)
+        return super().events(bodies)
 
-    def many(self, sent: ReceivedBody) -> BatchResult:
+    def batch(self, body: ReceivedBody) -> BatchResult:
         self.calls += 1
-        return super().many(sent)
+        return super().batch(body)
 
 
-class Desk:
-    """A store, the process that writes to it, and who hands it events."""
+class WriterSetup:
+    """A store, its writer process, and a client of it."""
 
     def __init__(self, store: Store, socket: Path) -> None:
         self.store = store
-        self.here = Counted(store)
-        self.keeper = WriterSupervisor(str(socket))
-        self.dictating = WriterClient(str(socket), self.here)
+        self.local = CountingIngest(store)
+        self.supervisor = WriterSupervisor(str(socket))
+        self.client = WriterClient(str(socket), self.local)
         self._number = 0
 
     def send(self, *bodies: bytes) -> list[IngestResult]:
-        return self.dictating.events([ReceivedBody(body, Actor("tester"), None) for body in bodies])
+        return self.client.events([ReceivedBody(body, Actor("tester"), None) for body in bodies])
 
     def event(self) -> bytes:
         self._number += 1
@@ -60,84 +60,84 @@ class Desk:
             run_event(run=str(self._number), job="job", inputs=["a"], outputs=["x"], minute=self._number)
         ).encode()
 
-    def until_it_writes(self) -> None:
-        """Until an event is stored there and not here."""
-        deadline = time.monotonic() + _PATIENCE
+    def wait_for_writer(self) -> None:
+        """Wait until the writer process stores an event, not this one."""
+        deadline = time.monotonic() + _TIMEOUT
         before = -1
-        while before != self.here.calls:
-            assert time.monotonic() < deadline, "the process that writes is not to be reached"
+        while before != self.local.calls:
+            assert time.monotonic() < deadline, "the writer process cannot be reached"
             time.sleep(0.1)
-            before = self.here.calls
+            before = self.local.calls
             self.send(self.event())
 
 
 @pytest.fixture
-def desk(durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def setup(durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[WriterSetup]:
     for name, value in ServerSettings(log_level="error").as_environment(durable_url).items():
         monkeypatch.setenv(name, value)
     with Store(durable_url) as store:
-        made = Desk(store, tmp_path / "scribe")
-        with made.keeper:
-            made.until_it_writes()
+        made = WriterSetup(store, tmp_path / "writer")
+        with made.supervisor:
+            made.wait_for_writer()
             yield made
 
 
-def test_what_it_answers_is_stored(desk: Desk) -> None:
-    before = desk.here.calls
-    body = desk.event()
-    first, again = desk.send(body), desk.send(body)
+def test_what_it_answers_is_stored(setup: WriterSetup) -> None:
+    before = setup.local.calls
+    body = setup.event()
+    first, again = setup.send(body), setup.send(body)
     assert isinstance(first[0], Receipt)
     assert isinstance(again[0], Receipt)
     assert (first[0].duplicate, again[0].duplicate) == (False, True)
-    assert desk.store.pages.event_body(first[0].digest) == body
-    assert desk.here.calls == before
+    assert setup.store.pages.event_body(first[0].digest) == body
+    assert setup.local.calls == before
 
 
-def test_what_is_wrong_with_one_event_costs_no_other(desk: Desk) -> None:
-    good, bad, other = desk.send(desk.event(), b'{"run": {}}', desk.event())
+def test_what_is_wrong_with_one_event_costs_no_other(setup: WriterSetup) -> None:
+    good, bad, other = setup.send(setup.event(), b'{"run": {}}', setup.event())
     assert isinstance(good, Receipt)
     assert isinstance(other, Receipt)
     assert isinstance(bad, EventRefused)
     assert bad.path == "$.eventTime"
 
 
-def test_what_a_key_may_not_speak_of_is_refused_there_too(desk: Desk) -> None:
-    (refused,) = desk.dictating.events([ReceivedBody(desk.event(), Actor("tester"), Veil.of(["elsewhere"]))])
+def test_what_a_key_may_not_speak_of_is_refused_there_too(setup: WriterSetup) -> None:
+    (refused,) = setup.client.events([ReceivedBody(setup.event(), Actor("tester"), Veil.of(["elsewhere"]))])
     assert isinstance(refused, NamespaceRefused)
 
 
-def test_a_list_of_events(desk: Desk) -> None:
-    before = desk.here.calls
-    told = desk.dictating.many(ReceivedBody(b"[" + desk.event() + b", 7]", Actor("tester"), None))
-    assert (told.received, len(told.receipts), [index for index, _ in told.refused]) == (2, 1, [1])
+def test_a_list_of_events(setup: WriterSetup) -> None:
+    before = setup.local.calls
+    result = setup.client.batch(ReceivedBody(b"[" + setup.event() + b", 7]", Actor("tester"), None))
+    assert (result.received, len(result.receipts), [index for index, _ in result.refused]) == (2, 1, [1])
     with pytest.raises(EventRefused):
-        desk.dictating.many(ReceivedBody(b"{", Actor("tester"), None))
-    assert desk.here.calls == before
+        setup.client.batch(ReceivedBody(b"{", Actor("tester"), None))
+    assert setup.local.calls == before
 
 
-def test_killed_it_is_done_without_and_started_again(desk: Desk) -> None:
-    killed = desk.keeper._process
+def test_killed_it_is_done_without_and_started_again(setup: WriterSetup) -> None:
+    killed = setup.supervisor._process
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    before = desk.here.calls
-    (receipt,) = desk.send(desk.event())
+    before = setup.local.calls
+    (receipt,) = setup.send(setup.event())
     assert isinstance(receipt, Receipt)
-    assert desk.here.calls == before + 1
-    desk.until_it_writes()
-    assert desk.keeper._process is not killed
-    assert len(desk.store.runs(limit=1000)) == desk._number
-    desk.store.verify()
+    assert setup.local.calls == before + 1
+    setup.wait_for_writer()
+    assert setup.supervisor._process is not killed
+    assert len(setup.store.runs(limit=1000)) == setup._number
+    setup.store.verify()
 
 
-def test_it_hears_no_signals_of_the_servers_and_ends_with_it(desk: Desk) -> None:
-    process = desk.keeper._process
+def test_it_hears_no_signals_of_the_servers_and_ends_with_it(setup: WriterSetup) -> None:
+    process = setup.supervisor._process
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGINT)
-    desk.send(desk.event())
+    setup.send(setup.event())
     assert process.poll() is None
-    with desk.keeper:
+    with setup.supervisor:
         pass
-    assert process.wait(_PATIENCE) == 0
+    assert process.wait(_TIMEOUT) == 0
 
 
 def test_a_store_in_memory_and_a_path_that_is_too_long_do_without(tmp_path: Path) -> None:
