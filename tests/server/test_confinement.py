@@ -86,7 +86,7 @@ def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pyte
     assert [name.rpartition("/")[2] for name in found["run"]] == ["x"]
     assert [name.rpartition("/")[2] for name in found["downstream"]] == ["x"]
     assert found["unknown"][0] == "UnknownDataset"
-    assert found["refused"] == "Unknown kind of task."
+    assert found["refused"] == "Unknown request."
     assert found["limits"] == [[(512 + 3 * 1024) * 2**20] * 2, [2 * 2**20] * 2]
     assert found["large"] == "File too large"
     assert not (tasks._folder / started.id / "scratch").exists()

@@ -1,4 +1,4 @@
-"""The parameters that questions share."""
+"""Query parameters that routes share."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MAX_RESULTS = 1000
 
 
 def parse_moment(value: Any) -> Any:
-    """An ISO 8601 date or time; UTC where it names no zone."""
+    """Parse an ISO 8601 date or time; UTC if it names no zone."""
     if value is None:
         return None
-    found = parse_time(value)
-    if found is None:
+    time = parse_time(value)
+    if time is None:
         raise ValueError("not a date or a time. Write 2026-11-10 or 2026-11-10T08:30:00Z")
-    return as_utc(found)
+    return as_utc(time)
 
 
 Moment = Annotated[

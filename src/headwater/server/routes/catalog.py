@@ -1,4 +1,4 @@
-"""What there is: datasets, jobs, and finding them, their columns and their runs by name."""
+"""Routes of the catalog: datasets, jobs, and search for them, their columns and their runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def datasets(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> Response:
-    """Datasets by name. `search` is a piece of a name or of an alias, upper or lower case."""
+    """Datasets by name. `search` is a part of a name or of an alias; case is ignored."""
     pages = service.store_for(who).pages
     filters = {"namespace": namespace, "kind": kind, "owner": owner, "tag": tag}
     return await service.respond(pages.datasets, search, cursor=cursor, limit=limit, **filters)
@@ -50,7 +50,7 @@ async def jobs(
 
 @router.get("/jobs/named/{namespace:name}/{name:name}", responses=json_responses(schema_of(JobDetail), 200, 400, 404))
 async def job(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
-    """One job: its facets, its latest runs, and what the last of them read and wrote."""
+    """One job: its facets, its latest runs, and the inputs and outputs of the last one."""
     return await service.respond(service.store_for(who).pages.job, Job(namespace, name))
 
 
@@ -70,7 +70,7 @@ async def find(
     cursor: Cursor = None,
     limit: Limit = 20,
 ) -> Response:
-    """Datasets, jobs, columns and runs by what is remembered of their names, the best match first."""
+    """Search datasets, jobs, columns and runs by name, best match first."""
     return await service.respond(service.store_for(who).pages.find, q, kind=type, cursor=cursor, limit=limit)
 
 
@@ -78,5 +78,5 @@ async def find(
 async def coverage(
     service: CurrentService, who: Reader, namespace: Text = None, cursor: Cursor = None, limit: Limit = 100
 ) -> Response:
-    """Of each dataset that something flows into: what is known of how it comes about, and what is not."""
+    """Coverage of each dataset with inputs: what is known about its lineage, and what is not."""
     return await service.respond(service.store_for(who).pages.coverage, namespace, cursor=cursor, limit=limit)

@@ -1,4 +1,4 @@
-"""Events as they were received."""
+"""Routes of received events."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ router = APIRouter(tags=["Events"])
 async def events(
     service: CurrentService, who: Reader, run: Text = None, cursor: Cursor = None, limit: Limit = 100
 ) -> Response:
-    """What was received, the last first, without the bodies."""
+    """Received events, newest first, without their bodies."""
     return await service.respond(service.store_for(who).pages.events, run, cursor=cursor, limit=limit)
 
 
 @router.get("/events/by-digest/{digest:name}", responses=json_responses(EVENT, 200, 400, 404))
 async def event(service: CurrentService, who: Reader, digest: Segment) -> Response:
-    """One event, byte for byte as it was received."""
+    """One event, byte for byte as received."""
     body = await service.call(service.store_for(who).pages.event_body, digest)
     return Response(body, media_type="application/json")

@@ -1,4 +1,4 @@
-"""Lineage as a file: all events as they were received, or a graph."""
+"""Exports lineage: all events as received, or a graph."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ async def export(
     depth: Depth = None,
     as_of: Moment = None,
 ) -> Response:
-    """All events, one a line, in the order in which they arrived: `headwater ingest` makes the same store of them.
+    """All events, one per line, in the order of arrival: `headwater ingest` builds the same store from them.
 
-    Or a graph in another format, or a part of it: `headwater import` takes it in.
+    Other formats export the graph, or a part of it, for `headwater import`.
     """
-    # Before the first line: what cannot be written down is not handed out.
+    # Before the first line: without an audit entry nothing is exported.
     await service.threads.write(
         service.store.deeds.record, (who.actor, deed(EXPORT_READ, "events", None, format=format))
     )
-    seen = service.store_for(who)
+    store = service.store_for(who)
     if format == "openlineage" and not dataset and depth is None and as_of is None:
-        return StreamingResponse(_lines(service, seen), media_type=_MEDIA[format])
-    from headwater.exchange.exporting import export_file  # with numpy, which nothing else of the server needs
+        return StreamingResponse(_lines(service, store), media_type=_MEDIA[format])
+    from headwater.exchange.exporting import export_file  # imports numpy, which nothing else in the server needs
 
-    # Written whole first, in one transaction: a slow reader must not hold the database up.
+    # Written to a file first, in one transaction: a slow client must not keep the transaction open.
     folder = TemporaryDirectory(prefix="headwater-export-")
     try:
         file = Path(folder.name) / "lineage"
-        asked = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
-        await service.call(asked, seen, file, format=format)
+        run_export = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
+        await service.call(run_export, store, file, format=format)
     except BaseException:
         folder.cleanup()
         raise
@@ -70,7 +70,7 @@ async def export(
 
 
 async def _lines(service: Service, store: Store) -> AsyncIterator[bytes]:
-    """Read batch by batch and not in one long transaction: a slow reader must not hold the database up."""
+    """Read batch by batch, not in one transaction: a slow client must not keep a transaction open."""
     after: int | None = 0
     while after is not None:
         after, lines = await service.call(store.pages.lines_after, after, _LINES_PER_READ)

@@ -1,4 +1,4 @@
-"""Where data comes from and goes: datasets, columns, partitions."""
+"""Routes of lineage: upstream, downstream and impact of datasets, columns and partitions."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ async def upstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """Where it comes from: everything it was made of, nearest first."""
-    ask = service.store_for(who).upstream
+    """Where it comes from, nearest first."""
+    query = service.store_for(who).upstream
     return await service.respond(
-        _closure, ask, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
+        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
     )
 
 
@@ -49,10 +49,10 @@ async def downstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """What was made of it, nearest first."""
-    ask = service.store_for(who).downstream
+    """What was made from it, nearest first."""
+    query = service.store_for(who).downstream
     return await service.respond(
-        _closure, ask, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
+        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
     )
 
 
@@ -63,10 +63,10 @@ async def columns(
     depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
 ) -> Response:  # fmt: skip
     """The columns that a column comes from, or goes into."""
-    seen = service.store_for(who)
-    ask = seen.upstream if direction == "upstream" else seen.downstream
+    store = service.store_for(who)
+    query = store.upstream if direction == "upstream" else store.downstream
     return await service.respond(
-        _closure, ask, dataset_reference(dataset, namespace), column, None, depth, as_of, cursor, limit
+        _closure, query, dataset_reference(dataset, namespace), column, None, depth, as_of, cursor, limit
     )
 
 
@@ -75,21 +75,21 @@ async def impact(
     service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
-    seen = service.store_for(who)
+    """What breaks if it changes: affected assets with their columns, jobs, owner and latest run."""
+    store = service.store_for(who)
 
-    def asked() -> dict[str, Any]:
-        answer = seen.impact(dataset_reference(dataset, namespace), column, depth, as_of)
+    def page_of_impact() -> dict[str, Any]:
+        answer = store.impact(dataset_reference(dataset, namespace), column, depth, as_of)
         return _page_of(answer, "affected", answer.affected, cursor, limit, _asset_position)
 
-    return await service.respond(asked)
+    return await service.respond(page_of_impact)
 
 
 def _closure(
-    ask: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
+    query: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
     as_of: datetime | None, cursor: str | None, limit: int,
 ) -> dict[str, Any]:  # fmt: skip
-    answer = ask(dataset, column, partition, depth, as_of)
+    answer = query(dataset, column, partition, depth, as_of)
     return _page_of(answer, "nodes", answer.nodes, cursor, limit, _node_position)
 
 
@@ -97,12 +97,12 @@ def _page_of(
     answer: Closure | Impact, part: str, items: Sequence[Any], cursor: str | None, limit: int,
     position: Callable[[Any], Position],
 ) -> dict[str, Any]:  # fmt: skip
-    """One page of the answer. What was added since the page before is in its place in the order, or is passed over."""
+    """Return one page of the answer. Items added since the previous page appear in order, or are skipped."""
     after = decode(cursor, *_POSITION_TYPES)
-    left = [item for item in items if after is None or position(item) > after][: limit + 1]
-    shown = page(left, limit, position)
+    remaining = [item for item in items if after is None or position(item) > after][: limit + 1]
+    page_items = page(remaining, limit, position)
     head = {name: getattr(answer, name) for name in answer.__slots__ if name != part}
-    return {**plain(head), part: plain(shown.items), "next": shown.next}
+    return {**plain(head), part: plain(page_items.items), "next": page_items.next}
 
 
 _POSITION_TYPES = (int, str, str, bool, bool, str)

@@ -1,4 +1,4 @@
-"""Events in: one, or a list of them. An answer means that they are on disk."""
+"""Routes of the OpenLineage endpoint: one event, or a list. A response means that they are on disk."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BATCH = {
     openapi_extra=request_body(EVENT),
 )  # fmt: skip
 async def take_event(request: Request, service: CurrentService, who: Writer) -> Response:
-    """Take one OpenLineage event. The same event twice counts once."""
+    """Ingest one OpenLineage event. An event that is already stored has no further effect."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
             receipt = await service.group_commit.submit(ReceivedBody(body, who.actor, who.veil))
@@ -78,17 +78,17 @@ async def take_event(request: Request, service: CurrentService, who: Writer) -> 
     openapi_extra=request_body({"type": "array", "items": EVENT}),
 )  # fmt: skip
 async def take_events(request: Request, service: CurrentService, who: Writer) -> Response:
-    """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
+    """Ingest a list of OpenLineage events. Valid ones are stored together; others are reported by index."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
-            told = await service.threads.write(service.ingest.batch, ReceivedBody(body, who.actor, who.veil))
-    count_events(told.receipts, len(told.refused))
-    if not told.refused:
+            result = await service.threads.write(service.ingest.batch, ReceivedBody(body, who.actor, who.veil))
+    count_events(result.receipts, len(result.refused))
+    if not result.refused:
         return Response(status_code=204)
-    failed = [{"index": index, "reason": reason, "retriable": False} for index, reason in told.refused]
+    failed = [{"index": index, "reason": reason, "retriable": False} for index, reason in result.refused]
     summary = {
-        "received": told.received,
-        "successful": told.received - len(failed),
+        "received": result.received,
+        "successful": result.received - len(failed),
         "failed": len(failed),
         "retriable": 0,
         "non_retriable": len(failed),
@@ -98,10 +98,10 @@ async def take_events(request: Request, service: CurrentService, who: Writer) ->
 
 @contextmanager
 def _record_duration() -> Iterator[None]:
-    began = time.perf_counter()
+    started = time.perf_counter()
     IN_FLIGHT.inc()
     try:
         yield
     finally:
         IN_FLIGHT.dec()
-        PROCESSING.observe(time.perf_counter() - began)
+        PROCESSING.observe(time.perf_counter() - started)

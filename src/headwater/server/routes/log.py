@@ -1,4 +1,4 @@
-"""The log: who did what, and the proof that nothing of it was changed."""
+"""Routes of the audit log and its proofs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater.store.query.cursors import decode, page
 
 router = APIRouter(tags=["Proof"])
 Entries = Annotated[int, Query(ge=0, le=2**62)]
-COMPONENTS["VerifiedStore"] = with_members(Verified, holds={"const": True})  # what a task ends with
+COMPONENTS["VerifiedStore"] = with_members(Verified, holds={"const": True})  # the result of a verify task
 Size = Annotated[int | None, Query(ge=0, le=2**62, description="Size of the log; the whole log by default.")]
 
 
@@ -28,7 +28,7 @@ async def audit(
     service: CurrentService, who: Reader, event_type: Text = None, actor: Text = None, resource: Text = None,
     correlation_id: Text = None, cursor: Cursor = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """The audit log, the newest entries first."""
+    """The audit log, newest entries first."""
     after = decode(cursor, int)
     found = await service.call(
         service.store_for(who).audit,
@@ -53,16 +53,16 @@ async def checkpoint(service: CurrentService, who: FullReader) -> Response:
 
 @router.get("/log/checkpoints", responses=json_responses(page_of(SignedCheckpoint), 200, 400, 422))
 async def checkpoints(service: CurrentService, who: FullReader, cursor: Cursor = None, limit: Limit = 100) -> Response:
-    """All checkpoints that were signed, the newest first."""
+    """All signed checkpoints, newest first."""
     after = decode(cursor, int)
     before = None if after is None else max(after[0], 0)
     found = await service.call(service.store.checkpoints, before=before, limit=limit + 1)
-    return JsonResponse(page(found, limit, lambda one: (one.size,)))
+    return JsonResponse(page(found, limit, lambda checkpoint: (checkpoint.size,)))
 
 
 @router.get("/log/keys", responses=json_responses(page_of(LogKey), 200))
 async def keys(service: CurrentService, who: FullReader) -> Response:
-    """The public keys that signed for the log, the first one first, each with the entry from which on it did."""
+    """The public keys that signed the log, oldest first, each with the first entry that it covers."""
     reigns = await service.call(service.store.signing_keys)
     return JsonResponse({"items": [LogKey(reign.seq, str(reign.key)) for reign in reigns], "next": None})
 
@@ -75,8 +75,9 @@ async def verify(
     graph: Annotated[bool, Query(description="Compare the graph with a rebuild from all events.")] = True,
     records: Annotated[bool, Query(description="Compare the records, recent and archived, with the log.")] = True,
 ) -> Response:
-    """Recompute the whole store: a task, whose result is a `VerifiedStore`, or a problem with the first thing that does
-    not hold. One at a time."""
+    """Verify the whole store in a task. Its result is a `VerifiedStore`, or a problem that names the first failure.
+
+    Only one such task runs at a time."""
     return await start(
         service, who, verify_task.KIND, verify_task, {"events": events, "graph": graph, "records": records}, alone=True
     )
@@ -84,11 +85,11 @@ async def verify(
 
 @router.get("/log/proof", responses=json_responses(schema_of(InclusionProof), 200, 400, 422))
 async def proof(service: CurrentService, who: Reader, seq: Entries, size: Size = None) -> Response:
-    """That an entry is in the log of `size` entries."""
+    """Inclusion proof: the log of `size` entries contains the entry."""
     return await service.respond(service.store_for(who).inclusion, seq, size)
 
 
 @router.get("/log/consistency", responses=json_responses(schema_of(ConsistencyProof), 200, 400, 422))
 async def consistency(service: CurrentService, who: Reader, old: Entries, new: Size = None) -> Response:
-    """That the log of `new` entries begins with the log of `old`."""
+    """Consistency proof: the log of `new` entries starts with the log of `old` entries."""
     return await service.respond(service.store_for(who).consistency, old, new)

@@ -1,4 +1,4 @@
-"""For whoever looks after the server: is it alive, is it ready, what does it measure."""
+"""Routes for operating the server: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _STATUS_SCHEMA: dict[str, Any] = {
 
 @router.get("/health/live", responses={200: _STATUS_SCHEMA})
 async def live() -> Response:
-    """The process runs."""
+    """Liveness: the process is running."""
     return JsonResponse({"status": "live"})
 
 
 @router.get("/health/ready", responses={200: _STATUS_SCHEMA, 503: json_responses(_HEALTH, 200, 503)[503]})
 async def ready(request: Request, service: CurrentService) -> Response:
-    """It takes requests: the store answers and can be written, and nobody has asked the server to stop."""
+    """Readiness: the store can be read and written, and the server is not shutting down."""
     if service.draining:
-        return error_response(request, HttpProblem(503, "draining", "The server has been asked to stop."))
+        return error_response(request, HttpProblem(503, "draining", "The server is shutting down."))
     problem = await service.readiness.problem()
     return JsonResponse({"status": "ready"}) if problem is None else error_response(request, problem)
 
@@ -42,16 +42,16 @@ async def ready(request: Request, service: CurrentService) -> Response:
     responses=file_responses(["text/plain"]),
 )  # fmt: skip
 async def metrics(service: CurrentService, who: FullReader) -> Response:
-    """What is measured, as Prometheus reads it."""
+    """Metrics in the format of Prometheus."""
     await _count(service)
     return Response(exposition(), media_type=CONTENT_TYPE)
 
 
 async def _count(service: Service) -> None:
-    """The graph is counted now and then: to count a million edges takes longer than to ask about one."""
+    """Count the graph, but not on every scrape: counting a million edges takes long."""
     if time.monotonic() < service.count_again_at:
         return
     service.count_again_at = time.monotonic() + _COUNT_SECONDS
-    counted = await service.call(service.store.pages.counts)
-    NODES.set(counted.datasets + counted.jobs)
-    EDGES.set(counted.edges)
+    counts = await service.call(service.store.pages.counts)
+    NODES.set(counts.datasets + counts.jobs)
+    EDGES.set(counts.edges)

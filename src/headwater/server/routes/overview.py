@@ -1,4 +1,4 @@
-"""What somebody should look at first."""
+"""The overview of the store: counts, and what needs attention."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ router = APIRouter(tags=["Catalog"])
 
 @router.get("/overview", responses=json_responses(schema_of(Overview), 200))
 async def overview(service: CurrentService, who: Reader) -> Response:
-    """Counts, the latest failures, ledgers that do not balance, datasets that are not wholly covered, the latest runs.
+    """Counts, latest failures, unbalanced ledgers, datasets that are not fully covered, and latest runs.
 
-    Ledgers and coverage are looked at in the newest 300 runs.
+    Ledgers and coverage are those of the newest 300 runs.
     """
     return await service.respond(service.store_for(who).pages.overview)

@@ -1,4 +1,4 @@
-"""What the page draws: the neighbourhood of a dataset, its column edges, and the whole estate as a map."""
+"""Routes for the page's drawings: the neighbourhood of a dataset, its column edges, and the map of all datasets."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ async def around(
     limit: Annotated[int, Query(ge=1, le=400, description="Maximum number of neighbours per node and side.")] = 8,
     columns: Annotated[bool, Query(description="Include columns and every edge between them.")] = False,
 ) -> Response:  # fmt: skip
-    """What lies around a dataset: cards, and every edge between two of them.
+    """The neighbourhood of a dataset: cards, and all edges between them.
 
-    `upstreams` and `downstreams` of a card say how many neighbours it has in all, shown or not. With `columns`, cards
-    have their `schema`, unless it has more than 200 columns and more than its share of 20,000, and there are all
-    `column_edges`, unless these are more than 10,000; what is too much for one answer is null, and can be asked for of
-    each dataset.
+    `upstreams` and `downstreams` of a card count all its neighbours, shown or not. With `columns`, a card has its
+    `schema`, unless that has more than 200 columns and more than its share of 20,000, and the answer has all
+    `column_edges`, unless they are more than 10,000. What exceeds these limits is null; request it per dataset.
     """
-    ask = service.store_for(who).pages.neighbourhood
-    asked = dataset_reference(dataset, namespace)
+    neighbourhood = service.store_for(who).pages.neighbourhood
+    reference = dataset_reference(dataset, namespace)
     return await service.respond(
-        ask, asked, upstream=upstream, downstream=downstream, as_of=as_of, limit=limit, columns=columns
+        neighbourhood, reference, upstream=upstream, downstream=downstream, as_of=as_of, limit=limit, columns=columns
     )
 
 
@@ -42,12 +41,14 @@ async def columns(
     as_of: Moment = None, cursor: Cursor = None,
     limit: Annotated[int, Query(ge=1, le=5000, description="Maximum number of results.")] = 1000,
 ) -> Response:  # fmt: skip
-    """The column edges of a dataset, one hop: those into it, by its columns, then those out of it."""
-    ask = service.store_for(who).pages.column_links
-    return await service.respond(ask, dataset_reference(dataset, namespace), as_of=as_of, cursor=cursor, limit=limit)
+    """The column edges of a dataset, one hop: incoming ones by its columns, then outgoing ones."""
+    column_links = service.store_for(who).pages.column_links
+    return await service.respond(
+        column_links, dataset_reference(dataset, namespace), as_of=as_of, cursor=cursor, limit=limit
+    )
 
 
 @router.get("/graph/map", responses=json_responses(schema_of(EstateMap), 200, 400, 422))
 async def estate_map(service: CurrentService, who: Reader, namespace: Text = None, as_of: Moment = None) -> Response:
-    """All datasets and edges at once, at most 20,000 and 60,000. Numbers are places in the lists."""
+    """All datasets and edges, at most 20,000 and 60,000. Numbers are indexes into the lists."""
     return await service.respond(service.store_for(who).pages.map, namespace, as_of=as_of)

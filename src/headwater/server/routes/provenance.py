@@ -1,4 +1,4 @@
-"""Who created, modified, accessed or deleted a dataset: asked, and stated."""
+"""Routes of provenance: who created, modified, accessed or deleted a dataset, and statements of it."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class StatedOperation(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     type: Literal["read", "write", "transform", "export"] | None = None
-    """`read` for what was accessed, else `write`, unless told."""
+    """By default `read` for an access, and `write` for other events."""
     method: _Text = None
     parameters: dict[str, Any] | None = None
 
 
 class ProvenanceStatement(BaseModel):
-    """What no run tells: who did what to the dataset, and what for."""
+    """An action that no run reports: who did what to the dataset, and for what purpose."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     event: ProvenanceEvent
     agent: StatedAgent | None = None
-    """Whoever asks, unless told."""
+    """The caller by default."""
     operation: StatedOperation | None = None
     purpose: _Text = None
     legal_basis: _Text = None
@@ -60,7 +60,7 @@ class ProvenanceStatement(BaseModel):
         BeforeValidator(parse_moment),
         WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
     ] = None
-    """Now unless told."""
+    """Now by default."""
 
 
 @router.get(_PATH, responses=json_responses(page_of(Provenance), 200, 400, 404, 422))
@@ -69,7 +69,7 @@ async def provenance(
     event: Annotated[ProvenanceEvent | None, Query()] = None, since: Moment = None, until: Moment = None,
     cursor: Cursor = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """Who created, modified, accessed or deleted a dataset, by what operation and what for, the newest first."""
+    """Who created, modified, accessed or deleted a dataset, by which operation and for what purpose, newest first."""
     pages = service.store_for(who).pages
     return await service.respond(
         pages.provenance, Dataset(namespace, name), event=event, since=since, until=until, cursor=cursor, limit=limit
@@ -81,17 +81,17 @@ async def provenance(
     openapi_extra=request_body(ProvenanceStatement),
 )  # fmt: skip
 async def state(request: Request, service: CurrentService, who: Writer, namespace: Segment, name: Segment) -> Response:
-    """State what no run tells. It is an OpenLineage event like any other; the same statement twice counts once."""
+    """Record an action that no run reports. It becomes an OpenLineage event; repeating it has no further effect."""
     async with service.body_reader.read(request) as body:
-        said = _parse_statement(body)
+        statement = _parse_statement(body)
     event = await service.call(
         service.store_for(who).provenance_event,
         Dataset(namespace, name),
-        said.event,
-        said.agent.model_dump() if said.agent is not None else None,
-        said.operation.model_dump() if said.operation is not None else None,
-        context_of(said.purpose, said.legal_basis, said.retention_period, said.sensitivity),
-        said.at,
+        statement.event,
+        statement.agent.model_dump() if statement.agent is not None else None,
+        statement.operation.model_dump() if statement.operation is not None else None,
+        context_of(statement.purpose, statement.legal_basis, statement.retention_period, statement.sensitivity),
+        statement.at,
         who.actor,
     )
     receipt = await service.group_commit.submit(ReceivedBody(json.dumps(event).encode(), who.actor, who.veil))

@@ -1,4 +1,4 @@
-"""The quality of a dataset: what is known of it, and stating it."""
+"""Routes of data quality: statements about a dataset, and adding one."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ _TYPES: dict[Type, Schema] = {
 
 
 def _document(fields: tuple[Field, ...]) -> Schema:
-    """What the format says of a document, in the words of JSON Schema. Null is as good as nothing."""
+    """Return the JSON schema of a document of the format. Null counts as absent."""
     properties: dict[str, Schema] = {}
     for field in fields:
-        *rooms, name = field.path
-        place = properties
-        for room in rooms:
-            place = place.setdefault(room, {"type": ["object", "null"], "properties": {}})["properties"]
+        *parents, name = field.path
+        target = properties
+        for parent in parents:
+            target = target.setdefault(parent, {"type": ["object", "null"], "properties": {}})["properties"]
         if field.items:
-            place[name] = {"type": ["array", "null"], "items": _document(field.items)}
+            target[name] = {"type": ["array", "null"], "items": _document(field.items)}
         elif field.choices:
-            place[name] = {"enum": [*sorted(field.choices), None]}
+            target[name] = {"enum": [*sorted(field.choices), None]}
         else:
             kind = _TYPES[field.type]
-            place[name] = {**kind, "type": [kind["type"], "null"]}
+            target[name] = {**kind, "type": [kind["type"], "null"]}
     return {"type": "object", "properties": properties}
 
 
@@ -60,9 +60,9 @@ _QUALITY = _document(FIELDS[Kind.QUALITY])
 async def quality(
     service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Limit = 100
 ) -> Response:
-    """The quality of one dataset as it was measured, stated or imported, the newest first."""
-    found = await service.call(service.store_for(who).quality, Dataset(namespace, name), limit=limit)
-    return JsonResponse({"items": found})
+    """The quality of a dataset as measured, stated or imported, newest first."""
+    statements = await service.call(service.store_for(who).quality, Dataset(namespace, name), limit=limit)
+    return JsonResponse({"items": statements})
 
 
 @router.post(
@@ -72,7 +72,7 @@ async def quality(
 async def state_quality(
     request: Request, service: CurrentService, who: Writer, namespace: Segment, name: Segment
 ) -> Response:
-    """State the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids may be left out."""
+    """Record the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids are optional."""
     async with service.body_reader.read(request) as body:
         event = stated_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
         receipt = await service.group_commit.submit(ReceivedBody(json.dumps(event).encode(), who.actor, who.veil))

@@ -1,4 +1,4 @@
-"""The record ledger: what was done to which records. They have no namespace, so they are for keys of all of them."""
+"""Routes of the record ledger. Records have no namespace, so they require a key for all namespaces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIST = closed_object(items=array_of(FOUND_RECORD))
     openapi_extra=request_body({"anyOf": [_REQUEST, {"type": "array", "items": _REQUEST}]}),
 )  # fmt: skip
 async def send(request: Request, service: CurrentService, who: FullWriter) -> Response:
-    """Take requests in, one or a list. What is valid is on disk, and is loaded by `headwater records work`."""
+    """Accept one request or a list. Valid ones are on disk, and `headwater records work` loads them."""
     async with service.body_reader.read(request) as body:
         sent = await service.threads.write(_send, service.store.records, body, who.actor)
     if sent.refused and not sent.taken:
@@ -57,7 +57,7 @@ def _refuse_constant(name: str) -> None:
 async def trace(
     service: CurrentService, who: FullReader, root: Annotated[str, Query(max_length=10_000)], action: Text = None
 ) -> Response:
-    """How every record of a root came to be, from the hot rows and the archive together."""
+    """How every record of a root was made, from recent and archived records together."""
     answer = await service.call(service.store.records.trace, root)
     return JsonResponse((answer if action is None else answer.only(action)).document())
 
@@ -67,8 +67,8 @@ async def find(
     service: CurrentService, who: FullReader, root: Text = None, node: Text = None, action: Text = None,
     location: Text = None, since: Moment = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """Records, hot and archived, the newest first."""
-    found = await service.call(
+    """Records, recent and archived, newest first."""
+    records = await service.call(
         service.store.records.find, root=root, node=node, action=action, location=location, since=since, limit=limit
     )
-    return JsonResponse({"items": [one.document() for one in found]})
+    return JsonResponse({"items": [record.document() for record in records]})

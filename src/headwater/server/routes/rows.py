@@ -1,5 +1,7 @@
-"""Where rows came from, what they became, why they are missing: by pair tables at once, where the run wrote them; else
-by Spark, as a task."""
+"""Routes of row queries: trace, forward trace and why-not.
+
+Pair tables answer at once, where the run wrote them; otherwise a task replays the query on Spark.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,14 @@ from headwater.store.store import Store
 
 router = APIRouter(tags=["Rows"])
 LOOKUP = "rows.lookup"
-"""In the audit log, beside the kinds of row tasks: by pair tables."""
+"""The kind, in audit entries, of a query that pair tables answered."""
 
 
 @router.get("/rows/askable", responses=json_responses(schema_of(AskableRows), 200, 400, 404, 409, 422))
 async def askable(
     service: CurrentService, who: FullReader, dataset: DatasetParameter, namespace: NamespaceParameter = None
 ) -> Response:
-    """What can be asked of a dataset's rows: by which columns, at once or on Spark, or why it cannot be."""
+    """Which row queries a dataset supports: by which columns, at once or on Spark, or why not."""
     detail = await service.call(service.store.dataset, dataset_reference(dataset, namespace))
     return await service.respond(run_rows.askable, service.store, detail, _roots(service))
 
@@ -54,19 +56,19 @@ async def askable(
     openapi_extra=request_body(TraceRequest),
 )
 async def trace(request: Request, service: CurrentService, who: FullReader) -> Response:
-    """Which rows the rows came from, a `TracedRows`. Where no pair tables can tell, a task is started (by an admin)."""
+    """Trace rows to their sources: a `TracedRows`. Without pair tables it starts a task, which requires `admin`."""
     async with service.body_reader.read(request) as body:
-        asked = parse_request(TraceRequest, body)
-    kept = await service.call(_run_rows, service.store, asked)
-    told = await service.call(look_up, kept, asked, _roots(service))
-    if told is not None:
-        await record_read(service, who, LOOKUP, told, asked.columns)
-        return JsonResponse(told)
+        selection = parse_request(TraceRequest, body)
+    rows = await service.call(_run_rows, service.store, selection)
+    answer = await service.call(look_up, rows, selection, _roots(service))
+    if answer is not None:
+        await record_read(service, who, LOOKUP, answer, selection.columns)
+        return JsonResponse(answer)
     _require_admin(who)
-    output = _replayable(kept)
-    _check_columns(asked, kept.columns, output)
-    about = {"what": asked.run or [output.namespace, output.name], "depth": asked.depth}
-    return await _start_task(service, who, row_task.TRACE, asked, about)
+    output = _replayable(rows)
+    _check_columns(selection, rows.columns, output)
+    about = {"what": selection.run or [output.namespace, output.name], "depth": selection.depth}
+    return await _start_task(service, who, row_task.TRACE, selection, about)
 
 
 @router.post(
@@ -76,15 +78,15 @@ async def trace(request: Request, service: CurrentService, who: FullReader) -> R
     openapi_extra=request_body(ForwardRequest),
 )
 async def forward(request: Request, service: CurrentService, who: FullReader) -> Response:
-    """Which rows were made of rows of a dataset: a task (by an admin), whose result is a `ForwardRows`."""
+    """Trace rows forward, in a task whose result is a `ForwardRows`. Requires `admin`."""
     async with service.body_reader.read(request) as body:
-        asked = parse_request(ForwardRequest, body)
-    detail = await service.call(service.store.dataset, dataset_reference(asked.dataset, asked.namespace))
+        selection = parse_request(ForwardRequest, body)
+    detail = await service.call(service.store.dataset, dataset_reference(selection.dataset, selection.namespace))
     _require_admin(who)
     source = detail.summary.dataset
-    _check_columns(asked, detail.schema, source)
-    about = {"source": [source.namespace, source.name], "depth": asked.depth}
-    return await _start_task(service, who, row_task.FORWARD, asked, about)
+    _check_columns(selection, detail.schema, source)
+    about = {"source": [source.namespace, source.name], "depth": selection.depth}
+    return await _start_task(service, who, row_task.FORWARD, selection, about)
 
 
 @router.post(
@@ -94,67 +96,69 @@ async def forward(request: Request, service: CurrentService, who: FullReader) ->
     openapi_extra=request_body(WhyNotRequest),
 )
 async def why_not(request: Request, service: CurrentService, who: FullReader) -> Response:
-    """Which operator dropped rows of a source, and why: a task (by an admin), whose result is a `WhyNotRows`."""
+    """Find the operator that dropped rows of a source, in a task whose result is a `WhyNotRows`. Requires `admin`."""
     async with service.body_reader.read(request) as body:
-        asked = parse_request(WhyNotRequest, body)
-    detail = await service.call(service.store.dataset, dataset_reference(asked.dataset, asked.namespace))
+        selection = parse_request(WhyNotRequest, body)
+    detail = await service.call(service.store.dataset, dataset_reference(selection.dataset, selection.namespace))
     _require_admin(who)
     output = _replayable(await service.call(run_rows.of_dataset, service.store, detail))
-    source = dataset_reference(asked.source, asked.source_namespace)
-    _check_columns(asked, await service.call(_columns, service.store, source), source)
+    source = dataset_reference(selection.source, selection.source_namespace)
+    _check_columns(selection, await service.call(_columns, service.store, source), source)
     about = {"what": [output.namespace, output.name], "source": str(source)}
-    return await _start_task(service, who, row_task.WHY_NOT, asked, about)
+    return await _start_task(service, who, row_task.WHY_NOT, selection, about)
 
 
 def _roots(service: Service) -> LookupRoots:
     return LookupRoots.of_server(service.settings.rows_location, service.settings.rows_roots)
 
 
-def _run_rows(store: Store, asked: TraceRequest) -> RunRows:
-    if asked.run is not None:
-        return run_rows.of_run(store, asked.run, asked.output or 0)
-    assert asked.dataset is not None
-    return run_rows.of_dataset(store, store.dataset(dataset_reference(asked.dataset, asked.namespace)), asked.output)
+def _run_rows(store: Store, selection: TraceRequest) -> RunRows:
+    if selection.run is not None:
+        return run_rows.of_run(store, selection.run, selection.output or 0)
+    assert selection.dataset is not None
+    return run_rows.of_dataset(
+        store, store.dataset(dataset_reference(selection.dataset, selection.namespace)), selection.output
+    )
 
 
 def _require_admin(who: Principal) -> None:
-    """Spark takes the whole machine for a while."""
+    """Only an admin may start Spark, which uses the whole machine for a while."""
     if Scope.ADMIN not in who.scopes:
         raise HttpProblem(403, "not_permitted", "No pair tables; replaying the query requires `admin`.")
 
 
-def _replayable(kept: RunRows) -> Dataset:
-    """The output, if its query can be run again: known before Spark is started for it."""
-    way = kept.on_spark()
-    if kept.output is None or not way.possible:
+def _replayable(rows: RunRows) -> Dataset:
+    """Return the output if its query can be replayed. This is checked before Spark is started."""
+    way = rows.on_spark()
+    if rows.output is None or not way.possible:
         raise HttpProblem(409, "rows_not_kept", way.reason or "")
-    return kept.output.dataset
+    return rows.output.dataset
 
 
 def _columns(store: Store, source: str | Dataset) -> tuple[Field, ...]:
-    """None that are known, where it is named by the end of its name."""
+    """Return the columns of a source; none if it is named by the end of its name."""
     try:
         return store.dataset(source).schema
     except QueryError:
         return ()
 
 
-def _check_columns(asked: RowSelection, columns: Sequence[Field], dataset: str | Dataset) -> None:
-    refuse_unknown_columns(asked.columns, [column.name for column in columns], str(dataset))
+def _check_columns(selection: RowSelection, columns: Sequence[Field], dataset: str | Dataset) -> None:
+    refuse_unknown_columns(selection.columns, [column.name for column in columns], str(dataset))
 
 
 async def _start_task(
-    service: Service, who: Principal, kind: str, asked: RowSelection, about: Mapping[str, Any]
+    service: Service, who: Principal, kind: str, selection: RowSelection, about: Mapping[str, Any]
 ) -> Response:
     settings = service.settings
     limits = TaskLimits(settings.row_task_seconds, settings.row_task_megabytes, settings.row_task_disk_megabytes)
-    meant = {
-        "where": asked.for_spark,
-        "columns": asked.columns,  # for the audit entry of those who read the result
-        "rows": asked.rows,
+    options = {
+        "where": selection.for_spark,
+        "columns": selection.columns,  # for the audit entry when the result is read
+        "rows": selection.rows,
         "master": settings.spark_master,
         "roots": [settings.rows_location, *settings.rows_roots] if settings.rows_roots else [],
         "limits": asdict(limits),
     }
     confined = Confinement(StoreChannelServer(service.store), limits)
-    return await start(service, who, kind, row_task, {**about, **meant}, confined=confined)
+    return await start(service, who, kind, row_task, {**about, **options}, confined=confined)

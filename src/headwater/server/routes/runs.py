@@ -1,4 +1,4 @@
-"""What ran, and what it left as evidence."""
+"""Routes of runs and their evidence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def runs(
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> Response:
-    """Runs, the newest first. `dataset` finds those that read or wrote it."""
+    """Runs, newest first. `dataset` selects those that read or wrote it."""
     pages = service.store_for(who).pages
     found = await service.call(
         pages.runs,
@@ -71,19 +71,19 @@ async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response
 
 @router.get("/runs/{run_a:name}/diff/{run_b:name}", responses=json_responses(schema_of(RunDiff), 200, 400, 404))
 async def diff(service: CurrentService, who: Reader, run_a: Segment, run_b: Segment) -> Response:
-    """What the second run did otherwise than the first."""
+    """How the second run differs from the first."""
     return await service.respond(service.store_for(who).diff, run_a, run_b)
 
 
 @router.get("/runs/{run_id:name}/ledger", responses=_FACET)
 async def ledger(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """What became of the rows that the run read, counted."""
+    """The ledger of the run: counts of what became of the rows that it read."""
     return await _facet(service, service.store_for(who), run_id, LEDGER, "ledger")
 
 
 @router.get("/runs/{run_id:name}/manifest", responses=_FACET)
 async def manifest(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """What the run read and wrote, in hashes."""
+    """The manifest of the run: hashes of its inputs and outputs."""
     return await _facet(service, service.store_for(who), run_id, MANIFEST, "manifest")
 
 
@@ -107,13 +107,13 @@ async def certificate(service: CurrentService, who: Reader, run_id: Segment) -> 
 
 @router.get("/runs/{run_id:name}/verified", responses=json_responses(schema_of(VerifiedRun), 200, 400, 404, 409))
 async def verified(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """The run's events and certificates recomputed: the answer is what holds, a problem what does not."""
+    """Verify the events and certificates of the run: the response says what holds, a problem what does not."""
     return await service.respond(service.store_for(who).verify_run, run_id)
 
 
 @router.get("/runs/{run_id:name}/bundle", responses=json_responses(BUNDLE, 200, 400, 404, 409))
 async def bundle(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """The evidence of the run as one file, which `headwater verify FILE` checks without this store."""
+    """The evidence of the run as one file, which `headwater verify FILE` verifies without this store."""
     content = await service.call(service.store_for(who).bundle, run_id)
     return Response(content, media_type="application/json", headers=_attachment_headers("run.bundle.json"))
 
@@ -122,7 +122,7 @@ async def bundle(service: CurrentService, who: Reader, run_id: Segment) -> Respo
     "/runs/{run_id:name}/report", response_class=Response, responses=file_responses(["text/html"], 400, 404)
 )  # fmt: skip
 async def report(service: CurrentService, who: Reader, run_id: Segment) -> Response:
-    """What is proven of the run as one page: intent, logic, proof."""
+    """The assurance report of the run as one HTML page: intent, logic, proof."""
     text = await service.call(_report, service.store_for(who), run_id)
     return Response(text, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
 

@@ -1,4 +1,4 @@
-"""Tasks: how far they are, what came of them, and calling them off. One sees one's own; an admin sees all."""
+"""Routes of tasks: progress, result and cancelling. A key sees its own tasks; an admin sees all."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ async def _visible_task(service: Service, who: Principal, number: str) -> Task:
 
 @router.get("/tasks", responses=json_responses(page_of(Task), 200))
 async def tasks(service: CurrentService, who: Reader) -> Response:
-    """The tasks there are, the newest first, without their results."""
+    """All tasks, newest first, without their results."""
     found = [replace(task, result=None) for task in await service.call(service.tasks.all) if may_see(task, who)]
     return JsonResponse({"items": found, "next": None})
 
 
 @router.get("/tasks/{task_id:name}", responses=json_responses(schema_of(Task), 200, 400, 404))
 async def task(service: CurrentService, who: Reader, task_id: Segment) -> Response:
-    """One task: its progress, and at its end its result or the problem it met."""
+    """One task: its progress, and when it has ended its result or its problem."""
     return await _task_response(service, who, await _visible_task(service, who, task_id))
 
 
 @router.delete("/tasks/{task_id:name}", responses=json_responses(schema_of(Task), 200, 400, 404))
 async def cancel(service: CurrentService, who: Reader, task_id: Segment) -> Response:
-    """Call a task off. One that has ended stays as it is."""
+    """Cancel a task. One that has ended does not change."""
     return await _task_response(
         service, who, await cancel_task(service, who, await _visible_task(service, who, task_id))
     )
 
 
 async def _task_response(service: Service, who: Principal, task: Task) -> Response:
-    """The task with its result; values of rows leave an audit entry, each time somebody reads them."""
+    """Return the task with its result; each reading of row values leaves an audit entry."""
     if task.result is not None and task.kind in ROW_TASKS:
-        asked = await service.call(service.tasks.asked, task.id)
-        await record_read(service, who, task.kind, task.result, asked.get("columns", ()), task=task.id)
+        task_input = await service.call(service.tasks.input, task.id)
+        await record_read(service, who, task.kind, task.result, task_input.get("columns", ()), task=task.id)
     return JsonResponse(task)

@@ -1,6 +1,6 @@
-"""Audit entries for values of rows that leave the server: who reads rows of which datasets, and by which columns.
+"""Audit entries for row values that leave the server: who read rows of which datasets, selected by which columns.
 
-The entry is on disk before the answer is sent: what cannot be recorded is not handed out. It holds no value.
+The entry is on disk before the response is sent, or the values are not sent. It contains no values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def record_read(
     *,
     task: str | None = None,
 ) -> None:
-    """``columns``: those of the condition that selects the rows. ``answer`` is a `TracedRows`, `ForwardRows` or
+    """Write the audit entry. ``columns`` are those that select the rows; ``answer`` is a `TracedRows`, `ForwardRows` or
     `WhyNotRows`."""
     entry = read_entry(kind, answer, columns, task)
     await service.threads.write(service.store.deeds.record, (who.actor, entry))
@@ -53,20 +53,20 @@ def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: st
 
 
 def _parts(answer: RowsDocument) -> Iterator[RowsDocument]:
-    """The answer and all below it, each of one dataset. A row's own values are not looked into."""
+    """Yield the answer and all nested answers, each of one dataset. Row values are not searched."""
     yield answer
     for source in answer.get("sources", ()):
         yield source
         if "from" in source:
             yield from _parts(source["from"])
     reached = answer.get("reached")
-    if isinstance(reached, list):  # of a `WhyNotRows` it is a truth value
+    if isinstance(reached, list):  # in a `WhyNotRows` it is a boolean
         for step in reached:
             yield from _parts(step)
 
 
 def _rows_of(part: RowsDocument) -> str | None:
-    """The dataset whose rows the part shows. Those of a `WhyNotRows` are of its source."""
+    """Return the dataset whose rows the part shows. In a `WhyNotRows` that is the source."""
     return part.get("source") or part["dataset"] if "rows" in part else None
 
 

@@ -1,5 +1,4 @@
-"""What questions about rows are answered with, as schemas: the result of a task has no class that they could be read
-off. The shapes are those of the command line's `--json`."""
+"""JSON schemas of row query answers, which no dataclass describes. The shapes are those of `--json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting a task, and calling one off: the answer says where to ask for it, the audit log who it was."""
+"""Starts and cancels tasks: the response says where to poll, and the audit log records who did it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def start(
     alone: bool = False,
     confined: Confinement | None = None,
 ) -> Response:
-    """A task that is ``confined`` never learns where the store is."""
+    """Start a task. A ``confined`` task does not get the URL of the store."""
     owner = who.key_id or who.name
     about = {} if confined is not None else {STORE_VARIABLE: service.store_url}
     started = await service.call(
@@ -42,14 +42,14 @@ async def start(
     )
     try:
         await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(STARTED, started)))
-    except StoreError:  # what cannot be written down is not done
+    except StoreError:  # without an audit entry the task must not run
         await service.call(service.tasks.cancel, started.id)
         raise
     return JsonResponse(started, 202, headers={"Location": f"{service.settings.root_path}/api/v1/tasks/{started.id}"})
 
 
 async def cancel_task(service: Service, who: Principal, task: Task) -> Task:
-    """One that has ended stays as it is, and nothing is written down."""
+    """Cancel a task. One that has ended does not change and gets no audit entry."""
     ended = await service.call(service.tasks.cancel, task.id)
     if task.state is TaskState.RUNNING and ended.state is TaskState.CANCELLED:
         await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(CANCELLED, ended)))

@@ -1,14 +1,14 @@
-"""Tasks: each a process and a folder. All workers of a server see the folder, so any of them can tell of any task.
+"""Tasks: each has a process and a folder. All workers of a server share the folder, so any can report any task.
 
 <workspace>/tasks/<id>/
-    asked.json       what it was started with
-    process          the number of its process
-    progress.json    by the process, again and again
-    result.json      by the process, at its end; or problem.json
-    errors           what the process writes to stderr
+    asked.json       the input it was started with
+    process          its process id
+    progress.json    written by the process repeatedly
+    result.json      written by the process at its end; or problem.json
+    errors           stderr of the process
     scratch/         where a confined task writes; removed at its end
-    cancelled        by whoever cancelled it
-    ended            by the worker that started it, once the process has gone
+    cancelled        written by the worker that cancelled it
+    ended            written by the worker that started it, after the process has exited
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from headwater.server.tasks.confinement import (
 )
 
 STORE_VARIABLE = "HEADWATER_STORE"
-"""The variable by which a task comes to know where the store is."""
+"""The variable that passes the URL of the store to a task."""
 _MAX_RUNNING = 2
-_POLL_SECONDS = 1.0  # seconds between two looks at whether a task is within its limits
+_POLL_SECONDS = 1.0  # seconds between two checks of the limits
 _MAX_FINISHED = 100
 _MAX_STDERR_BYTES = 4000
-"""Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
+"""Bytes at the end of a failed task's stderr that are logged: the error is the last thing there."""
 _log = logging.getLogger("headwater.server")
 _FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
 
@@ -69,23 +69,23 @@ class Tasks:
         confined: Confinement | None = None,
         **environment: str,
     ) -> Task:
-        """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
+        """Run ``module`` with the folder as its argument. Secrets are passed in the environment, not in the folder.
 
-        ``alone``: only if no other of the kind is running. ``confined``: a task that runs what others wrote gets
-        nothing of the server but the answers to its questions.
+        ``alone``: only if no other task of the kind is running. ``confined``: a task that runs untrusted code gets
+        nothing from the server but answers to its requests.
         """
         running = self.running()
         if len(running) >= _MAX_RUNNING:
             raise _busy(f"{_MAX_RUNNING} tasks are already running.")
         if alone and any(task.kind == kind for task in running):
             raise _busy(f"A {kind} task is already running.")
-        self._forget_old()
+        self._remove_old()
         number = str(uuid4())
         folder = self._folder / number
         folder.mkdir()
         head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(asked)}
         write_json(folder / "asked.json", head)
-        # Not to our own stderr: that is the log, in which every line is JSON.
+        # Not to the server's stderr: that is the log, where every line is JSON.
         with (folder / "errors").open("wb") as errors:
             if confined is None:
                 process = _start_process(module, folder, errors, env={**os.environ, **environment})
@@ -93,17 +93,17 @@ class Tasks:
                 process = confined.open(module, folder, errors)
         (folder / "process").write_text(str(process.pid))
         self._children[number] = process
-        awaited = (number, process, confined)
-        threading.Thread(target=self._await, args=awaited, name=f"task {number}", daemon=True).start()
+        arguments = (number, process, confined)
+        threading.Thread(target=self._await, args=arguments, name=f"task {number}", daemon=True).start()
         return self.task(number)
 
     def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confinement | None) -> None:
         folder = self._folder / number
         code = process.wait() if confined is None else confined.wait(folder, process)
-        with suppress(OSError):  # the folder goes with the server
+        with suppress(OSError):  # the folder is removed with the server
             if code != 0 and not (folder / "cancelled").exists():
-                said = _tail_of(folder / "errors")
-                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": said})
+                stderr = _tail_of(folder / "errors")
+                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": stderr})
             (folder / "ended").touch()
         self._children.pop(number, None)
 
@@ -112,7 +112,7 @@ class Tasks:
         head = read_json(folder / "asked.json") if _is_task_id(number) else None
         if head is None:
             raise HttpProblem(404, "unknown_task", "No such task.")
-        # In this order: a process writes its last word before it ends.
+        # In this order: a process writes its result before it exits.
         ended = (folder / "ended").exists()
         problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
         state = _state(folder, ended, problem is not None)
@@ -127,19 +127,19 @@ class Tasks:
             problem=(problem or _FAILED) if state is TaskState.FAILED else None,
         )
 
-    def asked(self, number: str) -> Mapping[str, Any]:
-        """What the task was started with."""
-        self.task(number)  # refuses a number that is none
-        asked: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
-        return asked
+    def input(self, number: str) -> Mapping[str, Any]:
+        """Return the input that the task was started with."""
+        self.task(number)  # refuses an unknown id
+        task_input: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
+        return task_input
 
     def all(self) -> list[Task]:
-        """The newest first."""
-        found = []
+        """Return all tasks, newest first."""
+        tasks = []
         for folder in self._folder.iterdir():
-            with suppress(HttpProblem):  # one may be going, or only just coming
-                found.append(self.task(folder.name))
-        return sorted(found, key=lambda task: task.started_at, reverse=True)
+            with suppress(HttpProblem):  # its folder may be incomplete, or just being removed
+                tasks.append(self.task(folder.name))
+        return sorted(tasks, key=lambda task: task.started_at, reverse=True)
 
     def running(self) -> list[Task]:
         return [task for task in self.all() if task.state is TaskState.RUNNING]
@@ -153,19 +153,19 @@ class Tasks:
         return self.task(number)
 
     def close(self) -> None:
-        """Those that this process started go with it."""
+        """Cancel the tasks that this process started."""
         for number in list(self._children):
             self.cancel(number)
 
-    def _forget_old(self) -> None:
-        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MAX_FINISHED:]
-        for task in over:
+    def _remove_old(self) -> None:
+        old = [task for task in self.all() if task.state is not TaskState.RUNNING][_MAX_FINISHED:]
+        for task in old:
             shutil.rmtree(self._folder / task.id, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """A task within limits, whose questions ``answers`` answers."""
+    """How a task is confined: its limits, and the server of its channel to the store."""
 
     answers: StoreChannelServer
     limits: TaskLimits
@@ -175,23 +175,24 @@ class Confinement:
         scratch.mkdir(mode=0o700)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         process = _start_process(module, folder, errors, env=environment(scratch), **pipes)
-        served = (process.stdout, process.stdin)
-        threading.Thread(target=self.answers.serve, args=served, name=f"task {folder.name} asks", daemon=True).start()
+        pipes_of_task = (process.stdout, process.stdin)
+        name = f"task {folder.name} channel"
+        threading.Thread(target=self.answers.serve, args=pipes_of_task, name=name, daemon=True).start()
         return process
 
     def wait(self, folder: Path, process: subprocess.Popen[bytes]) -> int:
-        overrun = LimitCheck(folder, self.limits)
+        limit_check = LimitCheck(folder, self.limits)
         while True:
             try:
                 code = process.wait(_POLL_SECONDS)
                 break
             except subprocess.TimeoutExpired:
-                reason = overrun.reason()
+                reason = limit_check.violation()
                 if reason is not None:
-                    with suppress(OSError):  # the folder goes with the server
+                    with suppress(OSError):  # the folder is removed with the server
                         write_json(folder / "problem.json", {"code": "task_limit", "detail": reason})
                     _kill_group(process.pid)
-        _kill_group(process.pid)  # what it has left behind in its group
+        _kill_group(process.pid)  # processes that it left behind in its group
         remove_scratch(folder)
         return code
 
@@ -231,7 +232,7 @@ def _tail_of(file: Path) -> str:
 
 
 def _is_task_id(text: str) -> bool:
-    """Before it becomes part of a path."""
+    """Whether the text is a task id; checked before it becomes part of a path."""
     try:
         return str(UUID(text)) == text
     except ValueError:
@@ -243,8 +244,8 @@ def _kill_group(process: int) -> None:
         os.killpg(process, signal.SIGKILL)
 
 
-def _busy(why: str) -> HttpProblem:
-    return HttpProblem(429, "tasks_busy", f"{why} Retry later.", {"Retry-After": "10"})
+def _busy(reason: str) -> HttpProblem:
+    return HttpProblem(429, "tasks_busy", f"{reason} Retry later.", {"Retry-After": "10"})
 
 
 # -- for the processes ------------------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ def write_problem(folder: Path, error: HeadwaterError) -> None:
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Whole or not at all, whoever reads meanwhile."""
+    """Write atomically, so that a concurrent reader sees the old or the new file."""
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps(value))
     unfinished.replace(file)
