@@ -43,7 +43,7 @@ def main(folder: Path) -> None:
     except QueryError as error:
         found["unknown"] = [type(error).__name__, str(error)]
     try:
-        history._ask(ask="delete", everything=True)
+        history._request(ask="delete", everything=True)
     except QueryError as error:
         found["refused"] = str(error)
     try:
