@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.assurance.anchors import Anchor, Folder, GitRepository, ObjectStore, open_anchor
+from headwater.assurance.anchors import Anchor, FolderAnchor, GitAnchor, ObjectStoreAnchor, open_anchor
 from headwater.errors import AnchorUnusable
 from headwater.proof.keys import SigningKey
 from headwater.proof.notes import Checkpoint, Note
@@ -51,7 +51,7 @@ def anchor(place: str) -> Anchor:
 
 def test_each_address_has_its_kind(tmp_path: Path) -> None:
     kinds = [type(open_anchor(make(tmp_path))) for make in PLACES.values()]
-    assert kinds == [Folder, ObjectStore, GitRepository, GitRepository]
+    assert kinds == [FolderAnchor, ObjectStoreAnchor, GitAnchor, GitAnchor]
 
 
 def test_what_was_kept_is_there(anchor: Anchor, place: str) -> None:
@@ -93,7 +93,7 @@ def test_a_folder_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.link", refuse)
-    anchor = Folder(str(tmp_path))
+    anchor = FolderAnchor(str(tmp_path))
     anchor.keep(note(3))
     assert [one for _, one in anchor.checkpoints()] == [note(3)]
     with pytest.raises(AnchorUnusable):
@@ -103,7 +103,7 @@ def test_a_folder_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_other_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    Folder(str(tmp_path)).keep(note(3))
+    FolderAnchor(str(tmp_path)).keep(note(3))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["000000000000003.checkpoint", "notes.txt"]
 
 

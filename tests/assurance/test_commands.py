@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headwater.proof.keys import KeyRing
-from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_consistency, verify_inclusion
 from headwater.proof.notes import Note, Verifier
 from headwater.store.store import Store
 from tests.assurance.stores import ended, tamper
@@ -59,7 +59,7 @@ def test_a_proof_that_anybody_can_check(run: Run, url: str) -> None:
     proof = run("prove", "2", "--store", url, "--json").json
     path = [bytes.fromhex(one) for one in proof["path"]]
     leaf = leaf_hash(bytes.fromhex(proof["entry_hash"]))
-    assert included(leaf, 1, proof["size"], path, bytes.fromhex(proof["root"]))
+    assert verify_inclusion(leaf, 1, proof["size"], path, bytes.fromhex(proof["root"]))
     assert run("prove", "2", "--size", "2", "--store", url, "--json").json["size"] == 2
     assert run("prove", "9", "--store", url).err == "Error: Entry 9 is not in the log of 3 entries.\n"
     assert "Path" in run("prove", "2", "--store", url).out
@@ -98,8 +98,8 @@ def test_that_the_log_only_grew(run: Run, url: str) -> None:
     assert (proof["old"], proof["new"], proof["old_root"]) == (5, 305, before["root"])
     path = [bytes.fromhex(one) for one in proof["path"]]
     old, new = bytes.fromhex(proof["old_root"]), bytes.fromhex(proof["new_root"])
-    assert consistent(proof["old"], proof["new"], path, old, new)
-    assert not consistent(proof["old"], proof["new"], path, new, new)
+    assert verify_consistency(proof["old"], proof["new"], path, old, new)
+    assert not verify_consistency(proof["old"], proof["new"], path, new, new)
     assert run("prove", "--from", "3", "--size", "5", "--store", url, "--json").json["new_root"] == before["root"]
     assert "from entries  5" in run("prove", "--from", "5", "--store", url).out
 

@@ -183,11 +183,11 @@ def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> Non
     ],
 )
 def test_a_pipeline_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str) -> None:
-    from headwater.cli.failures import Mistake
-    from headwater.cli.replay import load
+    from headwater.cli.failures import CliError
+    from headwater.cli.replay import load_pipeline
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "some.py").write_text("import headwater as hw\nnumber = 1\nknown = hw.Pipeline('known')\n")
-    with pytest.raises(Mistake, match=re.escape(said)):
-        load(where)
+    with pytest.raises(CliError, match=re.escape(said)):
+        load_pipeline(where)

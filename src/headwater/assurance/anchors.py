@@ -25,8 +25,8 @@ _GIT = "git:"
 
 def open_anchor(where: str) -> Anchor:
     if where.startswith(_GIT):
-        return GitRepository(where)
-    return ObjectStore(where) if "://" in where else Folder(where)
+        return GitAnchor(where)
+    return ObjectStoreAnchor(where) if "://" in where else FolderAnchor(where)
 
 
 class Anchor(ABC):
@@ -78,7 +78,7 @@ class Anchor(ABC):
         """Whole or not at all; there is none of that name."""
 
 
-class Folder(Anchor):
+class FolderAnchor(Anchor):
     def _names(self) -> list[str]:
         try:
             return [name for name in os.listdir(self.where) if name.endswith(_SUFFIX)]
@@ -118,7 +118,7 @@ class Folder(Anchor):
                 opened.write(note.encode())
 
 
-class ObjectStore(Anchor):
+class ObjectStoreAnchor(Anchor):
     """No object store of pyarrow's can refuse to write over what is there: the bucket has to, by versions or a lock."""
 
     def __init__(self, where: str) -> None:
@@ -159,7 +159,7 @@ class ObjectStore(Anchor):
             raise self._unusable(error) from None
 
 
-class GitRepository(Anchor):
+class GitAnchor(Anchor):
     """A commit for each checkpoint. No work tree is touched; to push the branch is left to whoever has the right to."""
 
     def _names(self) -> list[str]:

@@ -12,9 +12,9 @@ from headwater.formats.openlineage.run_handoff import handed_on, same_state
 from headwater.model.bundles import HandedOn, VerifiedBundle
 from headwater.model.certificates import Certificate
 from headwater.model.names import Job
-from headwater.proof.bundle import Bundle, KeyEntry, Proven
+from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry
 from headwater.proof.history import KeyHistory, origin_of
-from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_consistency, verify_inclusion
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import ISSUED
@@ -32,18 +32,18 @@ def verify_bundle(
     Without it the key in the file vouches for itself alone. ``anchored``: checkpoints of a second place, which must
     have this one.
     """
-    bundle = Bundle.read(content)
-    log = _Log(bundle)
+    bundle = EvidenceBundle.read(content)
+    log = _BundleLog(bundle)
     log.is_signed(key)
     if anchored is not None:
         log.is_among(anchored)
-    return _Run(bundle, log).verified(trusted=key is not None, anchored=None if anchored is None else True)
+    return _BundleRun(bundle, log).verified(trusted=key is not None, anchored=None if anchored is None else True)
 
 
-class _Log:
+class _BundleLog:
     """The log, as far as the checkpoint and what leads to it tell of it."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: EvidenceBundle) -> None:
         self._bundle = bundle
         try:
             self._note = Note.parse(bundle.checkpoint)
@@ -51,12 +51,12 @@ class _Log:
         except NoteInvalid as invalid:
             raise EvidenceBroken("The checkpoint", str(invalid)) from None
         size, root = self.state.size, self.state.root
-        if not included(leaf_hash(bundle.first), 0, size, bundle.first_path, root):
+        if not verify_inclusion(leaf_hash(bundle.first), 0, size, bundle.first_path, root):
             raise EvidenceBroken("The log's first entry", "it is not among those that were signed")
         if self.state.origin != origin_of(bundle.first):
             raise EvidenceBroken("The checkpoint", "it is signed under a name that is not this log's")
 
-    def has(self, *entries: Proven) -> None:
+    def has(self, *entries: ProvenEntry) -> None:
         """Whether each is in the log, and after the one before it: there is only one way to write them down."""
         last = 0
         for each in entries:
@@ -81,7 +81,7 @@ class _Log:
     def _follow(self, history: KeyHistory, told: KeyEntry) -> None:
         self.has(told.proven)
         entry, before = told.proven.entry, told.proven.seq - 1
-        if not consistent(before, self.state.size, told.consistency, told.root, self.state.root):
+        if not verify_consistency(before, self.state.size, told.consistency, told.root, self.state.root):
             raise EvidenceBroken(f"Entry {told.proven.seq}", "the log that was signed does not go on from its state")
         history.follow(told.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: told.root)
 
@@ -98,10 +98,10 @@ class _Log:
         raise EvidenceBroken("The checkpoint", f"the second place has none of {self.state.size} entries")
 
 
-class _Run:
+class _BundleRun:
     """What the bundle has about the run, each thing against the log."""
 
-    def __init__(self, bundle: Bundle, log: _Log) -> None:
+    def __init__(self, bundle: EvidenceBundle, log: _BundleLog) -> None:
         self._bundle = bundle
         self._log = log
         self._events: dict[str, Event] = {}
@@ -148,7 +148,7 @@ class _Run:
         if not self._events:
             raise EvidenceBroken("The file", f"it has no event of run {self._bundle.run_id}")
 
-    def _match(self, proven: Proven, body: bytes | None) -> None:
+    def _match(self, proven: ProvenEntry, body: bytes | None) -> None:
         what = f"Event {len(self._events) + 1} (entry {proven.seq})"
         if body is None:
             raise EvidenceBroken(what, "it is missing")
@@ -218,11 +218,11 @@ def _digest(event: Event) -> str:
     return f"sha256:{event.digest.hex()}"
 
 
-def _document_hash(certificate: Proven) -> str:
+def _document_hash(certificate: ProvenEntry) -> str:
     return sha256(certificate.entry["details"].encode()).hexdigest()
 
 
-def _follows(document: Mapping[str, Any], before: Proven | None) -> bool:
+def _follows(document: Mapping[str, Any], before: ProvenEntry | None) -> bool:
     """Whether a certificate is the next one after that in the entry ``before``, or the first of its namespace."""
     if document["previousCertificateHash"] is None:
         return bool(document["number"] == 0)

@@ -55,11 +55,11 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """Create an access key. It is shown only once."""
-    from headwater.cli.render.access import key_added
+    from headwater.cli.render.access import key_created_text
 
     with open_store(store, create=True) as lineage:
         made = lineage.access.add(name, scopes=scope or ["read"], namespaces=namespace or ["*"], expires_at=expires)
-    show(made, as_json, key_added)
+    show(made, as_json, key_created_text)
 
 
 @access.command("list")
@@ -79,14 +79,14 @@ def revoke(
     as_json: JsonOption = False,
 ) -> None:
     """Revoke an access key and its sessions. This cannot be undone."""
-    from headwater.cli.render.access import key_revoked
+    from headwater.cli.render.access import key_revoked_text
     from headwater.store.access.keys import can_manage_keys
 
     with open_store(store) as lineage:
         could = any(map(can_manage_keys, lineage.access.keys()))
         revoked = lineage.access.revoke(key)
         can = any(map(can_manage_keys, lineage.access.keys()))
-    show(revoked, as_json, key_revoked)
+    show(revoked, as_json, key_revoked_text)
     if could and not can:
         typer.echo(
             "Warning: no remaining key can manage keys over HTTP. "

@@ -42,14 +42,14 @@ from headwater.cli.verify import verify
 from headwater.cli.why_not import why_not
 
 # What follows the script is the script's, whatever it looks like.
-_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+_CONTEXT_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 START, LINEAGE, RUNS, PROOF = "Getting started", "Dataset lineage", "Runs", "Audit and administration"
 ROWS = "Row lineage"
 FILES = "Import and export"
 RECORDS = "Record ledger"
 
 
-class _Grouped(TyperGroup):
+class GroupedCommands(TyperGroup):
     """The commands under the headings of their groups, as plain text."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -60,7 +60,7 @@ class _Grouped(TyperGroup):
 
 app = typer.Typer(
     name="headwater",
-    cls=_Grouped,
+    cls=GroupedCommands,
     help="Data lineage for PySpark: where tables, columns and rows come from, and what depends on them.",
     epilog="Every command takes --store URL (or HEADWATER_STORE) and --json.",
     add_completion=False,
@@ -101,7 +101,7 @@ for group, commands in (
 ):
     for command in commands:
         name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a word of Python's own
-        app.command(name, rich_help_panel=group, context_settings=_SETTINGS.get(name))(command)
+        app.command(name, rich_help_panel=group, context_settings=_CONTEXT_SETTINGS.get(name))(command)
 app.add_typer(provenance, name="provenance", rich_help_panel=PROOF)
 app.add_typer(access, name="access", rich_help_panel=PROOF)
 app.add_typer(keys, name="keys", rich_help_panel=PROOF)

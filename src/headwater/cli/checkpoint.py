@@ -28,7 +28,7 @@ def checkpoint(
 ) -> None:
     """Sign the current state of the log, and optionally publish the signed checkpoint to an anchor."""
     from headwater.assurance.anchors import open_anchor
-    from headwater.cli.render.log import checkpoint_made
+    from headwater.cli.render.log import checkpoint_text
 
     places = [open_anchor(where) for where in anchor or ()]
     with open_store(store) as lineage:
@@ -36,4 +36,4 @@ def checkpoint(
         signed = lineage.checkpoint(key=key_ring(key_file), anchored=newest)
     for place in places:
         place.keep(signed.note)
-    show(signed, as_json, checkpoint_made)
+    show(signed, as_json, checkpoint_text)

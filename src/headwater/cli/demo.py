@@ -26,21 +26,21 @@ def demo(
     from rich.text import Text
 
     from headwater.cli.render.layout import Indented
-    from headwater.cli.story import more_commands, questions
-    from headwater.cli.text import counted, printable
+    from headwater.cli.story import demo_queries, more_commands
+    from headwater.cli.text import count_of, printable
     from headwater.examples import orders_events
     from headwater.model.plain import plain
 
     url = store if store is not None else _fresh_store()
     with open_store(url, create=True) as lineage:
         receipts = lineage.ingest_many(orders_events())
-        told = [(question, question.ask(lineage)) for question in questions(lineage)]
+        told = [(question, question.ask(lineage)) for question in demo_queries(lineage)]
     more = more_commands(url)
     if as_json:
         answers = {question.key: plain(answer) for question, answer in told}
         print_json({"store": url, "events": len(receipts), "answers": answers, "try": more})
         return
-    print_text(Text(f"{counted(len(receipts), 'event')} of a small shop's pipeline are now in {printable(url)}."))
+    print_text(Text(f"{count_of(len(receipts), 'event')} of a small shop's pipeline are now in {printable(url)}."))
     for question, answer in told:
         command = Text(f"$ {question.command(url)}", style="dim")
         print_text(Text(f"\n{question.heading}", style="bold green"), command, Text(), whole_lines=True)
@@ -52,12 +52,12 @@ def _fresh_store() -> str:
     """The address of a demo store that does not exist yet; an earlier one, and nothing else, is removed."""
     from pathlib import Path
 
-    from headwater.cli.failures import Mistake
+    from headwater.cli.failures import CliError
 
     for suffix in ("", "-wal", "-shm"):
         file = Path(DEMO_FOLDER) / (DEMO_FILE + suffix)
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
-            raise Mistake(f"Cannot remove the earlier demo store {file}: {error.strerror}.") from None
+            raise CliError(f"Cannot remove the earlier demo store {file}: {error.strerror}.") from None
     return f"sqlite:///{DEMO_FOLDER}/{DEMO_FILE}"

@@ -21,13 +21,13 @@ def doctor(
 ) -> None:
     """Check this installation and say how to fix it. Exit 1 if a check fails."""
     from headwater.capturing import DEFAULT_SPOOL
-    from headwater.cli.render.doctor import examined
+    from headwater.cli.render.doctor import findings_table
     from headwater.doctor.checks import examine
-    from headwater.doctor.findings import Asked, Sign
+    from headwater.doctor.findings import DoctorOptions, Status
 
     spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
-    found = examine(Asked(store, spool, spark))
-    sound = all(finding.sign is not Sign.FAILED for finding in found)
-    show({"ok": sound, "checks": found}, as_json, lambda _: examined(found))
+    found = examine(DoctorOptions(store, spool, spark))
+    sound = all(finding.sign is not Status.FAILED for finding in found)
+    show({"ok": sound, "checks": found}, as_json, lambda _: findings_table(found))
     if not sound:
         raise typer.Exit(1)

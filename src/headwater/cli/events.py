@@ -16,7 +16,7 @@ from io import BytesIO
 from itertools import chain
 from typing import IO, Any
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.text import printable
 
 STDIN = "-"
@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EventSource:
     """One event as it stands in a file."""
 
     file: str
@@ -38,7 +38,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableFile:
     """A file that holds no events."""
 
     file: str
@@ -53,12 +53,12 @@ def check_files(files: Iterable[str]) -> None:
         try:
             mode = os.stat(file).st_mode
             if stat.S_ISDIR(mode):
-                raise Mistake(f"{file} is a folder, not a file of events.")
+                raise CliError(f"{file} is a folder, not a file of events.")
             if stat.S_ISREG(mode):  # opening and closing a pipe would break it
                 with open(file, "rb"):
                     pass
         except (OSError, ValueError) as error:
-            raise Mistake(f"Cannot read {file}: {_why(error)}.") from None
+            raise CliError(f"Cannot read {file}: {_reason(error)}.") from None
 
 
 def total_size(files: Iterable[str]) -> int | None:
@@ -72,20 +72,20 @@ def total_size(files: Iterable[str]) -> int | None:
     return total
 
 
-def read_files(files: Iterable[str]) -> Iterator[Found | Unreadable]:
+def read_files(files: Iterable[str]) -> Iterator[EventSource | UnreadableFile]:
     for file in files:
         try:
-            with _opened(file) as stream:
+            with _open(file) as stream:
                 yield from _read(file, stream)
         except OSError as error:
-            yield Unreadable(file, f"cannot be read: {_why(error)}")
+            yield UnreadableFile(file, f"cannot be read: {_reason(error)}")
 
 
-def _opened(file: str) -> Any:
+def _open(file: str) -> Any:
     return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
 
 
-def _read(file: str, stream: IO[bytes]) -> Iterator[Found | Unreadable]:
+def _read(file: str, stream: IO[bytes]) -> Iterator[EventSource | UnreadableFile]:
     blank: list[bytes] = []
     for line in stream:
         blank.append(line)
@@ -100,7 +100,7 @@ def _read(file: str, stream: IO[bytes]) -> Iterator[Found | Unreadable]:
     yield from _document(file, b"".join(blank) + stream.read())
 
 
-def _document(file: str, text: bytes) -> Iterator[Found | Unreadable]:
+def _document(file: str, text: bytes) -> Iterator[EventSource | UnreadableFile]:
     try:
         document = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -108,26 +108,26 @@ def _document(file: str, text: bytes) -> Iterator[Found | Unreadable]:
         if any(_is_object(line) for line in BytesIO(text)):
             yield from _lines(file, BytesIO(text))
         else:
-            yield Unreadable(file, _not_json(error))
+            yield UnreadableFile(file, _json_error(error))
         return
     if isinstance(document, list):
         share = len(text) // max(len(document), 1)
         for index, event in enumerate(document):
             # What is no object is handed on as text, for the store to refuse in its own words.
             raw = event if isinstance(event, dict) else json.dumps(event).encode()
-            yield Found(file, index, None, raw, share)
+            yield EventSource(file, index, None, raw, share)
     elif isinstance(document, dict):
-        yield Found(file, 0, None, text, len(text))
+        yield EventSource(file, 0, None, text, len(text))
     else:
-        yield Unreadable(file, "holds neither an event nor a list of events")
+        yield UnreadableFile(file, "holds neither an event nor a list of events")
 
 
-def _lines(file: str, lines: Iterable[bytes]) -> Iterator[Found]:
+def _lines(file: str, lines: Iterable[bytes]) -> Iterator[EventSource]:
     index = 0
     for number, line in enumerate(lines, 1):
         raw = line.strip() if number > 1 else line.removeprefix(_BOM).strip()
         if raw:
-            yield Found(file, index, number, raw, len(line))
+            yield EventSource(file, index, number, raw, len(line))
             index += 1
 
 
@@ -140,7 +140,7 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _not_json(error: Exception) -> str:
+def _json_error(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"is not UTF-8 ({error.reason} at byte {error.start})"
     if isinstance(error, RecursionError):
@@ -148,6 +148,6 @@ def _not_json(error: Exception) -> str:
     return f"is not JSON ({error})"
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     reason = error.strerror if isinstance(error, OSError) else None
     return printable(reason or str(error))

@@ -47,10 +47,10 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Export lineage to a file, for other tools or for `headwater import`."""
-    from headwater.cli.render.exchange import exported
+    from headwater.cli.render.exchange import export_text
 
     with open_store(store) as lineage:
         done = lineage.export(
             out, format=format, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
-    show(done, as_json, exported)
+    show(done, as_json, export_text)

@@ -19,7 +19,7 @@ from headwater.errors import HeadwaterError
 DEBUG_VARIABLE = "HEADWATER_DEBUG"
 
 
-class Mistake(Exception):
+class CliError(Exception):
     """A mistake of the person at the keyboard, or of the machine, that the command itself found."""
 
 
@@ -30,7 +30,7 @@ def run_app(app: typer.Typer, arguments: list[str] | None = None) -> int:
         code = _run(app, arguments)
     except BrokenPipeError:  # whoever read us, `head` for one, has seen enough
         code = 1
-    if not _flushed(quiet=code != 0):
+    if not _flush(quiet=code != 0):
         code = code or 1
         # Python flushes once more on its way out, and would complain.
         with contextlib.suppress(OSError, ValueError):
@@ -59,25 +59,25 @@ def _run(app: typer.Typer, arguments: list[str] | None) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
-        usage = _usage(error)
+        usage = _usage_message(error)
         if usage is not None:
-            say(usage)
+            print_error(usage)
             return 2
         if debug:
             raise
-        say(_line(error))
+        print_error(_message(error))
         return 1
     return result if isinstance(result, int) else 0
 
 
-def say(message: str) -> None:
+def print_error(message: str) -> None:
     """`Error: …` on stderr, in one line whatever the message holds."""
     style: dict[str, Any] = {} if os.environ.get("NO_COLOR") else {"fg": "red", "bold": True}
     typer.secho("Error:", err=True, nl=False, **style)
     typer.echo(f" {printable(message)}", err=True)
 
 
-def _usage(error: Exception) -> str | None:
+def _usage_message(error: Exception) -> str | None:
     # Typer's usage errors have changed their base class and their module between versions; the method has stayed.
     format_message = getattr(error, "format_message", None)
     if format_message is None:
@@ -88,8 +88,8 @@ def _usage(error: Exception) -> str | None:
     return text + ("" if text.endswith((".", "?")) else ".") + hint
 
 
-def _line(error: Exception) -> str:
-    if isinstance(error, HeadwaterError | Mistake):
+def _message(error: Exception) -> str:
+    if isinstance(error, HeadwaterError | CliError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename is not None else f"{error.strerror}."
@@ -98,7 +98,7 @@ def _line(error: Exception) -> str:
     return f"Internal error ({what}). {DEBUG_VARIABLE}=1 shows the traceback."
 
 
-def _flushed(quiet: bool) -> bool:
+def _flush(quiet: bool) -> bool:
     """Whether all that was printed has arrived; if not, that is said, unless something was said already."""
     try:
         sys.stdout.flush()
@@ -106,6 +106,6 @@ def _flushed(quiet: bool) -> bool:
         return False
     except (OSError, ValueError) as error:
         if not quiet:
-            say(_line(error))
+            print_error(_message(error))
         return False
     return True

@@ -17,8 +17,8 @@ ExchangeFile = Annotated[
 
 def import_(path: ExchangeFile, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Import a lineage file with its ids. Nothing is imported if a rule is broken."""
-    from headwater.cli.render.exchange import imported
+    from headwater.cli.render.exchange import import_text
 
     with open_store(store, create=True) as lineage:
         done = lineage.import_(path)
-    show(done, as_json, imported)
+    show(done, as_json, import_text)

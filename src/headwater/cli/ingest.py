@@ -26,17 +26,17 @@ def ingest(
 ) -> None:
     """Ingest OpenLineage events. An event that is already stored is skipped, so a file can be ingested again."""
     from headwater.cli.events import check_files, read_files, total_size
-    from headwater.cli.failures import say
-    from headwater.cli.intake import Intake
-    from headwater.cli.render.intake import IntakeReport
-    from headwater.cli.text import counted
+    from headwater.cli.failures import print_error
+    from headwater.cli.intake import FileIngest
+    from headwater.cli.render.intake import PrintedReport
+    from headwater.cli.text import count_of
 
     check_files(files)
-    with open_store(store, create=True) as lineage, IntakeReport(total_size(files), verbose, as_json) as report:
-        intake = Intake(lineage, report, strict=strict)
+    with open_store(store, create=True) as lineage, PrintedReport(total_size(files), verbose, as_json) as report:
+        intake = FileIngest(lineage, report, strict=strict)
         intake.take(read_files(files))
     report.summary(intake.counts)
     if intake.counts.refused:
         if as_json:  # a person was told of each
-            say(f"{counted(intake.counts.refused, 'event or file was', 'events or files were')} refused.")
+            print_error(f"{count_of(intake.counts.refused, 'event or file was', 'events or files were')} refused.")
         raise typer.Exit(1)

@@ -6,77 +6,77 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from headwater.cli.events import Found, Unreadable
+from headwater.cli.events import EventSource, UnreadableFile
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.event import read_event
 from headwater.model.answers import Receipt
 from headwater.model.runs import Problem
 from headwater.store.store import Store
 
-_MOST_EVENTS = 200
-_MOST_BYTES = 8_000_000
+_MAX_BATCH_EVENTS = 200
+_MAX_BATCH_BYTES = 8_000_000
 """A batch is held in memory, and events of many megabytes exist."""
 
 
 @dataclass
-class Counts:
+class IngestCounts:
     taken: int = 0
     duplicates: int = 0
     flagged: int = 0
     refused: int = 0
 
 
-class Report(Protocol):
+class IngestReport(Protocol):
     """Told of everything as it happens, so that nothing has to be kept."""
 
     def progress(self, size: int) -> None: ...
-    def flagged(self, event: Found, problems: Iterable[Problem]) -> None: ...
-    def refused(self, event: Found | Unreadable, path: str, reason: str) -> None: ...
+    def flagged(self, event: EventSource, problems: Iterable[Problem]) -> None: ...
+    def refused(self, event: EventSource | UnreadableFile, path: str, reason: str) -> None: ...
 
 
-class Intake:
-    def __init__(self, store: Store, report: Report, *, strict: bool) -> None:
-        self.counts = Counts()
+class FileIngest:
+    def __init__(self, store: Store, report: IngestReport, *, strict: bool) -> None:
+        self.counts = IngestCounts()
         self._store = store
         self._report = report
         self._strict = strict
 
-    def take(self, found: Iterable[Found | Unreadable]) -> None:
+    def take(self, found: Iterable[EventSource | UnreadableFile]) -> None:
         try:
             self._take_all(found)
-        except _Stopped:
+        except _StrictStop:
             return
 
-    def _take_all(self, found: Iterable[Found | Unreadable]) -> None:
-        batch: list[Found] = []
+    def _take_all(self, found: Iterable[EventSource | UnreadableFile]) -> None:
+        batch: list[EventSource] = []
         size = 0
         for item in found:
-            if isinstance(item, Unreadable):
+            if isinstance(item, UnreadableFile):
                 self._take_batch(batch)
                 batch, size = [], 0
                 self._refuse(item, "$", item.reason)
                 continue
             batch.append(item)
             size += item.size
-            if len(batch) >= _MOST_EVENTS or size >= _MOST_BYTES:
+            if len(batch) >= _MAX_BATCH_EVENTS or size >= _MAX_BATCH_BYTES:
                 self._take_batch(batch)
                 batch, size = [], 0
         self._take_batch(batch)
 
-    def _take_batch(self, batch: list[Found]) -> None:
+    def _take_batch(self, batch: list[EventSource]) -> None:
         try:
             self._take_together(batch)
         except EventRefused:  # then none of them was taken
             self._take_together(self._acceptable(batch))
 
-    def _take_together(self, batch: list[Found]) -> None:
+    def _take_together(self, batch: list[EventSource]) -> None:
         receipts = self._store.ingest_many(event.raw for event in batch)
         for event, receipt in zip(batch, receipts, strict=True):
             self._count(event, receipt)
 
-    def _acceptable(self, batch: list[Found]) -> list[Found]:
+    def _acceptable(self, batch: list[EventSource]) -> list[EventSource]:
         """The events that will not be refused; the others are reported one by one."""
-        acceptable: list[Found] = []
+        acceptable: list[EventSource] = []
         for event in batch:
             try:
                 read_event(event.raw)
@@ -88,7 +88,7 @@ class Intake:
                 acceptable.append(event)
         return acceptable
 
-    def _count(self, event: Found, receipt: Receipt) -> None:
+    def _count(self, event: EventSource, receipt: Receipt) -> None:
         if receipt.duplicate:
             self.counts.duplicates += 1
         else:
@@ -98,14 +98,14 @@ class Intake:
             self._report.flagged(event, receipt.problems)
         self._report.progress(event.size)
 
-    def _refuse(self, event: Found | Unreadable, path: str, reason: str) -> None:
+    def _refuse(self, event: EventSource | UnreadableFile, path: str, reason: str) -> None:
         self.counts.refused += 1
         self._report.refused(event, path, reason)
-        if isinstance(event, Found):
+        if isinstance(event, EventSource):
             self._report.progress(event.size)
         if self._strict:
-            raise _Stopped
+            raise _StrictStop
 
 
-class _Stopped(Exception):
+class _StrictStop(Exception):
     """Strict, and something was refused."""

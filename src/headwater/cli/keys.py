@@ -47,11 +47,11 @@ def _group() -> None:
 @keys.command()
 def new(key_file: KeyFileOption = None, as_json: JsonOption = False) -> None:
     """Create a signing key in a file that only you can read. An existing file is kept."""
-    from headwater.cli.render.log import key_made
+    from headwater.cli.render.log import key_created_text
     from headwater.proof.keys import KeyRing, default_key_file
 
     ring = KeyRing.create(key_file or default_key_file())
-    show({"file": str(ring.file), "public": public_text(ring.newest)}, as_json, key_made)
+    show({"file": str(ring.file), "public": public_text(ring.newest)}, as_json, key_created_text)
 
 
 @keys.command("show")
@@ -73,11 +73,11 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
 @keys.command()
 def rotate(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Replace the signing key. The old and the new key both sign the log entry that says so."""
-    from headwater.cli.render.log import key_rotated
+    from headwater.cli.render.log import key_rotated_text
 
     with open_store(store) as lineage:
         key = lineage.rotate_key(key=key_ring(key_file))
-    show({"key": key}, as_json, key_rotated)
+    show({"key": key}, as_json, key_rotated_text)
 
 
 @keys.command()
@@ -91,13 +91,13 @@ def trust(
     as_json: JsonOption = False,
 ) -> None:
     """Trust a capture key. Traces may then deserialize and run the plans that it signed."""
-    from headwater.cli.render.log import key_trusted
+    from headwater.cli.render.log import key_trusted_text
     from headwater.proof.keys import read_public_key
 
     public = read_public_key(key)
     with open_store(store) as lineage:
         trusted = lineage.capture_keys.trust(public, name=name)
-    show(trusted, as_json, key_trusted)
+    show(trusted, as_json, key_trusted_text)
 
 
 @keys.command()
@@ -107,11 +107,11 @@ def untrust(
     as_json: JsonOption = False,
 ) -> None:
     """Stop trusting a capture key. Capturing does not make it trusted again."""
-    from headwater.cli.render.log import key_untrusted
+    from headwater.cli.render.log import key_untrusted_text
 
     with open_store(store) as lineage:
         untrusted = lineage.capture_keys.untrust(key)
-    show(untrusted, as_json, key_untrusted)
+    show(untrusted, as_json, key_untrusted_text)
 
 
 @keys.command("list")

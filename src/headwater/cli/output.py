@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_NO_WRAPPING = 1_000_000
+_PIPE_WIDTH = 1_000_000
 """The width of whatever is not a terminal: a pipe or a file gets every name in one piece."""
 
 
@@ -58,5 +58,5 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _NO_WRAPPING
+    width = None if stream.isatty() else _PIPE_WIDTH
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, show
 
@@ -42,7 +42,7 @@ def prove(
     from headwater.cli.render.log import consistency_proof, inclusion_proof
 
     if (seq is None) == (since is None):
-        raise Mistake("Give SEQ, the entry to prove, or --from N, the earlier size of the log.")
+        raise CliError("Give SEQ, the entry to prove, or --from N, the earlier size of the log.")
     with open_store(store) as lineage:
         if seq is not None:
             show(lineage.inclusion(seq, size), as_json, inclusion_proof)

@@ -101,7 +101,7 @@ def state(
     as_json: JsonOption = False,
 ) -> None:
     """Record an action that no run reports: who created, modified, accessed or deleted a dataset, and why."""
-    from headwater.cli.render.provenance import provenance_stated
+    from headwater.cli.render.provenance import provenance_recorded_text
 
     who = _agent(agent, agent_name)
     done: dict[str, Any] = {"type": operation, "method": method}
@@ -119,7 +119,7 @@ def state(
             sensitivity=sensitivity,
             at=at,
         )
-    show(receipt, as_json, provenance_stated)
+    show(receipt, as_json, provenance_recorded_text)
 
 
 def _agent(text: str | None, name: str | None) -> dict[str, Any] | None:

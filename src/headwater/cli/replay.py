@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import print_json, print_text
 from headwater.cli.spark import DEFAULT_MASTER, MasterOption, spark_session
@@ -53,7 +53,7 @@ def replay(
     if master.startswith("local"):  # the functions run here, in the Python that has what they need
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with spark_session(master) as spark:
-        found = load(pipeline)
+        found = load_pipeline(pipeline)
         options = LineageOptions(mode="full", location=location)
         told = [
             {
@@ -71,10 +71,10 @@ def replay(
     if as_json:
         print_json(told)
     else:
-        _print(told)
+        _print_replays(told)
 
 
-def _print(told: list[dict[str, Any]]) -> None:
+def _print_replays(told: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from headwater.cli.render.layout import table
@@ -90,27 +90,27 @@ def _print(told: list[dict[str, Any]]) -> None:
     print_text(rows)
 
 
-def load(where: str) -> Pipeline:
+def load_pipeline(where: str) -> Pipeline:
     """The pipeline that a module or a file has under a name; a function there is called for it."""
     from headwater.pipelines import Pipeline
 
     place, _, name = where.rpartition(":")
     if not place or not name:
-        raise Mistake(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
-    module = _loaded(place)
+        raise CliError(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
+    module = _load_module(place)
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise Mistake(f"{place} has no '{name}'.{_pipelines_of(module)}")
+            raise CliError(f"{place} has no '{name}'.{_pipelines_of(module)}")
         found = getattr(found, part)
     if callable(found) and not isinstance(found, Pipeline):
         found = found()
     if not isinstance(found, Pipeline):
-        raise Mistake(f"'{name}' in {place} is {type(found).__name__}, not a pipeline.{_pipelines_of(module)}")
+        raise CliError(f"'{name}' in {place} is {type(found).__name__}, not a pipeline.{_pipelines_of(module)}")
     return found
 
 
-def _loaded(place: str) -> ModuleType:
+def _load_module(place: str) -> ModuleType:
     """Its functions go to the executors whole: they may have no such module."""
     import sys
     from importlib import import_module
@@ -124,11 +124,11 @@ def _loaded(place: str) -> ModuleType:
         try:
             module = import_module(place)
         except ModuleNotFoundError as missing:
-            raise Mistake(f"There is no module '{missing.name}'.") from missing
+            raise CliError(f"There is no module '{missing.name}'.") from missing
     else:
         file = Path(place)
         if not file.is_file():
-            raise Mistake(f"There is no file {place}.")
+            raise CliError(f"There is no file {place}.")
         loader = SourceFileLoader(file.stem, str(file))
         module = module_from_spec(ModuleSpec(file.stem, loader, origin=str(file)))
         sys.path.insert(0, str(file.resolve().parent))

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text, show
 
-ADJOINT = "cdme.adjointMetadata"
+PAIR_TABLES_FACET = "cdme.adjointMetadata"
 DEFAULT_LOCATION = ".headwater/rows"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -79,9 +79,9 @@ def lookup(
         with open_store(store) as lineage:
             detail = lineage.run(run)
         facets, run_id = detail.run_facets, detail.run.run_id
-        if ADJOINT not in facets:
-            raise Mistake(f'Run {run} wrote no pair tables: it ran without rows="full".')
-        tables = PairTables(facets[ADJOINT], output=output, run_id=run_id)
+        if PAIR_TABLES_FACET not in facets:
+            raise CliError(f'Run {run} wrote no pair tables: it ran without rows="full".')
+        tables = PairTables(facets[PAIR_TABLES_FACET], output=output, run_id=run_id)
     with tables:
         if verify:
             tables.verify()
@@ -95,10 +95,10 @@ def lookup(
 @rows.command("list")
 def list_(location: LocationOption = DEFAULT_LOCATION, as_json: JsonOption = False) -> None:
     """List the pair tables, oldest first."""
-    from headwater.cli.render.rows import table_list
+    from headwater.cli.render.rows import pair_table_list
     from headwater.rows.pairs.folders import kept_tables
 
-    show(kept_tables(location), as_json, table_list)
+    show(kept_tables(location), as_json, pair_table_list)
 
 
 @rows.command()
@@ -112,8 +112,8 @@ def prune(
     as_json: JsonOption = False,
 ) -> None:
     """Remove the pair tables of old runs. Folders that Headwater did not write are kept."""
-    from headwater.cli.render.rows import pruned
+    from headwater.cli.render.rows import prune_text
     from headwater.rows.pairs.folders import prune as prune_tables
 
     gone = prune_tables(location, older_than, dry_run=dry_run)
-    show(gone, as_json, lambda answer: pruned(answer, dry_run))
+    show(gone, as_json, lambda answer: prune_text(answer, dry_run))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text, show
 
@@ -46,14 +46,14 @@ def run(
     with open_store(store) as lineage:
         found = lineage.run(run_id)
     if item is not None:
-        _one(found, item, as_json)
+        _print_item(found, item, as_json)
     elif items or any(each is not None for each in (reason, node, source, limit)):
-        _list(found, limit or _DEFAULT_ITEMS, as_json, reason=reason, node=node, source=source)
+        _print_items(found, limit or _DEFAULT_ITEMS, as_json, reason=reason, node=node, source=source)
     else:
         show(found, as_json, run_detail)
 
 
-def _list(found: RunDetail, limit: int, as_json: bool, **asked: str | None) -> None:
+def _print_items(found: RunDetail, limit: int, as_json: bool, **asked: str | None) -> None:
     from headwater.cli.render.items import item_list
 
     with _items(found) as items:
@@ -66,13 +66,13 @@ def _list(found: RunDetail, limit: int, as_json: bool, **asked: str | None) -> N
         print_text(item_list(counts, records, limit))
 
 
-def _one(found: RunDetail, item: str, as_json: bool) -> None:
+def _print_item(found: RunDetail, item: str, as_json: bool) -> None:
     from headwater.cli.render.items import item_tree
 
     with _items(found) as items:
         record = items.record(item)
     if record is None:
-        raise Mistake(f"Run {found.run.run_id} has no record of item {item}.")
+        raise CliError(f"Run {found.run.run_id} has no record of item {item}.")
     if as_json:
         print_json(record.to_dict())
     else:
@@ -85,9 +85,9 @@ def _items(found: RunDetail) -> Items:
 
     facet = found.run_facets.get(FACET)
     if facet is None:
-        raise Mistake(f"Run {found.run.run_id} is not a pipeline run, so it has no items.")
+        raise CliError(f"Run {found.run.run_id} is not a pipeline run, so it has no items.")
     if "items" not in facet:
-        raise Mistake(
+        raise CliError(
             f"Run {found.run.run_id} has no item records: its lineage options disabled them, or it ended early."
         )
     return Items(facet["items"]["location"])

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, StoreOption
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -103,7 +103,7 @@ def serve(
         from headwater.server.app.serving import serve as serve_store
         from headwater.server.app.settings import ServerSettings
     except ModuleNotFoundError as missing:
-        raise Mistake(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
+        raise CliError(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
 
     if log_level not in ("debug", "info", "warning", "error"):
         raise typer.BadParameter(f"'{log_level}' is not a level. Levels: debug, info, warning, error.")

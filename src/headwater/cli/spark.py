@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import Progress
 
-_EVERY = 0.2  # seconds between two looks
+_POLL_SECONDS = 0.2  # seconds between two looks
 
 MasterOption = Annotated[
     str,
@@ -38,7 +38,7 @@ UnsignedOption = Annotated[
 DEFAULT_MASTER = "local[*]"
 
 
-class Phase:
+class CommandPhase:
     """What a command is at, as it says itself; shown before what Spark does for it."""
 
     def __init__(self) -> None:
@@ -55,20 +55,20 @@ class Phase:
 
 
 @contextmanager
-def spark_session(master: str, phase: Phase | None = None) -> Iterator[SparkSession]:
+def spark_session(master: str, phase: CommandPhase | None = None) -> Iterator[SparkSession]:
     """Quiet, and not captured: a question is nobody's job. Who has phases says them to ``phase``."""
     from headwater.capture.autostart import stand_back
     from headwater.rows.session import quiet_session
 
     stand_back()  # before anybody looks for pyspark: the capture takes that for the beginning of a job
     if find_spec("pyspark") is None:
-        raise Mistake("This command needs Spark: pip install 'headwater[spark]'")
+        raise CliError("This command needs Spark: pip install 'headwater[spark]'")
     _say_errors_once()
-    with _watched("Starting Spark") as progress:
-        with _hushed():
+    with _progress_bar("Starting Spark") as progress:
+        with _quiet_stderr():
             spark = quiet_session(master)
         over = Event()
-        watching = Thread(target=_watch, args=(spark, progress, over, phase or Phase()), daemon=True)
+        watching = Thread(target=_update_progress, args=(spark, progress, over, phase or CommandPhase()), daemon=True)
         watching.start()
         try:
             yield spark
@@ -87,7 +87,7 @@ def _say_errors_once() -> None:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def _quiet_stderr() -> Iterator[None]:
     """Java greets its user on stderr, at length, and so does Spark. It is shown only if Spark does not start."""
     with tempfile.TemporaryFile() as greeting:
         own = os.dup(2)
@@ -98,14 +98,14 @@ def _hushed() -> Iterator[None]:
         except Exception as failure:
             greeting.seek(0)
             last = greeting.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise Mistake(f"Spark does not start: {(last or [str(failure)])[0]}") from failure
+            raise CliError(f"Spark does not start: {(last or [str(failure)])[0]}") from failure
         finally:
             os.dup2(own, 2)
             os.close(own)
 
 
 @contextmanager
-def _watched(first: str) -> Iterator[Progress]:
+def _progress_bar(first: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from headwater.cli.output import console
@@ -116,10 +116,10 @@ def _watched(first: str) -> Iterator[Progress]:
         yield progress
 
 
-def _watch(spark: SparkSession, progress: Progress, over: Event, phase: Phase) -> None:
+def _update_progress(spark: SparkSession, progress: Progress, over: Event, phase: CommandPhase) -> None:
     tracker = spark.sparkContext.statusTracker()
     task = progress.tasks[0].id
-    while not over.wait(_EVERY):
+    while not over.wait(_POLL_SECONDS):
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
         total = sum(stage.numTasks for stage in stages)
         done = sum(stage.numCompletedTasks for stage in stages)

@@ -12,7 +12,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def elided(text: str, most: int = 200) -> str:
+def elide(text: str, most: int = 200) -> str:
     """The beginning of a text that may be very long; ``--json`` gives it whole."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
@@ -22,7 +22,7 @@ def moment(at: datetime | None) -> str:
     return "" if at is None else at.replace(tzinfo=None).isoformat(sep=" ", timespec="seconds")
 
 
-def took(started: datetime | None, ended: datetime | None) -> str:
+def elapsed(started: datetime | None, ended: datetime | None) -> str:
     if started is None or ended is None:
         return ""
     return duration(ended - started)
@@ -45,6 +45,6 @@ def duration(span: timedelta) -> str:
     raise AssertionError(seconds)
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def count_of(number: int, one: str, many: str | None = None) -> str:
     """`1 dataset`, `12 datasets`, `1,200 datasets`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -11,10 +11,10 @@ from headwater.cli.output import show
 
 def validate(path: ExchangeFile, as_json: JsonOption = False) -> None:
     """Validate a lineage file against its format. Exit 1 and list the violations if it is invalid."""
-    from headwater.cli.render.exchange import verdict
+    from headwater.cli.render.exchange import validation_text
     from headwater.exchange.validating import validate as validated
 
     found = validated(path)
-    show(found, as_json, verdict)
+    show(found, as_json, validation_text)
     if not found.sound:
         raise typer.Exit(1)

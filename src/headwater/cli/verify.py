@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.cli.checkpoint import AnchorOption
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import console, open_store, print_json, show
 from headwater.errors import AuditBroken, EvidenceBroken
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from headwater.model.bundles import VerifiedBundle
     from headwater.model.log import Verified, VerifiedRun
 
-_LONG = 200_000
+_MIN_FOR_PROGRESS = 200_000
 """Entries or events from which on it takes a while."""
 
 
@@ -56,37 +56,37 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Verify the log and everything it proves, including the graph. Exit 1 and name the first failure."""
-    from headwater.cli.render.log import run_verdict, verdict
+    from headwater.cli.render.log import run_verification_text, verification_text
 
     left_out = log_only or no_graph or no_records
     if (run is not None or certificate is not None) and (left_out or (run and certificate)):
-        raise Mistake("--run and --certificate stand alone, or with --key and --anchor.")
+        raise CliError("--run and --certificate stand alone, or with --key and --anchor.")
     if file is not None:
         if run is not None or certificate is not None or left_out:
-            raise Mistake("A file stands alone, or with --key and --anchor.")
-        _file(file, anchor, key, as_json)
+            raise CliError("A file stands alone, or with --key and --anchor.")
+        _verify_file(file, anchor, key, as_json)
         return
-    with open_store(store) as lineage, _told_as_json(as_json):
+    with open_store(store) as lineage, _failures_as_json(as_json):
         if run is not None:
-            of_run = lineage.verify_run(run, key=key, anchored=_anchored(anchor))
+            of_run = lineage.verify_run(run, key=key, anchored=_anchor_checkpoints(anchor))
         elif certificate is not None:
-            of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchored(anchor))
+            of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchor_checkpoints(anchor))
         else:
-            whole = _whole(
+            whole = _verify_store(
                 lineage, anchor, key, events=not log_only, graph=not no_graph, records=not (log_only or no_records)
             )
-            show({"holds": True, **whole._asdict()}, as_json, lambda _: verdict(whole))
+            show({"holds": True, **whole._asdict()}, as_json, lambda _: verification_text(whole))
             return
-    show(_answer(of_run), as_json, lambda _: run_verdict(of_run))
+    show(_answer(of_run), as_json, lambda _: run_verification_text(of_run))
 
 
-def _file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
+def _verify_file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
     from headwater.assurance.bundle import verify_bundle
-    from headwater.cli.render.bundle import bundle_verdict
+    from headwater.cli.render.bundle import bundle_verification_text
 
-    with _told_as_json(as_json):
-        found = verify_bundle(file.read_bytes(), key=key, anchored=_anchored(anchor))
-    show(_answer(found), as_json, lambda _: bundle_verdict(found))
+    with _failures_as_json(as_json):
+        found = verify_bundle(file.read_bytes(), key=key, anchored=_anchor_checkpoints(anchor))
+    show(_answer(found), as_json, lambda _: bundle_verification_text(found))
 
 
 def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
@@ -95,19 +95,19 @@ def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
     return {"holds": True, **plain(found)}
 
 
-def _whole(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
+def _verify_store(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
     with _progress() as told:
-        return lineage.verify(key=key, anchored=_anchored(anchor), progress=told, **parts)
+        return lineage.verify(key=key, anchored=_anchor_checkpoints(anchor), progress=told, **parts)
 
 
-def _anchored(anchor: list[str] | None) -> list[tuple[str, str]] | None:
+def _anchor_checkpoints(anchor: list[str] | None) -> list[tuple[str, str]] | None:
     from headwater.assurance.anchors import open_anchor
 
     return None if anchor is None else [one for where in anchor for one in open_anchor(where).checkpoints()]
 
 
 @contextmanager
-def _told_as_json(as_json: bool) -> Iterator[None]:
+def _failures_as_json(as_json: bool) -> Iterator[None]:
     """What does not hold, for a program; a person gets the error's own line."""
     try:
         yield
@@ -133,7 +133,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
         tasks: dict[str, Any] = {}
 
         def told(part: str, done: int, total: int) -> None:
-            if total >= _LONG:
+            if total >= _MIN_FOR_PROGRESS:
                 if part not in tasks:
                     tasks[part] = bar.add_task(f"Verifying {part}", total=total)
                 bar.update(tasks[part], completed=done)

@@ -5,27 +5,27 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
-from headwater.doctor.store import existing
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
+from headwater.doctor.store import nearest_existing
 from headwater.errors import StoreError
 from headwater.store.engine.database import file_at
 
-_NO_ROOM = 16
+_CRITICAL_FRACTION = 16
 """This part of what is little room is none: a checkpoint of the write-ahead log may need it at once."""
 
 
-def disk(asked: Asked) -> Iterator[Finding]:
+def disk(asked: DoctorOptions) -> Iterator[Finding]:
     try:
         file = file_at(asked.store)
     except StoreError:  # the check of the store has said so
         return
     if file is None:  # a server's disk cannot be seen from here
         return
-    folder = existing(file.parent)
+    folder = nearest_existing(file.parent)
     free = shutil.disk_usage(folder).free
     found = f"{_size(free)} free at {folder}"
     remedy = "Free disk space, or move the store: headwater db backup FILE copies it."
-    if free < asked.room // _NO_ROOM:
+    if free < asked.room // _CRITICAL_FRACTION:
         yield failed("disk", found, remedy)
     elif free < asked.room:
         yield warning("disk", found, remedy)

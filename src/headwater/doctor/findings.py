@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-LITTLE_ROOM = 2**30
+LOW_SPACE = 2**30
 """Bytes free at a store below which it is time to make room."""
 
 
-class Sign(StrEnum):
+class Status(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAILED = "failed"
@@ -21,34 +21,34 @@ class Sign(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Finding:
     check: str
-    sign: Sign
+    sign: Status
     found: str
     remedy: str | None = None
     """What to do, where it is not ok."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DoctorOptions:
     store: str
     spool: Path
     spark: bool = False
     """Whether a job is to be tried on Spark."""
     patience: float = 180.0
     """Seconds that it may take."""
-    room: int = LITTLE_ROOM
+    room: int = LOW_SPACE
 
 
 class Check(Protocol):
-    def __call__(self, asked: Asked, /) -> Iterator[Finding]: ...
+    def __call__(self, asked: DoctorOptions, /) -> Iterator[Finding]: ...
 
 
 def ok(check: str, found: str) -> Finding:
-    return Finding(check, Sign.OK, found)
+    return Finding(check, Status.OK, found)
 
 
 def warning(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Sign.WARNING, found, remedy)
+    return Finding(check, Status.WARNING, found, remedy)
 
 
 def failed(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Sign.FAILED, found, remedy)
+    return Finding(check, Status.FAILED, found, remedy)

@@ -10,27 +10,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.doctor import spark
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-FIT = (17, 21)
-FIT_FOR_35 = (17,)
+SUPPORTED_JAVA = (17, 21)
+SUPPORTED_JAVA_FOR_35 = (17,)
 """The Arrow that Spark 3.5 brings does not work on Java 21."""
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
-def java(asked: Asked) -> Iterator[Finding]:
+def java(asked: DoctorOptions) -> Iterator[Finding]:
     version = spark.installed()
-    fit = FIT_FOR_35 if version and version.startswith("3.5.") else FIT
+    fit = SUPPORTED_JAVA_FOR_35 if version and version.startswith("3.5.") else SUPPORTED_JAVA
     wanted = " or ".join(map(str, fit)) + (f" for Spark {version}" if version else "")
     remedy = f"Install Java {wanted} and set JAVA_HOME to it."
-    place, why = _place()
+    place, why = _find_java()
     # Without pyspark there is nothing that would start it.
     absent = failed if version is not None else warning
     if place is None:
         yield absent("Java", why, remedy)
         return
     try:
-        major, told = _ask(place)
+        major, told = _read_version(place)
     except (OSError, subprocess.SubprocessError, ValueError) as trouble:
         reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not report its version"
         yield absent("Java", f"{place} ({why}): {reason}", remedy)
@@ -44,7 +44,7 @@ def java(asked: Asked) -> Iterator[Finding]:
         yield warning("Java", found, remedy)
 
 
-def _place() -> tuple[str | None, str]:
+def _find_java() -> tuple[str | None, str]:
     """Where it is, and by what it was found; or why it was not."""
     home = os.environ.get("JAVA_HOME")
     if home:
@@ -54,14 +54,14 @@ def _place() -> tuple[str | None, str]:
     return (program, "PATH") if program else (None, "not found: JAVA_HOME is not set, and PATH has none")
 
 
-def _ask(program: str) -> tuple[int, str]:
+def _read_version(program: str) -> tuple[int, str]:
     """Its major version, and the whole."""
     answer = subprocess.run(
         [program, "-XshowSettings:properties", "-version"],
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
         check=True,
     )
     told = answer.stderr + answer.stdout

@@ -5,14 +5,14 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 from headwater.errors import KeyUnusable
 from headwater.proof.keys import KeyRing, default_key_file
 
 _CHECK = "signing key"
 
 
-def signing_key(asked: Asked) -> Iterator[Finding]:
+def signing_key(asked: DoctorOptions) -> Iterator[Finding]:
     file = default_key_file()
     if not file.exists():
         yield warning(_CHECK, f"none at {file}", "Run headwater keys new to sign the log.")

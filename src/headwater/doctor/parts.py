@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-SERVER = ("fastapi", "uvicorn", "prometheus_client")
+SERVER_PACKAGES = ("fastapi", "uvicorn", "prometheus_client")
 
 
-def parts(asked: Asked) -> Iterator[Finding]:
-    missing = [name for name in SERVER if find_spec(name) is None]
+def parts(asked: DoctorOptions) -> Iterator[Finding]:
+    missing = [name for name in SERVER_PACKAGES if find_spec(name) is None]
     if missing:
         yield warning("server", f"{', '.join(missing)} not installed", "To serve: pip install 'headwater[server]'")
     else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 """The package asks for the first, and names no later one than the second."""
 
 
-def python(asked: Asked) -> Iterator[Finding]:
+def python(asked: DoctorOptions) -> Iterator[Finding]:
     found = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
     if sys.version_info[:2] < OLDEST:
         yield failed("Python", found, "Headwater needs Python 3.11 or later.")

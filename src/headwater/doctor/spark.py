@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-OLDEST = (3, 5)
-TRIED = ("3.5", "4.1", "4.3")
+MIN_VERSION = (3, 5)
+TESTED_VERSIONS = ("3.5", "4.1", "4.3")
 """The versions that the tests run on."""
 _VERSION = re.compile(r"^__version__(?:\s*:\s*str)?\s*=\s*[\"']((\d+)\.(\d+)[^\"']*)[\"']", re.MULTILINE)
 
 
-def spark(asked: Asked) -> Iterator[Finding]:
+def spark(asked: DoctorOptions) -> Iterator[Finding]:
     version = installed()
-    tried = f"Headwater is tested on {', '.join(TRIED)}."
+    tried = f"Headwater is tested on {', '.join(TESTED_VERSIONS)}."
     if version is None:
         yield warning("pyspark", "not installed", "To capture jobs or trace rows: pip install 'headwater[spark]'")
     elif version == "":
@@ -26,9 +26,9 @@ def spark(asked: Asked) -> Iterator[Finding]:
             "is installed but does not report its version",
             "Reinstall it: pip install --force-reinstall pyspark",
         )
-    elif (major_minor := _numbers(version)) < OLDEST:
+    elif (major_minor := _version_numbers(version)) < MIN_VERSION:
         yield failed("pyspark", version, f"Headwater needs Spark 3.5 or later. {tried}")
-    elif ".".join(map(str, major_minor)) not in TRIED:
+    elif ".".join(map(str, major_minor)) not in TESTED_VERSIONS:
         yield warning("pyspark", version, f"{tried} Test yours: headwater doctor --spark")
     else:
         yield ok("pyspark", version)
@@ -47,5 +47,5 @@ def installed() -> str | None:
     return ""
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])

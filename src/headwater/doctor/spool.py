@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headwater.capture.delivery.unsent import unsent
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 from headwater.errors import shorten
 
 
-def spool(asked: Asked) -> Iterator[Finding]:
+def spool(asked: DoctorOptions) -> Iterator[Finding]:
     try:
         found = list(unsent(asked.spool))
     except OSError as trouble:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 from headwater.errors import (
     StoreError,
     StoreMissing,
@@ -21,7 +21,7 @@ from headwater.store.engine.database import Database, file_at
 from headwater.store.engine.health import journal_mode, try_writing
 from headwater.store.schema.upgrade import ensure_current, version_of
 
-_MAKES_ONE = "The first captured job or `headwater ingest` creates it."
+_HOW_TO_CREATE = "The first captured job or `headwater ingest` creates it."
 _REMEDIES: dict[type[StoreError], str] = {
     StoreOutdated: "headwater db upgrade",
     StoreTooNew: "Upgrade Headwater: pip install --upgrade headwater",
@@ -33,38 +33,38 @@ _REMEDIES: dict[type[StoreError], str] = {
 }
 
 
-def store(asked: Asked) -> Iterator[Finding]:
+def store(asked: DoctorOptions) -> Iterator[Finding]:
     try:
         database = Database(asked.store, create=False)
     except StoreMissing as missing:
-        yield _none_yet(asked, missing)
+        yield _missing_store(asked, missing)
         return
     except StoreError as refused:
-        yield _trouble("store", refused)
+        yield _store_failure("store", refused)
         return
     try:
-        yield from _looked_at(database)
+        yield from _inspect(database)
     finally:
         database.close()
 
 
-def _looked_at(database: Database) -> Iterator[Finding]:
+def _inspect(database: Database) -> Iterator[Finding]:
     empty = False
     try:
         empty = version_of(database) is None
         ensure_current(database, create=False)
     except StoreMissing as missing:
         # Into an empty database a store is put; a database is made by nobody of ours.
-        yield warning("store", f"{database} is empty", _MAKES_ONE) if empty else _trouble("store", missing)
+        yield warning("store", f"{database} is empty", _HOW_TO_CREATE) if empty else _store_failure("store", missing)
         return
     except StoreError as trouble:
-        yield _trouble("store", trouble)
+        yield _store_failure("store", trouble)
         return
     yield ok("store", f"{database}, schema up to date")
     try:
         try_writing(database)
     except StoreError as refused:
-        yield _trouble("writing", refused)
+        yield _store_failure("writing", refused)
     else:
         yield ok("writing", "the store accepts writes")
     mode = journal_mode(database)
@@ -78,23 +78,23 @@ def _looked_at(database: Database) -> Iterator[Finding]:
         )
 
 
-def _none_yet(asked: Asked, missing: StoreMissing) -> Finding:
+def _missing_store(asked: DoctorOptions, missing: StoreMissing) -> Finding:
     """A new installation; unless nobody could make it there."""
     file = file_at(asked.store)
     if file is None:
-        return _trouble("store", missing)
-    above = existing(file.parent)
+        return _store_failure("store", missing)
+    above = nearest_existing(file.parent)
     if not above.is_dir() or not os.access(above, os.W_OK):
         return failed("store", f"No store there, and {above} is not writable", _REMEDIES[StoreReadOnly])
-    return warning("store", f"No store yet at sqlite:///{file}", _MAKES_ONE)
+    return warning("store", f"No store yet at sqlite:///{file}", _HOW_TO_CREATE)
 
 
-def existing(folder: Path) -> Path:
+def nearest_existing(folder: Path) -> Path:
     """The folder, or the nearest above it that is there."""
     return next((each for each in (folder, *folder.parents) if each.exists()), folder)
 
 
-def _trouble(check: str, error: StoreError) -> Finding:
+def _store_failure(check: str, error: StoreError) -> Finding:
     return failed(
         check, str(error), _REMEDIES.get(type(error), "Choose another store with --store or HEADWATER_STORE.")
     )

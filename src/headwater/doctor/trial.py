@@ -12,29 +12,29 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from headwater.doctor.findings import Asked, Finding, failed, ok
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok
 from headwater.doctor.trial_job import SOURCE, STORE, TARGET
 from headwater.errors import HeadwaterError, shorten
 
 _CHECK = "trial job"
-_SEE = "Run HEADWATER_DEBUG=1 headwater doctor --spark to see Spark's output."
+_REMEDY = "Run HEADWATER_DEBUG=1 headwater doctor --spark to see Spark's output."
 
 
-def trial(asked: Asked) -> Iterator[Finding]:
+def trial(asked: DoctorOptions) -> Iterator[Finding]:
     if not asked.spark:
         return
     with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as made:
         began = time.monotonic()
         trouble = _run(Path(made), asked.patience)
         if trouble is not None:
-            yield failed(_CHECK, trouble, _SEE)
+            yield failed(_CHECK, trouble, _REMEDY)
             return
         seconds = time.monotonic() - began
-        trouble = _asked_back(Path(made))
+        trouble = _query_lineage(Path(made))
     if trouble is None:
         yield ok(_CHECK, f"ran on Spark, captured and queried in {seconds:.0f} s")
     else:
-        yield failed(_CHECK, trouble, _SEE)
+        yield failed(_CHECK, trouble, _REMEDY)
 
 
 def _run(folder: Path, patience: float) -> str | None:
@@ -54,7 +54,7 @@ def _run(folder: Path, patience: float) -> str | None:
     try:
         _, told = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
-        _end(process)
+        _exit_reason(process)
         return f"did not end within {patience:g} s"
     if os.environ.get("HEADWATER_DEBUG", "") not in ("", "0"):
         sys.stderr.write(told)
@@ -64,7 +64,7 @@ def _run(folder: Path, patience: float) -> str | None:
     return None
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _exit_reason(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
@@ -73,7 +73,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def _asked_back(folder: Path) -> str | None:
+def _query_lineage(folder: Path) -> str | None:
     """None, or what is missing."""
     from headwater.store.store import Store
 

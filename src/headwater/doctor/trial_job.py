@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STORE, SOURCE, TARGET = "lineage.db", "trial_source", "trial_target"
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     spark.range(3).write.parquet(SOURCE)
     hw.enable(spark, store=f"sqlite:///{STORE}", namespace="doctor", spool="spool")
     spark.read.parquet(SOURCE).write.parquet(TARGET)
-    delivered = hw.flush(_PATIENCE)
+    delivered = hw.flush(_TIMEOUT)
     hw.disable(spark)
     spark.stop()
     if not delivered:

@@ -31,7 +31,7 @@ from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
 PRODUCER = "headwater"
-_LINES_AT_ONCE = 200
+_LINES_PER_READ = 200
 
 
 class Format(StrEnum):
@@ -83,7 +83,7 @@ def export_file(
         datasets, directions=_directions(direction), depth=depth, as_of=as_of, acyclic=acyclic
     ) as stream:
         cycles = tuple(stream.cycles())
-        elements = _counted(_with_head(stream, cycles), counts)
+        elements = _counting(_with_header(stream, cycles), counts)
         if wanted is Format.PARQUET:
             with _new_folder(target) as folder:
                 from headwater.formats.wia import parquet
@@ -124,7 +124,7 @@ def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
     return target / name if target.is_dir() and format is not Format.PARQUET else target
 
 
-def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
+def _with_header(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
     metadata: dict[str, object] = {"producer": PRODUCER}
     if cycles:
         metadata["custom"] = {OWN: {"exported_by_version": [list(path) for path in cycles]}}
@@ -140,7 +140,7 @@ def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator
     yield from stream.elements()
 
 
-def _counted(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Element]:
+def _counting(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Element]:
     for kind, document in elements:
         counts[kind] += 1
         yield kind, document
@@ -155,7 +155,7 @@ def _write_received(store: Store, target: Path, gzip: bool) -> int:
     after: int | None = 0
     with _new_file(target, gzip) as out:
         while after is not None:
-            after, portion = store.pages.lines_after(after, _LINES_AT_ONCE)
+            after, portion = store.pages.lines_after(after, _LINES_PER_READ)
             out.write(b"".join(portion))
             number += len(portion)
     return number

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from headwater.exchange.opening import Found, Opened
-from headwater.exchange.validating import EVENTS, checked_events, told
+from headwater.exchange.opening import FileElement, LineageFile
+from headwater.exchange.validating import EVENTS, checked_events, element_counts
 from headwater.formats.openlineage.event import RawEvent
 from headwater.formats.wia.elements import Document, Kind
 from headwater.formats.wia.events import event_of
@@ -19,25 +19,25 @@ from headwater.model.exchange import Imported
 from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
-_MOST_EVENTS = 500
-_MOST_BYTES = 8 * 2**20
+_MAX_EVENTS = 500
+_MAX_BYTES = 8 * 2**20
 
 
 def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> Imported:
-    opened = Opened(Path(path))
-    if opened.format is Found.OPENLINEAGE:
+    opened = LineageFile(Path(path))
+    if opened.format is FileElement.OPENLINEAGE:
         number = sum(1 for _ in checked_events(opened))
         new, duplicates = store.take_stream(_portions(line for _, line in opened.events()), actor=actor)
         return Imported(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
     check = GraphCheck()
     with Staging() as staging:
-        head = laid_down(opened, check, staging)
+        head = content_events(opened, check, staging)
         events = events_of(staging, head["generated_at"])
         new, duplicates = store.take_stream(_portions(events), actor=actor)
-    return Imported(opened.name, opened.format, told(check), new + duplicates, duplicates)
+    return Imported(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
 
 
-def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
+def content_events(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
     """The graph of a file in ``staging``, if it keeps every rule; its head, which says when it was made."""
     head: Document = {}
     newest = ""
@@ -69,9 +69,9 @@ def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
 def _portion(events: Iterator[str]) -> list[RawEvent]:
     portion: list[RawEvent] = []
     size = 0
-    for event in islice(events, _MOST_EVENTS):
+    for event in islice(events, _MAX_EVENTS):
         portion.append(event)
         size += len(event)
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             break
     return portion

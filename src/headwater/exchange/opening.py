@@ -19,10 +19,10 @@ from headwater.formats.wia.elements import Element, Kind
 from headwater.formats.wia.versions import refuse_later_major
 
 _GZIP = b"\x1f\x8b"
-_LOOKED_AT = 2**16
+_SNIFFED_BYTES = 2**16
 
 
-class Found(StrEnum):
+class FileElement(StrEnum):
     """The formats that can be told from what a file holds."""
 
     JSON = "wia-json"
@@ -33,7 +33,7 @@ class Found(StrEnum):
 
 
 @contextmanager
-def _faults_named(file: str) -> Iterator[None]:
+def _naming_errors(file: str) -> Iterator[None]:
     """What readers say as a ``ValueError``, and what the system says, as one line that names the file."""
     try:
         yield
@@ -47,18 +47,18 @@ def _faults_named(file: str) -> Iterator[None]:
         raise FileRefused(file, None, error.strerror or str(error)) from None
 
 
-class Opened:
+class LineageFile:
     """A file and its format; its elements can be read as often as wanted."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
-        with _faults_named(self.name):
+        with _naming_errors(self.name):
             self.format = self._found()
 
     def elements(self) -> Iterator[Element]:
         """Of a graph; of a later major version the first is refused."""
-        with _faults_named(self.name):
+        with _naming_errors(self.name):
             for kind, document in self._read():
                 version = document.get("version")
                 if kind is Kind.GRAPH and isinstance(version, str):
@@ -66,20 +66,20 @@ class Opened:
                 yield kind, document
 
     def _read(self) -> Iterator[Element]:
-        if self.format is Found.PARQUET:
+        if self.format is FileElement.PARQUET:
             from headwater.formats.wia import parquet
 
             yield from parquet.read(self.path)
-        elif self.format is Found.GRAPHML:
+        elif self.format is FileElement.GRAPHML:
             with self._bytes() as binary:
                 yield from graphml.read(binary)
         else:
             with self._text() as text:
-                yield from (lines if self.format is Found.JSONL else json_graph).read(text)
+                yield from (lines if self.format is FileElement.JSONL else json_graph).read(text)
 
     def events(self) -> Iterator[tuple[int, str]]:
         """Of a file of OpenLineage events: each with the number of its line."""
-        with _faults_named(self.name), self._text() as text:
+        with _naming_errors(self.name), self._text() as text:
             yield from lines.numbered_lines(text)
 
     @contextmanager
@@ -87,42 +87,42 @@ class Opened:
         with open(self.path, "rb") as file:
             packed = file.read(2) == _GZIP
             file.seek(0)
-            yield io.BufferedReader(_Unpacked(file), 2**20) if packed else file
+            yield io.BufferedReader(_GzipReader(file), 2**20) if packed else file
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
         with self._bytes() as binary:
             yield io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
-    def _found(self) -> Found:
+    def _found(self) -> FileElement:
         if self.path.is_dir():
-            return Found.PARQUET
+            return FileElement.PARQUET
         with self._bytes() as binary:
-            start = binary.read(_LOOKED_AT).removeprefix(b"\xef\xbb\xbf").lstrip()
+            start = binary.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
         if start.startswith(b"<"):
-            return Found.GRAPHML
+            return FileElement.GRAPHML
         first, _, rest = start.partition(b"\n")
         if not first.startswith(b"{"):
             raise ValueError("neither JSON, JSON lines, GraphML nor a folder of Parquet files")
-        return _of_line(first, rest)
+        return _line_element(first, rest)
 
 
-def _of_line(first: bytes, rest: bytes) -> Found:
+def _line_element(first: bytes, rest: bytes) -> FileElement:
     """The first line is a whole statement in a file of lines; a graph may be in one line too."""
     try:
         statement: Any = decoded(first.decode())
     except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
         if b'"eventTime"' in first and not rest:
-            return Found.OPENLINEAGE
-        return Found.JSONL if first.startswith((b'{"event":', b'{"event" :')) else Found.JSON
+            return FileElement.OPENLINEAGE
+        return FileElement.JSONL if first.startswith((b'{"event":', b'{"event" :')) else FileElement.JSON
     if isinstance(statement, dict) and "event" in statement and "data" in statement:
-        return Found.JSONL
+        return FileElement.JSONL
     if isinstance(statement, dict) and "eventTime" in statement:
-        return Found.OPENLINEAGE
-    return Found.JSON
+        return FileElement.OPENLINEAGE
+    return FileElement.JSON
 
 
-class _Unpacked(io.RawIOBase):
+class _GzipReader(io.RawIOBase):
     """A gzip file, read as a stream, that is refused where it unpacks to far more than lineage ever does."""
 
     _MOST = 2**26

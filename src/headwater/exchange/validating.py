@@ -7,13 +7,13 @@ from itertools import islice
 from pathlib import Path
 
 from headwater.errors import EventRefused, FileRefused, GraphInvalid
-from headwater.exchange.opening import Found, Opened
+from headwater.exchange.opening import FileElement, LineageFile
 from headwater.formats.openlineage.event import read_event
 from headwater.formats.wia.elements import Kind
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.exchange import RuleBroken, Validated
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 EVENTS = "events"
 
 
@@ -22,35 +22,35 @@ def validate(path: str | Path) -> Validated:
 
     What cannot be read at all is refused: :class:`~headwater.errors.FileRefused`.
     """
-    opened = Opened(Path(path))
-    if opened.format is Found.OPENLINEAGE:
+    opened = LineageFile(Path(path))
+    if opened.format is FileElement.OPENLINEAGE:
         return Validated(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
     check = GraphCheck()
-    broken = list(islice(_broken(opened, check), MOST_PROBLEMS + 1))
+    broken = list(islice(_violations(opened, check), MAX_PROBLEMS + 1))
     return Validated(
         opened.name,
         opened.format,
-        told(check),
-        tuple(map(_told_of, broken[:MOST_PROBLEMS])),
-        len(broken) > MOST_PROBLEMS,
+        element_counts(check),
+        tuple(map(_problem_of, broken[:MAX_PROBLEMS])),
+        len(broken) > MAX_PROBLEMS,
     )
 
 
-def _broken(opened: Opened, check: GraphCheck) -> Iterator[GraphInvalid]:
+def _violations(opened: LineageFile, check: GraphCheck) -> Iterator[GraphInvalid]:
     for kind, document in opened.elements():
         yield from check.take(kind, document)
     yield from check.finish()
 
 
-def _told_of(error: GraphInvalid) -> RuleBroken:
+def _problem_of(error: GraphInvalid) -> RuleBroken:
     return RuleBroken(type(error).__name__, error.rule, error.element, error.reason)
 
 
-def told(check: GraphCheck) -> dict[str, int]:
+def element_counts(check: GraphCheck) -> dict[str, int]:
     return {str(kind): number for kind, number in check.counts.items() if kind is not Kind.GRAPH}
 
 
-def checked_events(opened: Opened) -> Iterator[str]:
+def checked_events(opened: LineageFile) -> Iterator[str]:
     """The events of a file, each of which can be taken in."""
     for number, line in opened.events():
         try:

@@ -18,15 +18,15 @@ from typing import Any
 import rfc8785
 
 from headwater.errors import EvidenceBroken
-from headwater.proof.merkle import included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_inclusion
 
 FORMAT = "headwater-bundle/1"
 _FILE = "The file"
-_NOT_ONE = "it is not a bundle of evidence, as `headwater bundle` writes it"
+_NOT_A_BUNDLE = "it is not a bundle of evidence, as `headwater bundle` writes it"
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
+class ProvenEntry:
     """An entry of the log, its columns but the hash, and the path from it to the checkpoint's root."""
 
     entry: Mapping[str, Any]
@@ -41,13 +41,13 @@ class Proven:
         return sha256(rfc8785.dumps(dict(self.entry))).digest()
 
     def is_in(self, size: int, root: bytes) -> bool:
-        return included(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
+        return verify_inclusion(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
 
     def document(self) -> dict[str, Any]:
         return {"entry": dict(self.entry), "path": _texts(self.path)}
 
     @classmethod
-    def read(cls, document: Any) -> Proven:
+    def read(cls, document: Any) -> ProvenEntry:
         entry = dict(document["entry"])
         if type(entry["seq"]) is not int or not isinstance(entry["details"], str):
             raise TypeError(entry)
@@ -58,7 +58,7 @@ class Proven:
 class KeyEntry:
     """An entry that puts a key in force; it was signed over ``root``, and the log went on from there."""
 
-    proven: Proven
+    proven: ProvenEntry
     root: bytes
     consistency: tuple[bytes, ...]
 
@@ -67,34 +67,34 @@ class KeyEntry:
 
     @classmethod
     def read(cls, document: Any) -> KeyEntry:
-        return cls(Proven.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
+        return cls(ProvenEntry.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
+class UpstreamEvidence:
     """A run whose output was read: its certificate, and the event that this is of."""
 
-    certificate: Proven
+    certificate: ProvenEntry
     event: bytes
 
     def document(self) -> dict[str, Any]:
         return {"certificate": self.certificate.document(), "event": _event(self.event)}
 
     @classmethod
-    def read(cls, document: Any, number: int) -> Upstream:
-        return cls(Proven.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
+    def read(cls, document: Any, number: int) -> UpstreamEvidence:
+        return cls(ProvenEntry.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class EvidenceBundle:
     run_id: str
-    entries: tuple[Proven, ...]
+    entries: tuple[ProvenEntry, ...]
     """About the run, the oldest first."""
     events: tuple[bytes, ...]
     """As received, in the order of their entries."""
-    chain: tuple[Proven, ...]
+    chain: tuple[ProvenEntry, ...]
     """The certificates that those of the run follow."""
-    upstream: tuple[Upstream, ...]
+    upstream: tuple[UpstreamEvidence, ...]
     checkpoint: str
     first: bytes
     """The hash of the log's first entry, which its name is made of."""
@@ -122,16 +122,18 @@ class Bundle:
         )
 
     @classmethod
-    def read(cls, content: bytes) -> Bundle:
+    def read(cls, content: bytes) -> EvidenceBundle:
         document = _document(content)
         try:
             log = document["log"]
             found = cls(
                 run_id=_text(document["run"]),
-                entries=tuple(map(Proven.read, document["entries"])),
+                entries=tuple(map(ProvenEntry.read, document["entries"])),
                 events=tuple(_received(one, f"Event {number}") for number, one in enumerate(document["events"], 1)),
-                chain=tuple(map(Proven.read, document["chain"])),
-                upstream=tuple(Upstream.read(one, number) for number, one in enumerate(document["upstream"], 1)),
+                chain=tuple(map(ProvenEntry.read, document["chain"])),
+                upstream=tuple(
+                    UpstreamEvidence.read(one, number) for number, one in enumerate(document["upstream"], 1)
+                ),
                 checkpoint=_text(log["checkpoint"]),
                 first=bytes.fromhex(log["first"]["hash"]),
                 first_path=_hashes(log["first"]["path"]),
@@ -140,7 +142,7 @@ class Bundle:
             )
             same = found.write() == content
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise EvidenceBroken(_FILE, _NOT_ONE) from None
+            raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
         if not same:
             raise EvidenceBroken(_FILE, "it is not written as a bundle is: in canonical JSON, with nothing added")
         return found
@@ -150,9 +152,9 @@ def _document(content: bytes) -> Mapping[str, Any]:
     try:
         document = json.loads(content.decode())
     except (ValueError, RecursionError):
-        raise EvidenceBroken(_FILE, _NOT_ONE) from None
+        raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
     if not isinstance(document, Mapping) or not isinstance(document.get("format"), str):
-        raise EvidenceBroken(_FILE, _NOT_ONE)
+        raise EvidenceBroken(_FILE, _NOT_A_BUNDLE)
     if document["format"] != FORMAT:
         raise EvidenceBroken(_FILE, f"its format is not {FORMAT}, the one that is known here")
     return document

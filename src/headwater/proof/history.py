@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headwater.errors import EvidenceBroken, NoteInvalid
-from headwater.proof.notes import Checkpoint, Note, Signs, Verifier
+from headwater.proof.notes import Checkpoint, Note, Signer, Verifier
 
 ADOPTED, ROTATED = "key.adopted", "key.rotated"
 _TITLES = {ADOPTED: "headwater: key adopted", ROTATED: "headwater: key rotated"}
@@ -23,14 +23,14 @@ def origin_of(first_entry: bytes) -> str:
     return f"headwater.log/{first_entry.hex()[:32]}"
 
 
-def statement(kind: str, state: Checkpoint, *keys: Signs) -> Note:
+def statement(kind: str, state: Checkpoint, *keys: Signer) -> Note:
     """``keys``: the one adopted, or the old and the new one."""
     named = "".join(f"{Verifier(state.origin, key.public)}\n" for key in keys)
     return Note.signed(f"{_TITLES[kind]}\n{state.text}{named}", state.origin, keys)
 
 
 @dataclass(frozen=True, slots=True)
-class Reign:
+class KeyPeriod:
     """A key, and the entry from which on it signs."""
 
     seq: int
@@ -40,7 +40,7 @@ class Reign:
 class KeyHistory:
     def __init__(self, origin: str) -> None:
         self.origin = origin
-        self.reigns: list[Reign] = []
+        self.reigns: list[KeyPeriod] = []
 
     @property
     def current(self) -> Verifier | None:
@@ -65,7 +65,7 @@ class KeyHistory:
             wrong = f"it is not signed by {unsigned[0]}"
         if wrong is not None:
             raise EvidenceBroken(f"Entry {seq}, on the key that signs,", wrong)
-        self.reigns.append(Reign(seq, keys[-1]))
+        self.reigns.append(KeyPeriod(seq, keys[-1]))
 
     def _wrong(
         self,

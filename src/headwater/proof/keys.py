@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "HEADWATER_KEY"
 _PEM = re.compile(rb"-----BEGIN PRIVATE KEY-----\n.*?-----END PRIVATE KEY-----\n", re.DOTALL)
-_OURS_ALONE = stat.S_IRUSR | stat.S_IWUSR
+_PRIVATE_MODE = stat.S_IRUSR | stat.S_IWUSR
 _PUBLIC_SIZE = 32
 
 
@@ -151,7 +151,7 @@ class KeyRing:
             raise KeyUnusable(f"No key at {file}. `headwater keys new` creates one.") from None
         except OSError as error:
             raise KeyUnusable(f"The key at {file} cannot be read: {error.strerror}.") from None
-        if os.name == "posix" and stat.S_IMODE(mode) & ~_OURS_ALONE & 0o077:
+        if os.name == "posix" and stat.S_IMODE(mode) & ~_PRIVATE_MODE & 0o077:
             raise KeyUnusable(f"The key file {file} is accessible to other users. Run chmod 600 '{file}'.")
         pems = _PEM.findall(content)
         if not pems or b"".join(pems) != content:
@@ -222,7 +222,7 @@ def _refuse_foreign(file: Path) -> None:
 
 
 def _new_file(file: Path) -> BinaryIO:
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS_ALONE), "wb")
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_MODE), "wb")
 
 
 def _write(opened: BinaryIO, content: bytes) -> None:

@@ -47,7 +47,7 @@ def perfect_roots(hashes: Sequence[bytes]) -> list[bytes]:
     return roots
 
 
-def joined_root(roots: Sequence[bytes]) -> bytes:
+def combined_root(roots: Sequence[bytes]) -> bytes:
     """The root over a row of perfect trees of falling height."""
     if not roots:
         return EMPTY_ROOT
@@ -58,7 +58,7 @@ def joined_root(roots: Sequence[bytes]) -> bytes:
 
 
 def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
-    return joined_root(perfect_roots(leaf_hashes))
+    return combined_root(perfect_roots(leaf_hashes))
 
 
 class CompactRange:
@@ -81,7 +81,7 @@ class CompactRange:
 
     def root(self, after: Sequence[bytes] = ()) -> bytes:
         """``after``: the perfect trees that follow, lower than all that were added."""
-        return joined_root([*self.roots, *after])
+        return combined_root([*self.roots, *after])
 
 
 def split(size: int) -> int:
@@ -92,7 +92,7 @@ def split(size: int) -> int:
 # -- checking proofs -------------------------------------------------------------------------------------------------
 
 
-def included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
     """Whether ``proof`` shows that the leaf of this hash is number ``index`` (from 0) of the tree of that root."""
     if not 0 <= index < size or not _hashes([leaf, root, *proof]):
         return False
@@ -119,7 +119,7 @@ def _sides(index: int, size: int) -> list[bool]:
     return sides[::-1]
 
 
-def consistent(old: int, new: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
+def verify_consistency(old: int, new: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
     """Whether ``proof`` shows that the tree of ``new`` leaves begins with the tree of ``old`` leaves."""
     if not 0 <= old <= new or not _hashes([old_root, new_root, *proof]):
         return False

@@ -25,11 +25,11 @@ from headwater.proof.merkle import HASH_SIZE
 
 _ED25519 = b"\1"
 _ID_SIZE, _KEY_SIZE = 4, 32
-_MOST_SIGNATURES = 64
+_MAX_SIGNATURES = 64
 _MARK = "— "
 
 
-class Signs(Protocol):
+class Signer(Protocol):
     @property
     def public(self) -> bytes: ...
 
@@ -49,14 +49,14 @@ class Verifier:
 
     def __str__(self) -> str:
         """The `vkey`, as C2SP's tools take it."""
-        return f"{self.name}+{self.id.hex()}+{_encoded(_ED25519 + self.public)}"
+        return f"{self.name}+{self.id.hex()}+{_base64_text(_ED25519 + self.public)}"
 
     @classmethod
     def parse(cls, vkey: str) -> Verifier:
         vkey = vkey.strip()
         name, _, rest = vkey.partition("+")
         try:
-            key = _decoded(rest.partition("+")[2])
+            key = _base64_bytes(rest.partition("+")[2])
         except ValueError:
             key = b""
         found = cls(name, key[1:])
@@ -75,7 +75,7 @@ class Signature:
     signature: bytes
 
     def __str__(self) -> str:
-        return f"{_MARK}{self.name} {_encoded(self.id + self.signature)}\n"
+        return f"{_MARK}{self.name} {_base64_text(self.id + self.signature)}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Note:
         return f"{self.text}\n{''.join(map(str, self.signatures))}"
 
     @classmethod
-    def signed(cls, text: str, name: str, keys: Iterable[Signs]) -> Note:
+    def signed(cls, text: str, name: str, keys: Iterable[Signer]) -> Note:
         data = text.encode()
         return cls(text, tuple(Signature(name, Verifier(name, key.public).id, key.sign(data)) for key in keys))
 
@@ -99,7 +99,7 @@ class Note:
             raise NoteInvalid("it is not UTF-8") from None
         text, blank, lines = note.rpartition("\n\n")
         signatures = lines.removesuffix("\n").split("\n")
-        if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MOST_SIGNATURES:
+        if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MAX_SIGNATURES:
             raise NoteInvalid("it is not a signed note")
         found = cls(f"{text}\n", tuple(map(_signature, signatures)))
         if str(found) != note:
@@ -115,7 +115,7 @@ class Note:
 def _signature(line: str) -> Signature:
     name, _, encoded = line.removeprefix(_MARK).partition(" ")
     try:
-        data = _decoded(encoded)
+        data = _base64_bytes(encoded)
     except ValueError:
         raise NoteInvalid("a signature of it cannot be read") from None
     if not line.startswith(_MARK) or not _is_name(name) or len(data) <= _ID_SIZE:
@@ -131,14 +131,14 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        return f"{self.origin}\n{self.size}\n{_encoded(self.root)}\n"
+        return f"{self.origin}\n{self.size}\n{_base64_text(self.root)}\n"
 
     @classmethod
     def of(cls, note: Note) -> Checkpoint:
         origin, *rest = note.text.split("\n")
         try:
             size, root, end = rest
-            found = cls(origin, int(size), _decoded(root))
+            found = cls(origin, int(size), _base64_bytes(root))
         except ValueError:
             raise NoteInvalid("it is not a checkpoint: name, size and root, a line each") from None
         if not origin or end or found.size < 0 or len(found.root) != HASH_SIZE or found.text != note.text:
@@ -150,16 +150,16 @@ def _is_name(name: str) -> bool:
     return bool(name) and "+" not in name and not any(c.isspace() for c in name)
 
 
-def _encoded(data: bytes) -> str:
+def _base64_text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _decoded(text: str) -> bytes:
+def _base64_bytes(text: str) -> bytes:
     """Strictly: Base64 has spare bits at its end, and a text with others there would be read as the same."""
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError) as error:
         raise ValueError(str(error)) from None
-    if _encoded(data) != text:
+    if _base64_text(data) != text:
         raise ValueError("not the shortest spelling")
     return data

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from headwater.proof.merkle import joined_root, perfect_root, perfect_sizes, split
+from headwater.proof.merkle import combined_root, perfect_root, perfect_sizes, split
 
 WIDTH = 256
 _BITS = 8
@@ -63,7 +63,7 @@ class Tiles:
         for perfect in perfect_sizes(stop - start):
             roots.append(self._perfect(start, perfect, size))
             start += perfect
-        return joined_root(roots)
+        return combined_root(roots)
 
     def _perfect(self, start: int, count: int, size: int) -> bytes:
         level = (count.bit_length() - 1) // _BITS
@@ -79,7 +79,7 @@ class Tiles:
         return self._read[key]
 
 
-def completed(size_before: int, size: int) -> Iterator[tuple[int, int]]:
+def completed_tiles(size_before: int, size: int) -> Iterator[tuple[int, int]]:
     """The tiles that became whole as the tree grew: level and number, lower levels first."""
     level, before, now = 1, size_before // WIDTH, size // WIDTH
     while now > before or now >= WIDTH:

@@ -18,7 +18,7 @@ from headwater.store.store import Store
 
 
 @dataclass(frozen=True)
-class Case:
+class ReportData:
     detail: RunDetail
     verified: VerifiedRun | None
     broken: str | None
@@ -62,7 +62,7 @@ class Case:
         """Whether a facet is the one that the certificate is of; None where that says nothing of it."""
         if self.certificate is None or name not in self.certificate.evidence_hashes:
             return None
-        return _is_of(self.certificate, self.detail, name)
+        return _is_about(self.certificate, self.detail, name)
 
     def _failures(self) -> Iterator[str]:
         if self.broken is not None:
@@ -91,30 +91,30 @@ class Case:
             yield "The certificate is not signed yet: `headwater checkpoint` signs the log."
 
 
-def gather(store: Store, run_id: str) -> Case:
+def gather_report(store: Store, run_id: str) -> ReportData:
     detail = store.run(run_id)
-    verified, broken = _verified(store, run_id)
+    verified, broken = _verify(store, run_id)
     checkpoint = inclusion = None
     if broken is None:
         checkpoint = next(iter(store.checkpoints(limit=1)), None)
         certificate = _certificate(detail)
         if checkpoint is not None and certificate is not None and certificate.seq <= checkpoint.size:
             inclusion = store.inclusion(certificate.seq, checkpoint.size)
-    return Case(detail, verified, broken, checkpoint, inclusion, datetime.now(UTC))
+    return ReportData(detail, verified, broken, checkpoint, inclusion, datetime.now(UTC))
 
 
 def _certificate(detail: RunDetail) -> Certificate | None:
     of_what_holds = (
-        each for each in detail.certificates if all(_is_of(each, detail, name) for name in each.evidence_hashes)
+        each for each in detail.certificates if all(_is_about(each, detail, name) for name in each.evidence_hashes)
     )
     return next(of_what_holds, next(iter(detail.certificates), None))
 
 
-def _is_of(certificate: Certificate, detail: RunDetail, name: str) -> bool:
+def _is_about(certificate: Certificate, detail: RunDetail, name: str) -> bool:
     return name in detail.run_facets and certificate.evidence_hashes[name] == digest_of(detail.run_facets[name])
 
 
-def _verified(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
+def _verify(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
     """It is for the page to tell what does not hold."""
     try:
         return store.verify_run(run_id), None

@@ -5,52 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.assurance.report.gather import Case
-from headwater.assurance.report.manifest import certified
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, mark, table, tag, words
+from headwater.assurance.report.gather import ReportData
+from headwater.assurance.report.manifest import certified_mark
+from headwater.assurance.report.markup import Html, Part, absent_note, code, facts, join_parts, mark, table, tag, words
 from headwater.assurance.report.picture import pictures
-from headwater.assurance.report.shapes import Account, accounts, mappings, text
+from headwater.assurance.report.shapes import LedgerAccount, accounts, mappings, text
 from headwater.formats.openlineage.claims.balance import Balance, balance_of
 from headwater.formats.openlineage.fidelity import LEDGER
 
-_IN_WORDS = {
+_BALANCE_TEXTS = {
     True: "balanced: each row of the sources is in exactly one of them",
     False: "not balanced",
     None: "whether it balances is not known",
 }
-_IN_NUMBER = "balanced in number: of some sources it is not known of every row"
-_SAID = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", "balanced", "exact", "partly")
+_BALANCED_IN_NUMBER = "balanced in number: of some sources it is not known of every row"
+_SHOWN_MEMBERS = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", "balanced", "exact", "partly")
 _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounted for", ""]
 
 
-def balance(case: Case) -> Balance | None:
+def balance(case: ReportData) -> Balance | None:
     """By its counts, as a certificate has it; None where there is no ledger."""
     told = case.facet(LEDGER)
     return None if told is None else balance_of(told)
 
 
-def ledger(case: Case) -> Html:
+def ledger(case: ReportData) -> Html:
     told = case.facet(LEDGER)
     if told is None:
-        return absent(f"Not shown by this run: its rows were not counted against its sources ({LEDGER}).")
+        return absent_note(f"Not shown by this run: its rows were not counted against its sources ({LEDGER}).")
     found = accounts(told)
     balanced = balance_of(told)
-    words_for_it = _IN_NUMBER if balanced.in_number else _IN_WORDS[balanced.holds]
+    words_for_it = _BALANCED_IN_NUMBER if balanced.in_number else _BALANCE_TEXTS[balanced.holds]
     partly = text(told.get("partly"))
-    return joined(
+    return join_parts(
         [
-            tag("p", mark(balanced.holds, words_for_it), " ", certified(case, LEDGER)),
-            None if partly is None else absent(f"Not of all rows: {partly}."),
+            tag("p", mark(balanced.holds, words_for_it), " ", certified_mark(case, LEDGER)),
+            None if partly is None else absent_note(f"Not of all rows: {partly}."),
             pictures(found),
-            table(_HEADINGS, map(_account, found)) if found else absent("No source was counted."),
+            table(_HEADINGS, map(_account, found)) if found else absent_note("No source was counted."),
             *_notes(found),
-            *_not_followed(told),
-            _also(told),
+            *_untracked_sources(told),
+            _other_members(told),
         ]
     )
 
 
-def _account(account: Account) -> list[Part]:
+def _account(account: LedgerAccount) -> list[Part]:
     counts = (account.read, account.processed, account.filtered, account.errored)
     missing = account.missing
     balanced = account.balanced if account.balanced is not None else None if missing is None else not missing
@@ -64,7 +64,7 @@ def _missing(missing: int | None) -> str:
     return words(missing) if missing is None or missing >= 0 else f"{-missing:,} too many"
 
 
-def _notes(found: list[Account]) -> Iterator[Html]:
+def _notes(found: list[LedgerAccount]) -> Iterator[Html]:
     told: list[tuple[str, Part]] = [(account.source, account.note) for account in found if account.note is not None]
     if told:
         yield tag("h4", "Known of their number, not of every row")
@@ -77,19 +77,19 @@ def _notes(found: list[Account]) -> Iterator[Html]:
         yield facts(beyond)
 
 
-def _not_followed(told: Mapping[str, Any]) -> Iterator[Html]:
+def _untracked_sources(told: Mapping[str, Any]) -> Iterator[Html]:
     found = [one for each in (told, *mappings(told.get("outputs"))) for one in mappings(each.get("notFollowed"))]
     if found:
         yield tag("h4", "Sources whose rows were not followed")
         yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in found))
 
 
-def _also(told: Mapping[str, Any]) -> Html | None:
+def _other_members(told: Mapping[str, Any]) -> Html | None:
     """What else is said in single values or texts, like which keys are missing, and where the rest of them is."""
     rest: list[tuple[str, Part]] = [
         (key, ", ".join(value) if isinstance(value, list) else words(value))
         for key, value in told.items()
-        if key not in _SAID and not key.startswith("_") and _is_short(value)
+        if key not in _SHOWN_MEMBERS and not key.startswith("_") and _is_short(value)
     ]
     return facts(rest) if rest else None
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from headwater.assurance.report.findings import MOST, grain, in_part, more, types
-from headwater.assurance.report.gather import Case
+from headwater.assurance.report.findings import MAX_LISTED, grain, in_part, remainder_text, types
+from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.intent import declared_nodes
-from headwater.assurance.report.markup import Html, Part, absent, code, joined, mark, table, tag, words
+from headwater.assurance.report.markup import Html, Part, absent_note, code, join_parts, mark, table, tag, words
 from headwater.assurance.report.shapes import columns_of, mapping, mappings, number
 from headwater.model.lineage import ColumnEdge
 
 TRACE = "cdme.morphismTrace"
 
 
-def logic(case: Case) -> Html:
-    return joined(
+def logic(case: ReportData) -> Html:
+    return join_parts(
         [
             tag("h3", "Steps"),
             _steps(case),
@@ -33,12 +33,12 @@ def logic(case: Case) -> Html:
     )
 
 
-def column_paths(case: Case) -> Mapping[str, list[Any]]:
+def column_paths(case: ReportData) -> Mapping[str, list[Any]]:
     told = mapping(mapping(case.facet(TRACE)).get("targetAttributes"))
     return {column: steps for column, steps in told.items() if isinstance(steps, list)}
 
 
-def gaps(case: Case) -> list[tuple[str, Mapping[str, Any]]]:
+def gaps(case: ReportData) -> list[tuple[str, Mapping[str, Any]]]:
     """Operators that no lineage leads through, by the dataset that they stand before."""
     return [
         (str(use.dataset), gap)
@@ -47,7 +47,7 @@ def gaps(case: Case) -> list[tuple[str, Mapping[str, Any]]]:
     ]
 
 
-def _steps(case: Case) -> Html:
+def _steps(case: ReportData) -> Html:
     nodes = declared_nodes(case)
     if nodes:
         counts = [mapping(node.get("counts")) for node in nodes]
@@ -60,44 +60,48 @@ def _steps(case: Case) -> Html:
     writes = mappings(mapping(case.facet("headwater_telemetry")).get("writes"))
     measured = [node for write in writes for node in mappings(write.get("nodes"))]
     if measured:
-        rows = ([code(words(node.get("name"))), words(number(node.get("rows")))] for node in measured[:MOST])
-        return joined([table(["Operator", "Rows"], rows), more(len(measured))])
-    return absent("The run told of no steps.")
+        rows = ([code(words(node.get("name"))), words(number(node.get("rows")))] for node in measured[:MAX_LISTED])
+        return join_parts([table(["Operator", "Rows"], rows), remainder_text(len(measured))])
+    return absent_note("The run told of no steps.")
 
 
-def _columns(case: Case) -> Html:
+def _columns(case: ReportData) -> Html:
     paths = column_paths(case)
     if paths:
-        rows = ([code(column), _path(steps)] for column, steps in list(paths.items())[:MOST])
-        return joined([in_part(case, TRACE), table(["Column", "Path, from the sources"], rows), more(len(paths))])
+        rows = ([code(column), _path(steps)] for column, steps in list(paths.items())[:MAX_LISTED])
+        return join_parts(
+            [in_part(case, TRACE), table(["Column", "Path, from the sources"], rows), remainder_text(len(paths))]
+        )
     edges = case.detail.column_edges
     if not edges:
-        return absent("No column lineage was recorded.")
+        return absent_note("No column lineage was recorded.")
     shown = list(_edges(edges))
-    return joined([table(["Column", "Made of"], shown[:MOST]), more(len(shown))])
+    return join_parts([table(["Column", "Made of"], shown[:MAX_LISTED]), remainder_text(len(shown))])
 
 
 def _path(steps: list[Any]) -> Html:
-    return joined((code(words(step)) for step in steps), " → ")
+    return join_parts((code(words(step)) for step in steps), " → ")
 
 
 def _edges(edges: tuple[ColumnEdge, ...]) -> Iterator[list[Part]]:
     for (target, column), same in groupby(edges, key=lambda edge: (edge.downstream, edge.downstream_column)):
-        yield [code(target if column is None else f"{target}#{column}"), joined(map(_source, same), "<br>")]
+        yield [code(target if column is None else f"{target}#{column}"), join_parts(map(_source, same), "<br>")]
 
 
 def _source(edge: ColumnEdge) -> Html:
     name = edge.upstream if edge.upstream_column is None else f"{edge.upstream}#{edge.upstream_column}"
     how = [edge.dependency.lower(), edge.subtype, "masked" if edge.masking else None, edge.logic]
-    return joined([code(name), " ", tag("span", ", ".join(filter(None, how)), class_="dim")])
+    return join_parts([code(name), " ", tag("span", ", ".join(filter(None, how)), class_="dim")])
 
 
-def _unknown(case: Case) -> Html:
+def _unknown(case: ReportData) -> Html:
     found = gaps(case)
     if not found:
         told = any("headwater_coverage" in use.facets for use in case.detail.outputs)
         if told:
             return tag("p", mark(True, "nothing: lineage leads through every step"))
-        return absent("Not shown by this run: nobody looked.")
-    rows = ([code(dataset), words(gap.get("operator")), words(gap.get("reason"))] for dataset, gap in found[:MOST])
-    return joined([table(["Before", "Step", "Why"], rows), more(len(found))])
+        return absent_note("Not shown by this run: nobody looked.")
+    rows = (
+        [code(dataset), words(gap.get("operator")), words(gap.get("reason"))] for dataset, gap in found[:MAX_LISTED]
+    )
+    return join_parts([table(["Before", "Step", "Why"], rows), remainder_text(len(found))])

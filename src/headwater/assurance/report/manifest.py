@@ -6,8 +6,20 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.assurance.report.gather import Case
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
+from headwater.assurance.report.gather import ReportData
+from headwater.assurance.report.markup import (
+    Html,
+    Part,
+    absent_note,
+    code,
+    facts,
+    join_parts,
+    lines,
+    mark,
+    table,
+    tag,
+    words,
+)
 from headwater.assurance.report.shapes import mapping
 from headwater.formats.openlineage.claims.preimages import is_hash_of
 from headwater.formats.openlineage.fidelity import MANIFEST
@@ -15,11 +27,11 @@ from headwater.formats.openlineage.fidelity import MANIFEST
 _HASHES = {"configHash": ("configuration", "config"), "codeHash": ("code", "code"), "designHash": ("design", "design")}
 """What each is of, and where the manifest has what was hashed, if it does."""
 _STATES = {"inputChecksums": "input", "outputChecksums": "output"}
-_WITHOUT = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read for it"}
-_LONGEST = 6_000
+_LIST_HEADINGS = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read for it"}
+_MAX_TEXT = 6_000
 
 
-def manifest_hashes(case: Case) -> list[tuple[str, str, str]]:
+def manifest_hashes(case: ReportData) -> list[tuple[str, str, str]]:
     """What was hashed, its name, and its hash."""
     told = mapping(case.facet(MANIFEST))
     found = [(what, "", words(told[key])) for key, (what, _) in _HASHES.items() if key in told]
@@ -28,25 +40,30 @@ def manifest_hashes(case: Case) -> list[tuple[str, str, str]]:
     return found
 
 
-def certified(case: Case, name: str) -> Html | None:
+def certified_mark(case: ReportData, name: str) -> Html | None:
     answer = case.is_certified(name)
     if answer is None:
         return None
     return mark(answer, "as certified" if answer else "not the one that was certified")
 
 
-def manifest(case: Case) -> Html:
+def manifest(case: ReportData) -> Html:
     found = manifest_hashes(case)
     if not found:
-        return absent(f"Not shown by this run: it ended without a manifest ({MANIFEST}).")
+        return absent_note(f"Not shown by this run: it ended without a manifest ({MANIFEST}).")
     told = mapping(case.facet(MANIFEST))
-    rows = ([what, code(name) if name else "—", code(one), _recomputed(told, what)] for what, name, one in found)
-    return joined(
-        [tag("p", certified(case, MANIFEST)), table(["Of", "Name", "Hash", ""], rows), *_without(told), *_hashed(told)]
+    rows = ([what, code(name) if name else "—", code(one), _recomputed_mark(told, what)] for what, name, one in found)
+    return join_parts(
+        [
+            tag("p", certified_mark(case, MANIFEST)),
+            table(["Of", "Name", "Hash", ""], rows),
+            *_unhashed_files(told),
+            *_hashed_document(told),
+        ]
     )
 
 
-def _recomputed(told: Mapping[str, Any], what: str) -> Part:
+def _recomputed_mark(told: Mapping[str, Any], what: str) -> Part:
     """Where the manifest holds what was hashed, it was hashed again."""
     for key, (of, document) in _HASHES.items():
         same = is_hash_of(told.get(key), told.get(document)) if of == what else None
@@ -55,23 +72,23 @@ def _recomputed(told: Mapping[str, Any], what: str) -> Part:
     return None
 
 
-def _without(told: Mapping[str, Any]) -> Iterator[Html]:
-    for key, heading in _WITHOUT.items():
+def _unhashed_files(told: Mapping[str, Any]) -> Iterator[Html]:
+    for key, heading in _LIST_HEADINGS.items():
         named = mapping(told.get(key))
         if named:
             yield tag("h4", heading)
             yield facts((name, words(why)) for name, why in named.items())
 
 
-def _hashed(told: Mapping[str, Any]) -> Iterator[Html]:
+def _hashed_document(told: Mapping[str, Any]) -> Iterator[Html]:
     for of, document in _HASHES.values():
         if document in told:
-            text = _indented(told[document])
+            text = _indent(told[document])
             yield tag("h4", f"The {of} that was hashed")
-            yield lines(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n…")
+            yield lines(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}\n…")
 
 
-def _indented(document: Any) -> str:
+def _indent(document: Any) -> str:
     """A document that stands there as the text that was hashed is shown as what it says."""
     try:
         told = json.loads(document) if isinstance(document, str) else document

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headwater.assurance.report.gather import Case
+from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.intent import intent
 from headwater.assurance.report.ledger import balance
 from headwater.assurance.report.logic import logic
-from headwater.assurance.report.markup import Html, as_html, code, joined, mark, tag
+from headwater.assurance.report.markup import Html, as_html, code, join_parts, mark, tag
 from headwater.assurance.report.principles import principles
 from headwater.assurance.report.proof import proof
 from headwater.assurance.report.shapes import accounts
@@ -27,10 +27,10 @@ _SECTIONS = (
 )
 
 
-def page(case: Case) -> str:
+def page(case: ReportData) -> str:
     run = case.detail.run
     title = f"Assurance report: {run.job}"
-    head = joined(
+    head = join_parts(
         [
             Html('<meta charset="utf-8">'),
             Html(f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'),
@@ -59,12 +59,12 @@ def page(case: Case) -> str:
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
-def _section(case: Case, anchor: str, name: str, about: str, render: object) -> Html:
+def _section(case: ReportData, anchor: str, name: str, about: str, render: object) -> Html:
     assert callable(render)
     return tag("section", tag("h2", name), tag("p", about, class_="dim"), as_html(render(case)), id=anchor)
 
 
-def _verdict(case: Case) -> Html:
+def _verdict(case: ReportData) -> Html:
     """The first thing to be seen, and never in colour alone."""
     if case.failures:
         kind, holds, told = "bad", False, "This run did not keep what was promised of it"
@@ -78,7 +78,7 @@ def _verdict(case: Case) -> Html:
     )
 
 
-def _truth(case: Case) -> Iterator[Html]:
+def _truth(case: ReportData) -> Iterator[Html]:
     """The run in one line."""
     run = case.detail.run
     state = True if run.state is RunState.COMPLETE else False if run.state.terminal else None

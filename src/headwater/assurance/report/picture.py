@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headwater.assurance.report.markup import Html, joined, tag
-from headwater.assurance.report.shapes import Account
+from headwater.assurance.report.markup import Html, join_parts, tag
+from headwater.assurance.report.shapes import LedgerAccount
 
 _WIDTH, _LEFT, _RIGHT = 720, 190, 470
 _TALL, _THIN, _LINE = 90, 3, 30
 
 
-def picture(account: Account) -> Html | None:
+def picture(account: LedgerAccount) -> Html | None:
     """Nothing where the counts were not told."""
     flows = [flow for flow in _flows(account) if flow[1]]
     if account.read is None or not flows:
@@ -44,7 +44,7 @@ def picture(account: Account) -> Html | None:
     )
 
 
-def _flows(account: Account) -> Iterator[tuple[str, int, str]]:
+def _flows(account: LedgerAccount) -> Iterator[tuple[str, int, str]]:
     """Words, how many, and the kind that gives a band its look."""
     yield "processed", account.processed or 0, "processed"
     yield "filtered", account.filtered or 0, "filtered"
@@ -89,10 +89,10 @@ def _text(x: float, y: float, words: str, class_: str) -> Html:
     return tag("text", words, x=x, y=y, class_=class_)
 
 
-def pictures(accounts: list[Account], most: int = 20) -> Html:
+def pictures(accounts: list[LedgerAccount], most: int = 20) -> Html:
     drawn = [
         tag("figure", tag("figcaption", tag("code", account.source)), image)
         for account in accounts[:most]
         if (image := picture(account)) is not None
     ]
-    return joined(drawn)
+    return join_parts(drawn)

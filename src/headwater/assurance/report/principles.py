@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from headwater.assurance.report.findings import casts, grain_findings, looked_in_part, undecided
-from headwater.assurance.report.gather import Case
+from headwater.assurance.report.findings import casts, grain_findings, partial_note, undecided
+from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.intent import declared_nodes, owner, sql
 from headwater.assurance.report.ledger import balance
 from headwater.assurance.report.logic import column_paths, gaps
 from headwater.assurance.report.manifest import manifest_hashes
-from headwater.assurance.report.markup import Html, Part, counted, joined, mark, table, tag
+from headwater.assurance.report.markup import Html, Part, count_of, join_parts, mark, table, tag
 from headwater.formats.openlineage.fidelity import GRAIN, TYPES
 
-_OURS = ("manifest", "balance", "grain", "types")
+_BUILT_IN_CLAIMS = ("manifest", "balance", "grain", "types")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class EvidenceItem:
     """Evidence that is there: where on the page, what it says, and whether what it says is good."""
 
     anchor: str
@@ -26,112 +26,116 @@ class Shown:
     good: bool = True
 
 
-Evidence = Callable[[Case], Shown | None]
+Evidence = Callable[[ReportData], EvidenceItem | None]
 
 
-def _lineage(case: Case) -> Shown | None:
+def _lineage(case: ReportData) -> EvidenceItem | None:
     columns = len(column_paths(case)) or len({(e.downstream, e.downstream_column) for e in case.detail.column_edges})
     if not columns:
         return None
     unknown = len(gaps(case))
-    but = f"; not through {counted(unknown, 'step')}" if unknown else ""
-    return Shown("columns", f"the way of {counted(columns, 'column')} from their sources{but}")
+    but = f"; not through {count_of(unknown, 'step')}" if unknown else ""
+    return EvidenceItem("columns", f"the way of {count_of(columns, 'column')} from their sources{but}")
 
 
-def _owner(case: Case) -> Shown | None:
+def _owner(case: ReportData) -> EvidenceItem | None:
     found = owner(case)
-    return None if found is None else Shown("intent", f"owned by {found}")
+    return None if found is None else EvidenceItem("intent", f"owned by {found}")
 
 
-def _declared(case: Case) -> Shown | None:
+def _declaration(case: ReportData) -> EvidenceItem | None:
     nodes = declared_nodes(case)
     if nodes:
-        return Shown("intent", counted(len(nodes), "declared step"))
-    return None if sql(case) is None else Shown("intent", "the declared query")
+        return EvidenceItem("intent", count_of(len(nodes), "declared step"))
+    return None if sql(case) is None else EvidenceItem("intent", "the declared query")
 
 
-def _ledger(case: Case) -> Shown | None:
+def _ledger(case: ReportData) -> EvidenceItem | None:
     balanced = balance(case)
     if balanced is None or balanced.holds is None:
         return None
     if not balanced.holds:
-        return Shown("ledger", "the ledger is not balanced", False)
+        return EvidenceItem("ledger", "the ledger is not balanced", False)
     in_words = "source rows accounted for, in number" if balanced.in_number else "each source row accounted for, once"
-    return Shown("ledger", in_words)
+    return EvidenceItem("ledger", in_words)
 
 
-def _grain(case: Case) -> Shown | None:
+def _grain(case: ReportData) -> EvidenceItem | None:
     if case.facet(GRAIN) is None:
         return None
     found, open_ones = grain_findings(case), len(undecided(case))
     failed = sum(each.get("holds") is not True for each in found)
-    if not found and (open_ones or looked_in_part(case, GRAIN)):
+    if not found and (open_ones or partial_note(case, GRAIN)):
         return None
     says = (
-        f"{failed} of {counted(len(found), 'check')} fail"
+        f"{failed} of {count_of(len(found), 'check')} fail"
         if failed
-        else f"{counted(len(found), 'check')} of grain hold"
+        else f"{count_of(len(found), 'check')} of grain hold"
     )
     says += f", {open_ones} not decided" if open_ones else ""
-    return Shown("grain", says + (", told in part" if looked_in_part(case, GRAIN) else ""), not failed)
+    return EvidenceItem("grain", says + (", told in part" if partial_note(case, GRAIN) else ""), not failed)
 
 
-def _types(case: Case) -> Shown | None:
+def _types(case: ReportData) -> EvidenceItem | None:
     if case.facet(TYPES) is None:
         return None
     lossy = sum(bool(each.get("lossy")) for each in casts(case))
-    if looked_in_part(case, TYPES):
-        return Shown("types", f"{counted(lossy, 'cast')} that may lose something, told in part") if lossy else None
-    return Shown(
-        "types", f"{counted(lossy, 'cast')} that may lose something, named" if lossy else "no cast loses anything"
+    if partial_note(case, TYPES):
+        return (
+            EvidenceItem("types", f"{count_of(lossy, 'cast')} that may lose something, told in part") if lossy else None
+        )
+    return EvidenceItem(
+        "types", f"{count_of(lossy, 'cast')} that may lose something, named" if lossy else "no cast loses anything"
     )
 
 
-def _expectations(case: Case) -> Shown | None:
-    declared = [each for each in case.invariants if each.name not in _OURS]
+def _expectations(case: ReportData) -> EvidenceItem | None:
+    declared = [each for each in case.invariants if each.name not in _BUILT_IN_CLAIMS]
     if not declared:
         return None
     failed = sum(not each.holds for each in declared)
-    return Shown("invariants", f"{counted(len(declared), 'declared expectation')}, {failed} broken", not failed)
+    return EvidenceItem("invariants", f"{count_of(len(declared), 'declared expectation')}, {failed} broken", not failed)
 
 
-def _times(case: Case) -> Shown | None:
+def _times(case: ReportData) -> EvidenceItem | None:
     run = case.detail.run
     if run.started_at is None or run.ended_at is None:
         return None
-    return Shown("intent", "when it began and ended" + ("" if run.nominal_start is None else ", and for which time"))
+    return EvidenceItem(
+        "intent", "when it began and ended" + ("" if run.nominal_start is None else ", and for which time")
+    )
 
 
 def _states(*kinds: str) -> Evidence:
-    def found(case: Case) -> Shown | None:
+    def found(case: ReportData) -> EvidenceItem | None:
         hashed = [kind for kind, _, _ in manifest_hashes(case) if kind in kinds]
-        return Shown("manifest", f"hashes of {', '.join(dict.fromkeys(hashed))}") if hashed else None
+        return EvidenceItem("manifest", f"hashes of {', '.join(dict.fromkeys(hashed))}") if hashed else None
 
     return found
 
 
-def _version(case: Case) -> Shown | None:
+def _version(case: ReportData) -> EvidenceItem | None:
     version = None if case.certificate is None else case.certificate.contract_version
-    return None if version is None else Shown("intent", f"contract version {version}")
+    return None if version is None else EvidenceItem("intent", f"contract version {version}")
 
 
-def _certificate(case: Case) -> Shown | None:
+def _certificate(case: ReportData) -> EvidenceItem | None:
     if case.certificate is None:
         return None
-    return Shown("certificate", f"certificate number {case.certificate.number:,} of its chain")
+    return EvidenceItem("certificate", f"certificate number {case.certificate.number:,} of its chain")
 
 
-def _log(case: Case) -> Shown | None:
+def _log(case: ReportData) -> EvidenceItem | None:
     if case.verified is None:
-        return Shown("log", "the record of this run does not hold", False)
+        return EvidenceItem("log", "the record of this run does not hold", False)
     signed = f", {case.verified.signed} signed" if case.checkpoint is not None else ", not signed yet"
-    return Shown("log", f"{counted(len(case.verified.entries), 'entry', 'entries')} of the log{signed}")
+    return EvidenceItem("log", f"{count_of(len(case.verified.entries), 'entry', 'entries')} of the log{signed}")
 
 
 NAMES: dict[Evidence, str] = {
     _lineage: "column lineage",
     _owner: "an owner",
-    _declared: "a declaration",
+    _declaration: "a declaration",
     _ledger: "a ledger of all rows",
     _grain: "checks of grain",
     _types: "checks of types",
@@ -181,7 +185,7 @@ PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     (
         "EU AI Act, article 10 (2): origin and preparation of data",
         "Where data sets come from, and each operation that prepared them, is documented.",
-        (_lineage, _declared),
+        (_lineage, _declaration),
     ),
     (
         "EU AI Act, article 10 (3): quality of data",
@@ -191,7 +195,7 @@ PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     (
         "EU AI Act, article 11: technical documentation",
         "Design and data are documented, and the documents are of the version in use.",
-        (_declared, _made_by, _version),
+        (_declaration, _made_by, _version),
     ),
     (
         "EU AI Act, article 12: record-keeping",
@@ -201,9 +205,9 @@ PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
 ]
 
 
-def principles(case: Case) -> Html:
+def principles(case: ReportData) -> Html:
     rows = [_row(case, *principle) for principle in PRINCIPLES]
-    return joined(
+    return join_parts(
         [
             table(["Principle", "What it asks", "Evidence in this page", ""], rows),
             tag(
@@ -215,7 +219,7 @@ def principles(case: Case) -> Html:
     )
 
 
-def _row(case: Case, name: str, asks: str, evidence: tuple[Evidence, ...]) -> list[Part]:
+def _row(case: ReportData, name: str, asks: str, evidence: tuple[Evidence, ...]) -> list[Part]:
     answers = {NAMES[each]: each(case) for each in evidence}
     found = [shown for shown in answers.values() if shown is not None]
     missing = [what for what, shown in answers.items() if shown is None]
@@ -225,7 +229,7 @@ def _row(case: Case, name: str, asks: str, evidence: tuple[Evidence, ...]) -> li
     return [tag("b", name), asks, tag("ul", *parts), _verdict(found, missing)]
 
 
-def _verdict(found: list[Shown], missing: list[str]) -> Html:
+def _verdict(found: list[EvidenceItem], missing: list[str]) -> Html:
     if not found:
         return mark(None, "not shown by this run")
     if not all(shown.good for shown in found):

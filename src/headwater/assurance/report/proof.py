@@ -5,23 +5,35 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from headwater.assurance.report.gather import Case
+from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.ledger import ledger
 from headwater.assurance.report.manifest import manifest
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
+from headwater.assurance.report.markup import (
+    Html,
+    Part,
+    absent_note,
+    code,
+    facts,
+    join_parts,
+    lines,
+    mark,
+    table,
+    tag,
+    words,
+)
 from headwater.model.certificates import Certificate, Invariant
 from headwater.model.log import InclusionProof, SignedCheckpoint
 
 
-def proof(case: Case) -> Html:
-    return joined(
+def proof(case: ReportData) -> Html:
+    return join_parts(
         [
             tag("h3", "Manifest", id="manifest"),
             manifest(case),
             tag("h3", "Ledger", id="ledger"),
             ledger(case),
             tag("h3", "What was promised", id="invariants"),
-            _promised(case),
+            _claims_section(case),
             tag("h3", "Certificate", id="certificate"),
             _certificate(case.certificate),
             tag("h3", "The log", id="log"),
@@ -32,25 +44,25 @@ def proof(case: Case) -> Html:
     )
 
 
-def _promised(case: Case) -> Html:
+def _claims_section(case: ReportData) -> Html:
     undecided = () if case.certificate is None else case.certificate.undecided
     if not case.invariants and not undecided:
-        return absent("Not shown by this run: nothing was promised of it that could be checked.")
+        return absent_note("Not shown by this run: nothing was promised of it that could be checked.")
     rows: list[list[Part]] = [
-        [_kept(each), each.name, each.detail or "—", words(each.threshold)]
+        [_claim_row(each), each.name, each.detail or "—", words(each.threshold)]
         for each in sorted(case.invariants, key=lambda one: one.holds)
     ]
     rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
     return table(["", "Promise", "Found", "Threshold"], rows)
 
 
-def _kept(invariant: Invariant) -> Html:
+def _claim_row(invariant: Invariant) -> Html:
     return mark(invariant.holds, "holds" if invariant.holds else str(invariant.breach or "does not hold"))
 
 
 def _certificate(certificate: Certificate | None) -> Html:
     if certificate is None:
-        return absent("No certificate was issued for this run.")
+        return absent_note("No certificate was issued for this run.")
     told = facts(
         [
             ("Id", code(certificate.certificate_id)),
@@ -65,20 +77,20 @@ def _certificate(certificate: Certificate | None) -> Html:
         ]
     )
     rows = ([code(name), code(one)] for name, one in certificate.evidence_hashes.items())
-    return joined([told, table(["Evidence", "Hash"], rows)])
+    return join_parts([told, table(["Evidence", "Hash"], rows)])
 
 
-def _log(case: Case) -> Html:
+def _log(case: ReportData) -> Html:
     if case.verified is None:
         return tag("p", mark(False, "the evidence of this run does not hold"))
     entries = ", ".join(f"{seq:,}" for seq in case.verified.entries)
     told = [tag("p", mark(True, "recomputed as this page was written"), f": entries {entries} of the log.")]
     if case.checkpoint is None:
-        return joined([*told, absent("Nothing was signed yet: `headwater checkpoint` signs the log.")])
-    return joined([*told, *_signed(case.checkpoint), _inclusion(case.inclusion)])
+        return join_parts([*told, absent_note("Nothing was signed yet: `headwater checkpoint` signs the log.")])
+    return join_parts([*told, *_checkpoint_section(case.checkpoint), _inclusion(case.inclusion)])
 
 
-def _signed(checkpoint: SignedCheckpoint) -> Iterator[Html]:
+def _checkpoint_section(checkpoint: SignedCheckpoint) -> Iterator[Html]:
     yield tag("h4", f"Checkpoint of {checkpoint.size:,} entries, signed")
     yield lines(checkpoint.note)
     yield facts([("Root, in hexadecimal", code(checkpoint.root)), ("Signed by", code(checkpoint.key))])
@@ -86,21 +98,23 @@ def _signed(checkpoint: SignedCheckpoint) -> Iterator[Html]:
 
 def _inclusion(found: InclusionProof | None) -> Html:
     if found is None:
-        return absent("No certificate of this run is in that checkpoint.")
+        return absent_note("No certificate of this run is in that checkpoint.")
     path = [tag("li", code(one)) for one in found.path]
-    return joined(
+    return join_parts(
         [
             tag("h4", f"The certificate is entry {found.seq:,} of these: proof of inclusion (RFC 6962)"),
             facts([("Hash of the entry", code(found.entry_hash)), ("Root it leads to", code(found.root))]),
-            tag("ol", *path, class_="path") if path else absent("The log has this one entry: its leaf is the root."),
+            tag("ol", *path, class_="path")
+            if path
+            else absent_note("The log has this one entry: its leaf is the root."),
         ]
     )
 
 
-def _check(case: Case) -> Html:
+def _check(case: ReportData) -> Html:
     run = shlex.quote(case.detail.run.run_id)
     key = "" if case.checkpoint is None else f" --key {shlex.quote(case.checkpoint.key)}"
-    return joined(
+    return join_parts(
         [
             tag(
                 "p",

@@ -32,7 +32,7 @@ def columns_of(rows: Iterable[Mapping[str, Any]], first: Sequence[str]) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class LedgerAccount:
     """What became of the rows of one source. A count that was not told is None."""
 
     source: str
@@ -54,7 +54,7 @@ class Account:
         return None if self.read is None or not told else self.read - sum(told)
 
     @classmethod
-    def of(cls, source: str, told: Mapping[str, Any]) -> Account:
+    def of(cls, source: str, told: Mapping[str, Any]) -> LedgerAccount:
         balanced, exact = told.get("balanced"), told.get("exact")
         return cls(
             source,
@@ -69,7 +69,7 @@ class Account:
         )
 
 
-def accounts(ledger: Mapping[str, Any]) -> list[Account]:
+def accounts(ledger: Mapping[str, Any]) -> list[LedgerAccount]:
     """Source by source where the ledger tells them apart, as a list or by name; else all of them as one.
 
     A run with several outputs has a ledger for each: a row may be in one and not in another.
@@ -81,9 +81,11 @@ def accounts(ledger: Mapping[str, Any]) -> list[Account]:
     ]
     sources = ledger.get("sources")
     named = sources.items() if isinstance(sources, Mapping) else ((_name(one), one) for one in mappings(sources))
-    found += [Account.of(name, one) for name, one in named if isinstance(one, Mapping) and "inputRecordCount" in one]
+    found += [
+        LedgerAccount.of(name, one) for name, one in named if isinstance(one, Mapping) and "inputRecordCount" in one
+    ]
     if not found and "inputRecordCount" in ledger:
-        found = [Account.of("all sources", ledger)]
+        found = [LedgerAccount.of("all sources", ledger)]
     return found
 
 

@@ -17,10 +17,10 @@ def send(
 ) -> None:
     """Take requests in: what was done to which records. A bad line is refused by its number, the others are taken."""
     from headwater.cli.events import check_files, total_size
-    from headwater.cli.failures import say
+    from headwater.cli.failures import print_error
     from headwater.cli.records.lines import send_lines
     from headwater.cli.render.records.sending import SendingReport
-    from headwater.cli.text import counted
+    from headwater.cli.text import count_of
 
     check_files(files)
     with open_store(store, create=True) as lineage, SendingReport(total_size(files), as_json) as report:
@@ -29,5 +29,5 @@ def send(
     report.summary()
     if report.refusals:
         if as_json:  # a person was told of each
-            say(f"{counted(report.refusals, 'record or line was', 'records or lines were')} refused.")
+            print_error(f"{count_of(report.refusals, 'record or line was', 'records or lines were')} refused.")
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ import typer
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store
 from headwater.cli.records.options import ArchiveOption, BigOption, JsonlOption, parse_span
-from headwater.cli.spark import DEFAULT_MASTER, MasterOption, Phase, spark_session
+from headwater.cli.spark import DEFAULT_MASTER, CommandPhase, MasterOption, spark_session
 
 
 def stream(
@@ -39,7 +39,7 @@ def stream(
     from headwater.records.compaction.archive_attempt import Manner
     from headwater.records.intake.stream import stream as begin
 
-    phase = Phase()
+    phase = CommandPhase()
     with open_store(store, create=True) as lineage, spark_session(master, phase) as spark:
         report = StreamReport(as_json)
         query = begin(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store
 from headwater.cli.records.daily import compact_day
@@ -64,7 +64,7 @@ def work(
     from headwater.records.intake.worker import Working
 
     if once and until_empty:
-        raise Mistake("Choose one of --once and --until-empty.")
+        raise CliError("Choose one of --once and --until-empty.")
     terms = Terms(visibility // _MICROSECOND, max_tries, ttl // _MICROSECOND)
     working = Working(window, batch, terms, None if no_compaction or once or until_empty else compact_at)
     with open_store(store, create=True) as lineage, WorkingReport(as_json) as report:

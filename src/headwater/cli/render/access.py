@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import data, joined, note
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import data, join, note
 from headwater.cli.text import moment
 from headwater.model.access import AccessKey, NewAccessKey
 
 
-def key_added(made: NewAccessKey) -> RenderableType:
+def key_created_text(made: NewAccessKey) -> RenderableType:
     key = made.key
     until = "" if key.expires_at is None else f" until {moment(key.expires_at)} UTC"
     return Group(
         Text(made.secret),
-        joined(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
-        + joined([data(each) for each in key.namespaces], ", ")
+        join(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
+        + join([data(each) for each in key.namespaces], ", ")
         + Text("."),
         note("The key is shown only once. Send it as `Authorization: Bearer …`."),
     )
@@ -29,21 +29,21 @@ def key_added(made: NewAccessKey) -> RenderableType:
 def key_table(found: Sequence[AccessKey]) -> RenderableType:
     if not found:
         return Text("The store has no access keys. Local clients need none.")
-    rows = Rows("Key", "Name", "Scopes", "Namespaces", "State", "Last used (UTC)")
+    rows = ResponsiveTable("Key", "Name", "Scopes", "Namespaces", "State", "Last used (UTC)")
     for key in found:
         rows.add(
             data(key.key_id),
             data(key.name),
             Text(", ".join(key.scopes)),
-            joined([data(each) for each in key.namespaces], ", "),
+            join([data(each) for each in key.namespaces], ", "),
             _state(key),
             Text("" if key.last_used is None else moment(key.last_used)),
         )
     return rows
 
 
-def key_revoked(key: AccessKey) -> RenderableType:
-    return joined(["Key ", data(key.key_id), " (", data(key.name), ") is revoked."], "")
+def key_revoked_text(key: AccessKey) -> RenderableType:
+    return join(["Key ", data(key.key_id), " (", data(key.name), ") is revoked."], "")
 
 
 def _state(key: AccessKey) -> Text:

@@ -14,8 +14,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from headwater.cli.render.layout import table
-from headwater.cli.render.parts import data, joined, note, section
-from headwater.cli.text import counted, duration
+from headwater.cli.render.parts import data, join, note, section
+from headwater.cli.text import count_of, duration
 from headwater.model.answers import RunDetail
 from headwater.model.runs import DatasetUse
 
@@ -29,32 +29,32 @@ def amount(use: DatasetUse) -> Text | None:
         return None
     rows, size, files = (_number(facet.get(name)) for name in ("rowCount", "size", "fileCount"))
     words = [
-        counted(rows, "row") if rows is not None else "",
+        count_of(rows, "row") if rows is not None else "",
         volume(size) if size is not None else "",
-        counted(files, "file") if files is not None else "",
+        count_of(files, "file") if files is not None else "",
     ]
     text = ", ".join(word for word in words if word)
     return note(text) if text else None
 
 
-def unknowns(detail: RunDetail) -> list[RenderableType]:
+def gaps_section(detail: RunDetail) -> list[RenderableType]:
     """What of each output could not be known; nothing to say where no capture looked."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
         facet = use.facets.get("headwater_coverage")
         gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
         known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
-        lines += [joined([data(use.dataset, "cyan"), joined(_gap(gap), " ")], "  ") for gap in known]
+        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in known]
     return [section("Not captured", *lines)] if lines else []
 
 
-def kept_rows(detail: RunDetail) -> list[RenderableType]:
+def rows_section(detail: RunDetail) -> list[RenderableType]:
     """Whether the rows of each output can be traced later, or what that would take."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
         facet = use.io_facets.get("headwater_rows")
         if isinstance(facet, Mapping):
-            lines.append(joined([data(use.dataset, "cyan"), _replayable(facet)], "  "))
+            lines.append(join([data(use.dataset, "cyan"), _replayable(facet)], "  "))
     return [section("Rows", *lines)] if lines else []
 
 
@@ -63,7 +63,7 @@ def _replayable(facet: Mapping[str, Any]) -> Text:
         sources = facet.get("sources")
         number = len(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else 0
         return data(
-            f"can be traced: the plan and {counted(number, 'source')} are stored, for Spark {facet.get('spark')}"
+            f"can be traced: the plan and {count_of(number, 'source')} are stored, for Spark {facet.get('spark')}"
         )
     needs = facet.get("needs")
     named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
@@ -78,7 +78,7 @@ def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
         yield note(f"(columns {', '.join(map(str, columns))})")
 
 
-def measured(detail: RunDetail) -> list[RenderableType]:
+def telemetry_section(detail: RunDetail) -> list[RenderableType]:
     """Node by node, each below the one that it gave its rows to."""
     facet = detail.run_facets.get("headwater_telemetry")
     writes = facet.get("writes") if isinstance(facet, Mapping) else None
@@ -95,7 +95,7 @@ def _nodes(write: Mapping[str, Any]) -> RenderableType:
         numbers = [_number(node.get(name)) for name in ("rows", "bytes", "spillBytes")]
         time = node.get("latencyMs")
         rows.add_row(
-            joined([Text(" " * depths[-1]), data(node.get("name"))], ""),
+            join([Text(" " * depths[-1]), data(node.get("name"))], ""),
             Text("" if numbers[0] is None else f"{numbers[0]:,}"),
             Text(duration(timedelta(milliseconds=time)) if isinstance(time, int | float) else ""),
             Text("" if numbers[1] is None else volume(numbers[1])),

@@ -6,15 +6,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.render.layout import Beside, Rows
-from headwater.cli.render.parts import data, dependency, joined, note
-from headwater.cli.text import counted, elided, moment, printable
+from headwater.cli.render.layout import ResponsiveTable, SideBySide
+from headwater.cli.render.parts import data, dependency, join, note
+from headwater.cli.text import count_of, elide, moment, printable
 from headwater.model.answers import Closure, Grain, Node, Via
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Job
 
 _VIA_JOB = "via job"
-_DEEPEST_TREE = 12
+_MAX_TREE_DEPTH = 12
 """Beyond this the indentation of a tree leaves no room for names: a list reads better."""
 
 
@@ -24,7 +24,7 @@ def closure_tree(answer: Closure) -> RenderableType:
             _start(answer), Text(f"Nothing {answer.direction} is recorded{_as_of(answer)}."), *_remarks(answer)
         )
     deepest = answer.nodes[-1].depth
-    body = _tree(answer) if deepest <= _DEEPEST_TREE else _list(answer)
+    body = _tree(answer) if deepest <= _MAX_TREE_DEPTH else _list(answer)
     return Group(body, Text(), _summary(answer, deepest), *_remarks(answer))
 
 
@@ -42,7 +42,7 @@ def _tree(answer: Closure) -> Tree:
 
 
 def _list(answer: Closure) -> RenderableType:
-    rows = Rows("Hops", "Reached", "From", "Step", lead=1)
+    rows = ResponsiveTable("Hops", "Reached", "From", "Step", lead=1)
     for node in answer.nodes:
         near = data(node.parent.label) if node.parent is not None else Text("the start")
         step = ", ".join(words for words in (_how(node), _by(node.via)) if words)
@@ -57,12 +57,12 @@ def _name(node: Node) -> Text:
     elif node.part is None and node.grain is not Grain.DATASET:
         text += Text(" (as a whole)", style="dim")
     if node.dependency is not None:
-        text = joined([text, dependency(node.dependency)], "  ")
+        text = join([text, dependency(node.dependency)], "  ")
     return text
 
 
-def _step(node: Node) -> Beside:
-    return Beside(note(_how(node)), note(_by(node.via)), between=", ")
+def _step(node: Node) -> SideBySide:
+    return SideBySide(note(_how(node)), note(_by(node.via)), between=", ")
 
 
 def _how(node: Node) -> str:
@@ -83,7 +83,7 @@ def _what(node: Node) -> str:
         subtype = words.pop() if words else via.dependency.lower()
         words = [f"{subtype} (the path is {str(node.dependency).lower()})"]
     words += ["masked"] if via.masking else []
-    words += [printable(elided(via.logic))] if via.logic else []
+    words += [printable(elide(via.logic))] if via.logic else []
     return ", ".join(words)
 
 
@@ -98,13 +98,13 @@ def _by(via: Via) -> str:
 
 
 def _summary(answer: Closure, deepest: int) -> Text:
-    datasets = counted(len({node.endpoint for node in answer.nodes}), "dataset")
+    datasets = count_of(len({node.endpoint for node in answer.nodes}), "dataset")
     if answer.grain is Grain.DATASET:
         found = datasets
     else:
-        parts = counted(sum(node.part is not None for node in answer.nodes), answer.grain.value)
+        parts = count_of(sum(node.part is not None for node in answer.nodes), answer.grain.value)
         found = f"{parts} in {datasets}"
-    return Text(f"{found}, deepest {counted(deepest, 'hop')}{_as_of(answer)}.")
+    return Text(f"{found}, deepest {count_of(deepest, 'hop')}{_as_of(answer)}.")
 
 
 def _as_of(answer: Closure) -> str:

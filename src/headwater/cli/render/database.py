@@ -10,7 +10,7 @@ from rich.text import Text
 from headwater.cli.text import printable
 
 
-def upgraded(answer: Mapping[str, str | None]) -> Text:
+def upgrade_text(answer: Mapping[str, str | None]) -> Text:
     store, before, after = printable(str(answer["store"])), answer["before"], answer["after"]
     if before == after:
         return Text(f"The store at {store} is already at version {after}.")
@@ -19,11 +19,11 @@ def upgraded(answer: Mapping[str, str | None]) -> Text:
     return Text(f"Upgraded the store at {store} from version {before} to {after}.")
 
 
-def backed_up(answer: Mapping[str, Any]) -> Text:
+def backup_text(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
     return Text(f"Backed up {store} to {file}, {answer['bytes']:,} bytes. The file is a SQLite store itself.")
 
 
-def restored(answer: Mapping[str, Any]) -> Text:
+def restore_text(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
     return Text(f"Restored {file} to {store}, {answer['rows']:,} rows.")

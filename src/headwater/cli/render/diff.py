@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Beside
-from headwater.cli.render.parts import data, joined, note, properties, section, state, title
-from headwater.cli.text import elided, moment
+from headwater.cli.render.layout import SideBySide
+from headwater.cli.render.parts import data, join, note, properties, section, state, title
+from headwater.cli.text import elide, moment
 from headwater.model.answers import Change, RunDiff
 from headwater.model.runs import Run
 
@@ -32,19 +32,19 @@ def run_diff(answer: RunDiff) -> RenderableType:
     return Group(*parts)
 
 
-def _run(name: str, run: Run) -> Beside:
+def _run(name: str, run: Run) -> SideBySide:
     ended = f"{moment(run.ended_at or run.last_event_at)} UTC"
-    named = joined([title(name), data(run.run_id)], "  ")
-    return Beside(named, joined([data(run.job, "cyan"), state(run.state), ended], "  "), indent=3)
+    named = join([title(name), data(run.run_id)], "  ")
+    return SideBySide(named, join([data(run.job, "cyan"), state(run.state), ended], "  "), indent=3)
 
 
 def _change(change: Change) -> tuple[Text, Text]:
     kind = "added" if change.before is None else "removed" if change.after is None else "changed"
     if kind == "changed":
-        sides = [joined(["\n", note(side), "  ", _value(value)], "") for side, value in _sides(change)]
+        sides = [join(["\n", note(side), "  ", _value(value)], "") for side, value in _sides(change)]
     else:
-        sides = [joined(["  ", _value(value)], "") for _, value in _sides(change) if value is not None]
-    return Text(kind, style=_STYLES[kind]), joined([data(change.name), *sides], "")
+        sides = [join(["  ", _value(value)], "") for _, value in _sides(change) if value is not None]
+    return Text(kind, style=_STYLES[kind]), join([data(change.name), *sides], "")
 
 
 def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
@@ -52,7 +52,7 @@ def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
 
 
 def _value(value: Any) -> Text:
-    return joined([data(elided(word, 400), "dim") for word in _words(value)], "; ", style="dim")
+    return join([data(elide(word, 400), "dim") for word in _words(value)], "; ", style="dim")
 
 
 def _words(value: Any) -> Iterator[str]:

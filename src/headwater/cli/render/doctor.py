@@ -10,13 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.render.parts import data, note
-from headwater.cli.text import counted
-from headwater.doctor.findings import Finding, Sign
+from headwater.cli.text import count_of
+from headwater.doctor.findings import Finding, Status
 
-_STYLES = {Sign.OK: "green", Sign.WARNING: "yellow", Sign.FAILED: "bold red"}
+_STYLES = {Status.OK: "green", Status.WARNING: "yellow", Status.FAILED: "bold red"}
 
 
-def examined(findings: Sequence[Finding]) -> Group:
+def findings_table(findings: Sequence[Finding]) -> Group:
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     made.add_column(no_wrap=True)
     made.add_column(style="dim", no_wrap=True)
@@ -26,6 +26,6 @@ def examined(findings: Sequence[Finding]) -> Group:
         if finding.remedy is not None:
             made.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
     signs = Counter(finding.sign for finding in findings)
-    warnings = counted(signs[Sign.WARNING], "warning")
-    failures = f"{signs[Sign.FAILED]} failed" if signs[Sign.FAILED] else "Nothing failed"
+    warnings = count_of(signs[Status.WARNING], "warning")
+    failures = f"{signs[Status.FAILED]} failed" if signs[Status.FAILED] else "Nothing failed"
     return Group(made, Text(), note(f"{failures}, {warnings}."))

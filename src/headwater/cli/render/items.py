@@ -14,9 +14,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.render.layout import Rows, table
-from headwater.cli.render.parts import at_limit, data, joined, note, section
-from headwater.cli.text import counted, duration, elided
+from headwater.cli.render.layout import ResponsiveTable, table
+from headwater.cli.render.parts import at_limit, data, join, note, section
+from headwater.cli.text import count_of, duration, elide
 from headwater.model.answers import RunDetail
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason
 
@@ -37,11 +37,11 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     items = facet.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("counts"), Mapping):
         counts = [f"{number:,} {word}" for word, number in items["counts"].items() if isinstance(number, int)]
-        lines += [joined([note("items"), data(", ".join(counts) or "none")], "  ")]
+        lines += [join([note("items"), data(", ".join(counts) or "none")], "  ")]
     replays = facet.get("replays")
     if isinstance(replays, Mapping) and isinstance(replays.get("runs"), Sequence):
         told = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
-        lines.append(joined([note("replays"), data(told)], "  "))
+        lines.append(join([note("replays"), data(told)], "  "))
     return [section("Pipeline", *lines)]
 
 
@@ -67,8 +67,8 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
 def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: int) -> RenderableType:
     if not counts:
         return Text("No matching items.")
-    total = joined([_counted(reason, number) for reason, number in counts.items()])
-    rows = Rows("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
+    total = join([_reason_count(reason, number) for reason, number in counts.items()])
+    rows = ResponsiveTable("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
     for each in found:
         rows.add(
             _reason(each.reason),
@@ -76,47 +76,47 @@ def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: 
             data(each.source),
             data(_key(each.key)),
             Text(str(each.retries) if each.retries else ""),
-            data(elided(each.error or "", 80)),
+            data(elide(each.error or "", 80)),
             data(each.correlation_id),
         )
     return Group(
-        joined([Text(counted(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(found, limit)
+        join([Text(count_of(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(found, limit)
     )
 
 
 def item_tree(record: ItemRecord) -> RenderableType:
     """One item with all its hops."""
-    head = joined([data(record.correlation_id, "bold"), data(f"{record.source} {_key(record.key)}")], "  ")
-    tree = Tree(joined([head, _reason(record.reason), joined(["at ", data(record.node, "cyan")], "")], "  "))
+    head = join([data(record.correlation_id, "bold"), data(f"{record.source} {_key(record.key)}")], "  ")
+    tree = Tree(join([head, _reason(record.reason), join(["at ", data(record.node, "cyan")], "")], "  "))
     for hop in record.hops:
         branch = tree.add(_hop(hop))
         for word, text in (("in", hop.input), ("out", hop.output)):
             if text is not None:
-                branch.add(joined([note(word), data(elided(text))], "  "))
+                branch.add(join([note(word), data(elide(text))], "  "))
     if record.error is not None:
-        tree.add(joined([note("error"), data(elided(record.error, 400), "red")], "  "))
+        tree.add(join([note("error"), data(elide(record.error, 400), "red")], "  "))
     if record.data is not None:
-        tree.add(joined([note("data"), data(elided(record.data, 400))], "  "))
+        tree.add(join([note("data"), data(elide(record.data, 400))], "  "))
     if record.contributors:
         shown = ", ".join(record.contributors[:5]) + (", …" if len(record.contributors) > 5 else "")
-        tree.add(joined([note("contributors"), data(shown)], "  "))
+        tree.add(join([note("contributors"), data(shown)], "  "))
     return tree
 
 
 def _hop(hop: Hop) -> Text:
-    words = [counted(hop.emissions, "row") if hop.emissions is not None else ""]
+    words = [count_of(hop.emissions, "row") if hop.emissions is not None else ""]
     if hop.contributors is not None and hop.contributors > 1:
-        words.append(f"of {counted(hop.contributors, 'item')}")
+        words.append(f"of {count_of(hop.contributors, 'item')}")
     if hop.retries:
-        words.append(counted(hop.retries, "retry", "retries"))
+        words.append(count_of(hop.retries, "retry", "retries"))
     words += [str(hop.continuity), "truncated" if hop.truncated else ""]
     style = "red" if hop.outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED) else "green"
     told = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
-    return joined(told, "  ")
+    return join(told, "  ")
 
 
-def _counted(reason: Reason, number: int) -> Text:
-    return joined([Text(f"{number:,}"), _reason(reason)], " ")
+def _reason_count(reason: Reason, number: int) -> Text:
+    return join([Text(f"{number:,}"), _reason(reason)], " ")
 
 
 def _reason(reason: Reason) -> Text:

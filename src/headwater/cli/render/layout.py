@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-_WIDEST_TABLE = 400
+_MAX_TABLE_WIDTH = 400
 """Beyond this, which one very long name is enough for, a table is mostly blanks, even where lines have no end."""
 
 
@@ -23,7 +23,7 @@ def table(*headings: str) -> Table:
     return made
 
 
-class Rows:
+class ResponsiveTable:
     """A table where it fits; else a block a row: the ``lead`` cell, and the others below it with their headings."""
 
     def __init__(self, *headings: str, lead: int = 0) -> None:
@@ -38,8 +38,8 @@ class Rows:
         wide = table(*self._headings)
         for cells in self._rows:
             wide.add_row(*cells)
-        natural = Measurement.get(console, options.update(width=_WIDEST_TABLE + 1), wide).maximum
-        if natural <= min(options.max_width, _WIDEST_TABLE):
+        natural = Measurement.get(console, options.update(width=_MAX_TABLE_WIDTH + 1), wide).maximum
+        if natural <= min(options.max_width, _MAX_TABLE_WIDTH):
             yield wide
             return
         for cells in self._rows:
@@ -53,7 +53,7 @@ class Rows:
                 yield Indented(Text(", ").join(others), 4)
 
 
-class Beside:
+class SideBySide:
     """``second`` on the line of ``first``; below it and indented where both do not fit."""
 
     def __init__(self, first: Text, second: Text, *, between: str = "  ", indent: int = 0) -> None:

@@ -8,34 +8,32 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import data, joined, note, properties, section
-from headwater.cli.text import counted, moment
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import data, join, note, properties, section
+from headwater.cli.text import count_of, moment
 from headwater.model.capture_keys import CaptureKey
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 
 
-def verdict(found: Verified) -> RenderableType:
+def verification_text(found: Verified) -> RenderableType:
     lines = [
-        joined([Text("The audit log holds", style="green"), f": {counted(found.entries, 'entry', 'entries')}."], "")
+        join([Text("The audit log holds", style="green"), f": {count_of(found.entries, 'entry', 'entries')}."], "")
     ]
     if found.entries:
         lines.append(Text(f"Last hash: {found.head}"))
     if found.certificates:
-        lines.append(Text(f"{counted(found.certificates, 'certificate')}, each linked to the one before."))
+        lines.append(Text(f"{count_of(found.certificates, 'certificate')}, each linked to the one before."))
     if found.events:
-        lines.append(Text(f"{counted(found.events, 'event')}, each matching the log."))
+        lines.append(Text(f"{count_of(found.events, 'event')}, each matching the log."))
     if found.graph:
-        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, matching a rebuild from all events."))
+        lines.append(Text(f"{count_of(found.graph, 'row')} of the graph, matching a rebuild from all events."))
     if found.records:
-        lines.append(Text(f"{counted(found.records, 'record')}, recent and archived, each from a load in the log."))
+        lines.append(Text(f"{count_of(found.records, 'record')}, recent and archived, each from a load in the log."))
     if found.archive_files:
-        lines.append(Text(f"{counted(found.archive_files, 'file')} of the record archive, matching the log."))
+        lines.append(Text(f"{count_of(found.archive_files, 'file')} of the record archive, matching the log."))
     if found.checkpoints:
-        lines.append(
-            joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; current key: ", data(found.key)], "")
-        )
+        lines.append(join([f"{count_of(found.checkpoints, 'checkpoint')}, signed; current key: ", data(found.key)], ""))
     lines += [note(f"Not covered: {what}.") for what in found.not_covered]
     if found.anchored is not None:
         lines.append(Text(f"The anchor agrees, up to entry {found.anchored}."))
@@ -46,24 +44,24 @@ def verdict(found: Verified) -> RenderableType:
     return Group(*lines)
 
 
-def run_verdict(found: VerifiedRun) -> RenderableType:
+def run_verification_text(found: VerifiedRun) -> RenderableType:
     entries, certificates = (
-        counted(len(found.entries), "entry", "entries"),
-        counted(len(found.certificates), "certificate"),
+        count_of(len(found.entries), "entry", "entries"),
+        count_of(len(found.certificates), "certificate"),
     )
-    lines = [joined([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
+    lines = [join([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
     if found.checkpoint is None:
         lines.append(note("Nothing is signed yet: run `headwater checkpoint`."))
     else:
         lines.append(
-            Text(f"{found.signed} of them in the checkpoint of {counted(found.checkpoint, 'entry', 'entries')}.")
+            Text(f"{found.signed} of them in the checkpoint of {count_of(found.checkpoint, 'entry', 'entries')}.")
         )
     if found.anchored is not None:
         lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the anchor, which agrees."))
     return Group(*lines)
 
 
-def checkpoint_made(signed: SignedCheckpoint) -> RenderableType:
+def checkpoint_text(signed: SignedCheckpoint) -> RenderableType:
     """As it is, to be kept by hand too."""
     return Text(signed.note.removesuffix("\n"))
 
@@ -92,41 +90,41 @@ def consistency_proof(proof: ConsistencyProof) -> RenderableType:
     return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
 
 
-def key_made(answer: Mapping[str, Any]) -> RenderableType:
+def key_created_text(answer: Mapping[str, Any]) -> RenderableType:
     return Group(
-        joined(["Created a key in ", data(answer["file"]), ". Keep a copy of it outside the store."], ""),
+        join(["Created a key in ", data(answer["file"]), ". Keep a copy of it outside the store."], ""),
         Text(f"Public key: {answer['public']}"),
     )
 
 
 def key_list(answer: Mapping[str, Any]) -> RenderableType:
-    parts: list[RenderableType] = [joined(["Keys in ", data(answer["file"]), ", newest last:"], "")]
+    parts: list[RenderableType] = [join(["Keys in ", data(answer["file"]), ", newest last:"], "")]
     parts += [Text(f"  {key}") for key in answer["keys"]]
-    signing = [joined([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
+    signing = [join([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
     parts.append(section("Keys that signed the log", *(signing or [note("None yet: run `headwater checkpoint`.")])))
     return Group(*parts)
 
 
-def key_rotated(answer: Mapping[str, Any]) -> RenderableType:
-    return joined(["The log is now signed with ", data(answer["key"]), "."], "")
+def key_rotated_text(answer: Mapping[str, Any]) -> RenderableType:
+    return join(["The log is now signed with ", data(answer["key"]), "."], "")
 
 
-def key_trusted(key: CaptureKey) -> RenderableType:
-    return joined(["The store trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+def key_trusted_text(key: CaptureKey) -> RenderableType:
+    return join(["The store trusts plans that ", data(key.key), " signed", *_key_name(key), "."], "")
 
 
-def key_untrusted(key: CaptureKey) -> RenderableType:
-    return joined(["The store no longer trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+def key_untrusted_text(key: CaptureKey) -> RenderableType:
+    return join(["The store no longer trusts plans that ", data(key.key), " signed", *_key_name(key), "."], "")
 
 
-def _named(key: CaptureKey) -> list[str | Text]:
+def _key_name(key: CaptureKey) -> list[str | Text]:
     return [" (", data(key.name), ")"] if key.name else []
 
 
 def capture_key_table(found: Sequence[CaptureKey]) -> RenderableType:
     if not found:
         return Text("The store trusts no capture key.")
-    rows = Rows("Key", "Name", "State", "Trusted (UTC)")
+    rows = ResponsiveTable("Key", "Name", "State", "Trusted (UTC)")
     for key in found:
         untrusted = key.untrusted_at
         state = (
@@ -142,7 +140,7 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
         return []
     newest = certificates[0]
     lines = [
-        joined(
+        join(
             [
                 data(newest.certificate_id),
                 f"number {newest.number} in",
@@ -155,10 +153,10 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
     ]
     for each in newest.invariants:
         state = Text("holds", style="green") if each.holds else Text(str(each.breach), style="bold red")
-        lines.append(joined([part for part in (state, data(each.name), data(each.detail or "", "dim")) if part], "  "))
+        lines.append(join([part for part in (state, data(each.name), data(each.detail or "", "dim")) if part], "  "))
     for one in newest.undecided:
         told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
-        lines.append(joined([part for part in told if part], "  "))
+        lines.append(join([part for part in told if part], "  "))
     if newest.supersedes is not None:
-        lines.append(joined(["supersedes", data(newest.supersedes)], " "))
+        lines.append(join(["supersedes", data(newest.supersedes)], " "))
     return [section("Certificate", *lines)]

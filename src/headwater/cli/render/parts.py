@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.render.layout import Indented
-from headwater.cli.text import counted, printable
+from headwater.cli.text import count_of, printable
 from headwater.model.lineage import Dependency
 from headwater.model.runs import RunState
 
@@ -37,7 +37,7 @@ def dependency(value: Dependency) -> Text:
     return Text(value.value.lower(), style=_DEPENDENCY_STYLES[value])
 
 
-def joined(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
+def join(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
     made = Text(overflow="fold")
     for position, piece in enumerate(pieces):
         if position:
@@ -76,4 +76,4 @@ def at_limit(found: Sequence[object], limit: int) -> list[Text]:
     """What to say when a list may go on."""
     if len(found) < limit:
         return []
-    return [Text(), note(f"Stopped at {counted(limit, 'row')}; --limit gives more.")]
+    return [Text(), note(f"Stopped at {count_of(limit, 'row')}; --limit gives more.")]

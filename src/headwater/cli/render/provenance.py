@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import at_limit, data, joined
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import at_limit, data, join
 from headwater.cli.text import moment
 from headwater.model.answers import Receipt
 from headwater.model.provenance import Context, Operation, Provenance, ProvenanceEvent
@@ -24,7 +24,7 @@ _STYLES = {
 def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> RenderableType:
     if not found:
         return Text("No matching events." if filtered else "No provenance is recorded.")
-    rows = Rows("When (UTC)", "Event", "By", "Operation", "Purpose", "Run")
+    rows = ResponsiveTable("When (UTC)", "Event", "By", "Operation", "Purpose", "Run")
     for one in found:
         rows.add(
             Text(moment(one.at) if one.at is not None else "unknown", no_wrap=True),
@@ -37,9 +37,9 @@ def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> 
     return Group(rows, *at_limit(found, limit))
 
 
-def provenance_stated(receipt: Receipt) -> RenderableType:
+def provenance_recorded_text(receipt: Receipt) -> RenderableType:
     said = "Already recorded." if receipt.duplicate else "Recorded."
-    return joined([said, " Event ", data(receipt.digest), "."], "")
+    return join([said, " Event ", data(receipt.digest), "."], "")
 
 
 def _agent(one: Provenance) -> Text:
@@ -47,14 +47,14 @@ def _agent(one: Provenance) -> Text:
     # The name of a job is a part of its id.
     name = [data(f"({agent.name})")] if agent.name and agent.type != "job" else []
     words = [data(word) for word in (agent.type, agent.id) if word]
-    return joined([*words, *name], " ") if words or name else Text("unknown")
+    return join([*words, *name], " ") if words or name else Text("unknown")
 
 
 def _operation(operation: Operation) -> Text:
-    return joined([data(word) for word in (operation.type, operation.method) if word], " ")
+    return join([data(word) for word in (operation.type, operation.method) if word], " ")
 
 
 def _context(context: Context) -> Text:
     kept = f"kept {context.retention_period}" if context.retention_period else None
     words = (context.purpose, context.legal_basis, kept, context.sensitivity_level)
-    return joined([data(word) for word in words if word], ", ")
+    return join([data(word) for word in words if word], ", ")

@@ -8,9 +8,9 @@ from dataclasses import fields
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import at_limit, data, joined, properties, section
-from headwater.cli.text import counted, moment
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import at_limit, data, join, properties, section
+from headwater.cli.text import count_of, moment
 from headwater.model.quality import Metrics, QualityStatement, Validation
 
 _METRICS = [field.name for field in fields(Metrics)]
@@ -18,11 +18,11 @@ _METRICS = [field.name for field in fields(Metrics)]
 
 def quality_list(asked: str, found: Sequence[QualityStatement], limit: int) -> RenderableType:
     if not found:
-        return joined([Text("No quality is recorded for "), data(asked), Text(".")], "")
+        return join([Text("No quality is recorded for "), data(asked), Text(".")], "")
     newest, *older = found
-    parts = list(_whole(newest))
+    parts = list(_statement_parts(newest))
     if older:
-        rows = Rows("Measured (UTC)", "Basis", *(name.capitalize() for name in _METRICS), "Rules")
+        rows = ResponsiveTable("Measured (UTC)", "Basis", *(name.capitalize() for name in _METRICS), "Rules")
         for one in older:
             shares = [_share(getattr(one.report.metrics, name)) or Text("") for name in _METRICS]
             rows.add(Text(moment(one.at), no_wrap=True), Text(one.basis), *shares, _rules(one))
@@ -30,9 +30,9 @@ def quality_list(asked: str, found: Sequence[QualityStatement], limit: int) -> R
     return Group(*parts, *at_limit(found, limit))
 
 
-def _whole(one: QualityStatement) -> Iterator[RenderableType]:
+def _statement_parts(one: QualityStatement) -> Iterator[RenderableType]:
     report, version = one.report, one.version
-    yield joined([Text("Quality of ", style="bold"), data(one.dataset, "bold")], "")
+    yield join([Text("Quality of ", style="bold"), data(one.dataset, "bold")], "")
     written = f"{moment(version.written_at)} UTC" if version is not None else None
     by = f" by run {version.run_id}" if version is not None and version.run_id else ""
     yield properties(
@@ -47,17 +47,17 @@ def _whole(one: QualityStatement) -> Iterator[RenderableType]:
         ]
     )
     if report.validations:
-        rows = Rows("Rule", "Type", "Holds", "Failed", "Details", lead=0)
+        rows = ResponsiveTable("Rule", "Type", "Holds", "Failed", "Details", lead=0)
         for each in report.validations:
             rows.add(data(each.rule_name or ""), data(each.rule_type or ""), _holds(each), _count(each.failed_count),
                      data(each.details or ""))  # fmt: skip
         yield section(_rules(one), rows)
     if report.anomalies:
-        rows = Rows("Anomaly", "Severity", "Count", "Description")
+        rows = ResponsiveTable("Anomaly", "Severity", "Count", "Description")
         for found in report.anomalies:
             rows.add(data(found.type or ""), data(found.severity or ""), _count(found.count),
                      data(found.description or ""))  # fmt: skip
-        yield section(counted(len(report.anomalies), "anomaly", "anomalies"), rows)
+        yield section(count_of(len(report.anomalies), "anomaly", "anomalies"), rows)
 
 
 def _share(value: float | None) -> Text | None:
@@ -78,4 +78,4 @@ def _holds(each: Validation) -> Text:
 def _rules(one: QualityStatement) -> Text:
     asked = one.report.validations
     held = sum(each.passed is True for each in asked)
-    return Text(f"{held:,} of {counted(len(asked), 'rule')} hold" if asked else "no rules")
+    return Text(f"{held:,} of {count_of(len(asked), 'rule')} hold" if asked else "no rules")

@@ -9,11 +9,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headwater.cli.render.layout import Indented
-from headwater.cli.render.parts import data, joined
+from headwater.cli.render.parts import data, join
 
 
-def report_written(answer: Mapping[str, Any]) -> RenderableType:
-    lines: list[RenderableType] = [joined(["Report written to ", data(answer["file"]), "."], "")]
+def report_text(answer: Mapping[str, Any]) -> RenderableType:
+    lines: list[RenderableType] = [join(["Report written to ", data(answer["file"]), "."], "")]
     if answer["concerns"]:
         style = "yellow" if answer["holds"] else "bold red"
         lines.append(Text("Findings:", style=style))

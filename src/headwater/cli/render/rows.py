@@ -13,7 +13,7 @@ from headwater.cli.text import moment
 from headwater.rows.pairs.folders import KeptTables
 
 
-def table_list(found: Sequence[KeptTables]) -> RenderableType:
+def pair_table_list(found: Sequence[KeptTables]) -> RenderableType:
     if not found:
         return Text("No pair tables in this folder.")
     listed = table("Written (UTC)", "Mode", "Rows", "Pairs", "Bytes", "Run", "Output")
@@ -23,8 +23,8 @@ def table_list(found: Sequence[KeptTables]) -> RenderableType:
     return listed
 
 
-def pruned(gone: Sequence[KeptTables], dry_run: bool) -> RenderableType:
+def prune_text(gone: Sequence[KeptTables], dry_run: bool) -> RenderableType:
     if not gone:
         return Text("No pair tables are that old.")
     total = f"{len(gone):,} outputs, {sum(each.bytes for each in gone):,} bytes"
-    return Group(table_list(gone), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))
+    return Group(pair_table_list(gone), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))

@@ -128,10 +128,10 @@ async def report(service: CurrentService, who: Reader, run_id: Segment) -> Respo
 
 
 def _report(store: Store, run_id: str) -> str:
-    from headwater.assurance.report.gather import gather
+    from headwater.assurance.report.gather import gather_report
     from headwater.assurance.report.page import page
 
-    return page(gather(store, run_id))
+    return page(gather_report(store, run_id))
 
 
 def _attachment_headers(name: str) -> dict[str, str]:

@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows as Table
+from headwater.cli.render.layout import ResponsiveTable as Table
 from headwater.cli.render.parts import data, note
-from headwater.cli.text import counted
+from headwater.cli.text import count_of
 from headwater.records.query.sql import Rows
 
 
@@ -24,7 +24,7 @@ def answer_table(answer: Rows, limit: int) -> RenderableType:
     for row in answer.rows:
         table.add(*(data(_shown(value)) for value in row))
     more = [note(f"The first {limit:,}; there are more.")] if answer.more else []
-    return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
+    return Group(table, *(more or [note(count_of(len(answer.rows), "row"))]))
 
 
 def plain_rows(answer: Rows) -> list[dict[str, Any]]:

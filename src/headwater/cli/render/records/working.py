@@ -12,7 +12,7 @@ from rich.status import Status
 from rich.text import Text
 
 from headwater.cli.output import console, print_json
-from headwater.cli.text import counted, printable
+from headwater.cli.text import count_of, printable
 from headwater.records.intake.worker import Tally
 
 
@@ -52,9 +52,9 @@ class WorkingReport:
 
 
 def _words(tally: Tally) -> str:
-    words = [f"{counted(tally.loaded, 'record')} loaded", f"{counted(tally.traced, 'root')} archived"]
+    words = [f"{count_of(tally.loaded, 'record')} loaded", f"{count_of(tally.traced, 'root')} archived"]
     words += [f"{tally.failed:,} failed"] if tally.failed else []
-    words += [counted(tally.dead, "dead letter")] if tally.dead else []
-    words += [counted(tally.compactions, "compaction")] if tally.compactions else []
-    words += [f"{counted(tally.expired, 'hot record')} expired"] if tally.expired else []
+    words += [count_of(tally.dead, "dead letter")] if tally.dead else []
+    words += [count_of(tally.compactions, "compaction")] if tally.compactions else []
+    words += [f"{count_of(tally.expired, 'hot record')} expired"] if tally.expired else []
     return ", ".join(words)
