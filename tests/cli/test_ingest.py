@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from headwater.cli.events import EventSource, UnreadableFile, _read
+from headwater.cli.events import FileEvent, UnreadableFile, _read
 from tests.cli.running import Result, Run, process
 from tests.cli.stores import FIVE, event, lines
 
@@ -98,7 +98,7 @@ def test_lines_are_read_one_by_one() -> None:
     stream = Counting(lines([event(n) for n in range(1000)]).encode())
     found = _read("f", stream)
     for _ in range(3):
-        assert isinstance(next(found), EventSource)
+        assert isinstance(next(found), FileEvent)
     assert stream.read_so_far == 3
     assert not any(isinstance(item, UnreadableFile) for item in found)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.doctor.findings import DoctorOptions, Status
+from headwater.doctor.findings import CheckStatus, DoctorOptions
 from headwater.doctor.trial import trial
 from tests.cli.running import bare_environment
 from tests.support import why_missing
@@ -56,10 +56,10 @@ def test_it_is_not_tried_unless_asked(tmp_path: Path) -> None:
 def test_spark_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     (finding,) = trial(asked(tmp_path))
-    assert finding.sign is Status.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "\n" not in finding.found
 
 
 def test_it_takes_too_long(tmp_path: Path) -> None:
     (finding,) = trial(asked(tmp_path, patience=0.2))
-    assert (finding.sign, finding.found) == (Status.FAILED, "did not end within 0.2 s")
+    assert (finding.sign, finding.found) == (CheckStatus.FAILED, "did not end within 0.2 s")

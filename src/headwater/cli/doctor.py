@@ -23,11 +23,11 @@ def doctor(
     from headwater.capturing import DEFAULT_SPOOL
     from headwater.cli.render.doctor import findings_table
     from headwater.doctor.checks import examine
-    from headwater.doctor.findings import DoctorOptions, Status
+    from headwater.doctor.findings import CheckStatus, DoctorOptions
 
     spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
     found = examine(DoctorOptions(store, spool, spark))
-    sound = all(finding.sign is not Status.FAILED for finding in found)
+    sound = all(finding.sign is not CheckStatus.FAILED for finding in found)
     show({"ok": sound, "checks": found}, as_json, lambda _: findings_table(found))
     if not sound:
         raise typer.Exit(1)

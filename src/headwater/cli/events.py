@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class EventSource:
+class FileEvent:
     """One event as it stands in a file."""
 
     file: str
@@ -72,7 +72,7 @@ def total_size(files: Iterable[str]) -> int | None:
     return total
 
 
-def read_files(files: Iterable[str]) -> Iterator[EventSource | UnreadableFile]:
+def read_files(files: Iterable[str]) -> Iterator[FileEvent | UnreadableFile]:
     for file in files:
         try:
             with _open(file) as stream:
@@ -85,7 +85,7 @@ def _open(file: str) -> Any:
     return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
 
 
-def _read(file: str, stream: IO[bytes]) -> Iterator[EventSource | UnreadableFile]:
+def _read(file: str, stream: IO[bytes]) -> Iterator[FileEvent | UnreadableFile]:
     blank: list[bytes] = []
     for line in stream:
         blank.append(line)
@@ -100,7 +100,7 @@ def _read(file: str, stream: IO[bytes]) -> Iterator[EventSource | UnreadableFile
     yield from _document(file, b"".join(blank) + stream.read())
 
 
-def _document(file: str, text: bytes) -> Iterator[EventSource | UnreadableFile]:
+def _document(file: str, text: bytes) -> Iterator[FileEvent | UnreadableFile]:
     try:
         document = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -115,19 +115,19 @@ def _document(file: str, text: bytes) -> Iterator[EventSource | UnreadableFile]:
         for index, event in enumerate(document):
             # What is no object is handed on as text, for the store to refuse in its own words.
             raw = event if isinstance(event, dict) else json.dumps(event).encode()
-            yield EventSource(file, index, None, raw, share)
+            yield FileEvent(file, index, None, raw, share)
     elif isinstance(document, dict):
-        yield EventSource(file, 0, None, text, len(text))
+        yield FileEvent(file, 0, None, text, len(text))
     else:
         yield UnreadableFile(file, "holds neither an event nor a list of events")
 
 
-def _lines(file: str, lines: Iterable[bytes]) -> Iterator[EventSource]:
+def _lines(file: str, lines: Iterable[bytes]) -> Iterator[FileEvent]:
     index = 0
     for number, line in enumerate(lines, 1):
         raw = line.strip() if number > 1 else line.removeprefix(_BOM).strip()
         if raw:
-            yield EventSource(file, index, number, raw, len(line))
+            yield FileEvent(file, index, number, raw, len(line))
             index += 1
 
 

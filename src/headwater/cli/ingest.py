@@ -33,10 +33,10 @@ def ingest(
 
     check_files(files)
     with open_store(store, create=True) as lineage, PrintedReport(total_size(files), verbose, as_json) as report:
-        intake = FileIngest(lineage, report, strict=strict)
-        intake.take(read_files(files))
-    report.summary(intake.counts)
-    if intake.counts.refused:
-        if as_json:  # a person was told of each
-            print_error(f"{count_of(intake.counts.refused, 'event or file was', 'events or files were')} refused.")
+        ingest_run = FileIngest(lineage, report, strict=strict)
+        ingest_run.ingest(read_files(files))
+    report.summary(ingest_run.counts)
+    if ingest_run.counts.refused:
+        if as_json:  # without --json each was reported already
+            print_error(f"{count_of(ingest_run.counts.refused, 'event or file was', 'events or files were')} refused.")
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from headwater.cli.events import EventSource, UnreadableFile
+from headwater.cli.events import FileEvent, UnreadableFile
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.event import read_event
 from headwater.model.answers import Receipt
@@ -30,8 +30,8 @@ class IngestReport(Protocol):
     """Told of everything as it happens, so that nothing has to be kept."""
 
     def progress(self, size: int) -> None: ...
-    def flagged(self, event: EventSource, problems: Iterable[Problem]) -> None: ...
-    def refused(self, event: EventSource | UnreadableFile, path: str, reason: str) -> None: ...
+    def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None: ...
+    def refused(self, event: FileEvent | UnreadableFile, path: str, reason: str) -> None: ...
 
 
 class FileIngest:
@@ -41,54 +41,54 @@ class FileIngest:
         self._report = report
         self._strict = strict
 
-    def take(self, found: Iterable[EventSource | UnreadableFile]) -> None:
+    def ingest(self, found: Iterable[FileEvent | UnreadableFile]) -> None:
         try:
-            self._take_all(found)
+            self._ingest_all(found)
         except _StrictStop:
             return
 
-    def _take_all(self, found: Iterable[EventSource | UnreadableFile]) -> None:
-        batch: list[EventSource] = []
+    def _ingest_all(self, found: Iterable[FileEvent | UnreadableFile]) -> None:
+        batch: list[FileEvent] = []
         size = 0
         for item in found:
             if isinstance(item, UnreadableFile):
-                self._take_batch(batch)
+                self._ingest_batch(batch)
                 batch, size = [], 0
                 self._refuse(item, "$", item.reason)
                 continue
             batch.append(item)
             size += item.size
             if len(batch) >= _MAX_BATCH_EVENTS or size >= _MAX_BATCH_BYTES:
-                self._take_batch(batch)
+                self._ingest_batch(batch)
                 batch, size = [], 0
-        self._take_batch(batch)
+        self._ingest_batch(batch)
 
-    def _take_batch(self, batch: list[EventSource]) -> None:
+    def _ingest_batch(self, batch: list[FileEvent]) -> None:
         try:
-            self._take_together(batch)
+            self._ingest_together(batch)
         except EventRefused:  # then none of them was taken
-            self._take_together(self._acceptable(batch))
+            self._ingest_together(self._valid_events(batch))
 
-    def _take_together(self, batch: list[EventSource]) -> None:
+    def _ingest_together(self, batch: list[FileEvent]) -> None:
         receipts = self._store.ingest_many(event.raw for event in batch)
         for event, receipt in zip(batch, receipts, strict=True):
             self._count(event, receipt)
 
-    def _acceptable(self, batch: list[EventSource]) -> list[EventSource]:
+    def _valid_events(self, batch: list[FileEvent]) -> list[FileEvent]:
         """The events that will not be refused; the others are reported one by one."""
-        acceptable: list[EventSource] = []
+        acceptable: list[FileEvent] = []
         for event in batch:
             try:
                 read_event(event.raw)
             except EventRefused as refusal:
                 if self._strict:
-                    self._take_together(acceptable)
+                    self._ingest_together(acceptable)
                 self._refuse(event, refusal.path, refusal.reason)
             else:
                 acceptable.append(event)
         return acceptable
 
-    def _count(self, event: EventSource, receipt: Receipt) -> None:
+    def _count(self, event: FileEvent, receipt: Receipt) -> None:
         if receipt.duplicate:
             self.counts.duplicates += 1
         else:
@@ -98,10 +98,10 @@ class FileIngest:
             self._report.flagged(event, receipt.problems)
         self._report.progress(event.size)
 
-    def _refuse(self, event: EventSource | UnreadableFile, path: str, reason: str) -> None:
+    def _refuse(self, event: FileEvent | UnreadableFile, path: str, reason: str) -> None:
         self.counts.refused += 1
         self._report.refused(event, path, reason)
-        if isinstance(event, EventSource):
+        if isinstance(event, FileEvent):
             self._report.progress(event.size)
         if self._strict:
             raise _StrictStop

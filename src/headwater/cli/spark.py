@@ -44,10 +44,10 @@ class CommandPhase:
     def __init__(self) -> None:
         self.text = ""
 
-    def say(self, text: str) -> None:
+    def set(self, text: str) -> None:
         self.text = text
 
-    def described(self, done: int, total: int) -> str:
+    def describe(self, done: int, total: int) -> str:
         tasks = f"{done} of {total} tasks"
         if self.text:
             return f"{self.text}: {tasks}" if total else self.text
@@ -123,4 +123,4 @@ def _update_progress(spark: SparkSession, progress: Progress, over: Event, phase
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
         total = sum(stage.numTasks for stage in stages)
         done = sum(stage.numCompletedTasks for stage in stages)
-        progress.update(task, description=phase.described(done, total), total=total or None, completed=done)
+        progress.update(task, description=phase.describe(done, total), total=total or None, completed=done)

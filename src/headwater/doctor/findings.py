@@ -12,7 +12,7 @@ LOW_SPACE = 2**30
 """Bytes free at a store below which it is time to make room."""
 
 
-class Status(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAILED = "failed"
@@ -21,7 +21,7 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Finding:
     check: str
-    sign: Status
+    sign: CheckStatus
     found: str
     remedy: str | None = None
     """What to do, where it is not ok."""
@@ -43,12 +43,12 @@ class Check(Protocol):
 
 
 def ok(check: str, found: str) -> Finding:
-    return Finding(check, Status.OK, found)
+    return Finding(check, CheckStatus.OK, found)
 
 
 def warning(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Status.WARNING, found, remedy)
+    return Finding(check, CheckStatus.WARNING, found, remedy)
 
 
 def failed(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Status.FAILED, found, remedy)
+    return Finding(check, CheckStatus.FAILED, found, remedy)

@@ -42,7 +42,7 @@ def compact(
     if day is not None and everything:
         raise CliError("Choose one of --day and --all.")
     phase = CommandPhase()
-    manner = Manner(big=big, jsonl=jsonl, say=phase.say)
+    manner = Manner(big=big, jsonl=jsonl, say=phase.set)
     with open_store(store) as lineage, spark_session(master, phase) as spark:
         answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, manner=manner)
     if as_json:

@@ -49,7 +49,7 @@ def stream(
             archive=archive,
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
-            manner=Manner(big=big, jsonl=jsonl, say=phase.say),
+            manner=Manner(big=big, jsonl=jsonl, say=phase.set),
             done=report.batch,
         )
         try:

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from headwater.cli.render.parts import data, note
 from headwater.cli.text import count_of
-from headwater.doctor.findings import Finding, Status
+from headwater.doctor.findings import CheckStatus, Finding
 
-_STYLES = {Status.OK: "green", Status.WARNING: "yellow", Status.FAILED: "bold red"}
+_STYLES = {CheckStatus.OK: "green", CheckStatus.WARNING: "yellow", CheckStatus.FAILED: "bold red"}
 
 
 def findings_table(findings: Sequence[Finding]) -> Group:
@@ -26,6 +26,6 @@ def findings_table(findings: Sequence[Finding]) -> Group:
         if finding.remedy is not None:
             made.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
     signs = Counter(finding.sign for finding in findings)
-    warnings = count_of(signs[Status.WARNING], "warning")
-    failures = f"{signs[Status.FAILED]} failed" if signs[Status.FAILED] else "Nothing failed"
+    warnings = count_of(signs[CheckStatus.WARNING], "warning")
+    failures = f"{signs[CheckStatus.FAILED]} failed" if signs[CheckStatus.FAILED] else "Nothing failed"
     return Group(made, Text(), note(f"{failures}, {warnings}."))

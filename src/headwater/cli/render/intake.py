@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from headwater.cli.events import STDIN, EventSource, UnreadableFile
+from headwater.cli.events import STDIN, FileEvent, UnreadableFile
 from headwater.cli.intake import IngestCounts
 from headwater.cli.output import console, print_json
 from headwater.cli.render.reading import ReadingBar
@@ -27,20 +27,20 @@ class PrintedReport(ReadingBar):
         self._flagged: list[dict[str, Any]] = []
         self._refused: list[dict[str, Any]] = []
 
-    def flagged(self, event: EventSource, problems: Iterable[Problem]) -> None:
+    def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None:
         if self._as_json:
             self._flagged.append(_location_members(event) | {"problems": plain(list(problems))})
         elif self._verbose:
             for problem in problems:
-                self._say(f"Flagged {_location(event)}, {problem.path}: {problem.reason}")
+                self._print(f"Flagged {_location(event)}, {problem.path}: {problem.reason}")
 
-    def refused(self, event: EventSource | UnreadableFile, path: str, reason: str) -> None:
+    def refused(self, event: FileEvent | UnreadableFile, path: str, reason: str) -> None:
         if self._as_json:
             self._refused.append(_location_members(event) | {"path": path, "reason": reason})
         elif isinstance(event, UnreadableFile):
-            self._say(f"Error: {_file(event.file)} {reason}.")
+            self._print(f"Error: {_file(event.file)} {reason}.")
         else:
-            self._say(f"Refused {_location(event)}, {path}: {reason}")
+            self._print(f"Refused {_location(event)}, {path}: {reason}")
 
     def summary(self, counts: IngestCounts) -> None:
         if self._as_json:
@@ -57,17 +57,17 @@ class PrintedReport(ReadingBar):
         )
         console().print(Text(", ".join(words) + "." + hint))
 
-    def _say(self, message: str) -> None:
+    def _print(self, message: str) -> None:
         self._console.print(Text(printable(message)), soft_wrap=True)
 
 
-def _location_members(event: EventSource | UnreadableFile) -> dict[str, Any]:
+def _location_members(event: FileEvent | UnreadableFile) -> dict[str, Any]:
     if isinstance(event, UnreadableFile):
         return {"file": event.file, "index": None, "line": None}
     return {"file": event.file, "index": event.index, "line": event.line}
 
 
-def _location(event: EventSource) -> str:
+def _location(event: FileEvent) -> str:
     where = f"line {event.line}" if event.line is not None else f"event [{event.index}]"
     return f"{_file(event.file)} {where}"
 
