@@ -221,9 +221,9 @@ def test_a_terminal_sees_how_it_goes(tmp_path: Path) -> None:
 
 def test_the_bar_says_what_is_being_done() -> None:
     phase = CommandPhase()
-    assert [phase.described(0, 0), phase.described(1, 4)] == ["Reading the plan", "Spark: 1 of 4 tasks"]
-    phase.say("Tracing")
-    assert [phase.described(0, 0), phase.described(1, 4)] == ["Tracing", "Tracing: 1 of 4 tasks"]
+    assert [phase.describe(0, 0), phase.describe(1, 4)] == ["Reading the plan", "Spark: 1 of 4 tasks"]
+    phase.set("Tracing")
+    assert [phase.describe(0, 0), phase.describe(1, 4)] == ["Tracing", "Tracing: 1 of 4 tasks"]
 
 
 def on_a_terminal(*arguments: str, cwd: Path) -> str:
