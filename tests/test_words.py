@@ -172,30 +172,7 @@ HELP_WITH_OLD_PHRASES: dict[str, set[str]] = {
 """By the file of a command: the phrases that its help still has."""
 
 PAGES_WITH_OLD_PHRASES: dict[str, set[str]] = {
-    "access.md": {"heard of", "is told", "speak of", "taken in", "told of", "whoever"},
-    "assurance.md": {"taken in", "takes in", "whoever"},
-    "capture.md": {"is told"},
-    "cli.md": {
-        "again for more",
-        "brought along",
-        "heard of",
-        "no longer good",
-        "otherwise than",
-        "so many",
-        "taken in",
-        "takes in",
-        "unless told",
-    },
-    "comparison.md": {"are told", "whoever"},
-    "how-to/airflow-dbt.md": {"are told", "is told", "taken in", "told of"},
-    "how-to/audit.md": {"whoever"},
-    "page.md": {"otherwise than", "whoever"},
-    "pipelines.md": {"are told", "is told"},
-    "proof-format.md": {"as it stands", "is told"},
-    "provenance.md": {"heard of", "is told", "unless told", "whoever"},
     "records.md": {"let go", "taken in", "unless told", "whoever"},
-    "rows.md": {"unless told"},
-    "server.md": {"heard of", "so many", "speak of"},
 }
 """By page: the phrases that it still has."""
 
