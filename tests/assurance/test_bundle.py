@@ -322,7 +322,7 @@ def test_the_second_place_has_to_have_its_checkpoint(content: bytes, one_store: 
     told = document(content)
     note = told["log"]["checkpoint"]
     assert verify_bundle(content, anchored=[("elsewhere", note)]).anchored
-    assert "the second place has none of" in refused(content, anchored=[])
+    assert "the anchor has none of" in refused(content, anchored=[])
     take_in(one_store, ring)
     rewritten = one_store.checkpoints()[0].note
     assert "elsewhere is another one" in refused(content, anchored=[("elsewhere", rewritten)])

@@ -68,8 +68,8 @@ def list_(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> No
     from headwater.cli.render.access import key_table
 
     with open_store(store) as lineage:
-        found = lineage.access.keys()
-    show(found, as_json, key_table)
+        result = lineage.access.keys()
+    show(result, as_json, key_table)
 
 
 @access.command()

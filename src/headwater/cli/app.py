@@ -1,4 +1,4 @@
-"""All commands, in the order and the groups that `headwater --help` shows them."""
+"""All commands, in the order and groups of `headwater --help`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from headwater.cli.validate import validate
 from headwater.cli.verify import verify
 from headwater.cli.why_not import why_not
 
-# What follows the script is the script's, whatever it looks like.
+# Everything after the script is an argument of the script, even if it looks like an option.
 _CONTEXT_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 START, LINEAGE, RUNS, PROOF = "Getting started", "Dataset lineage", "Runs", "Audit and administration"
 ROWS = "Row lineage"
@@ -50,7 +50,7 @@ RECORDS = "Record ledger"
 
 
 class GroupedCommands(TyperGroup):
-    """The commands under the headings of their groups, as plain text."""
+    """Lists the commands under the headings of their groups, as plain text."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for heading, named in groupby(self.commands.items(), key=lambda item: getattr(item[1], "rich_help_panel", "")):
@@ -70,8 +70,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from headwater import __version__
 
         typer.echo(f"headwater {__version__}")
@@ -100,7 +100,7 @@ for group, commands in (
     (PROOF, (audit, verify, report, bundle, checkpoint, prove)),
 ):
     for command in commands:
-        name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a word of Python's own
+        name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a built-in name of Python
         app.command(name, rich_help_panel=group, context_settings=_CONTEXT_SETTINGS.get(name))(command)
 app.add_typer(provenance, name="provenance", rich_help_panel=PROOF)
 app.add_typer(access, name="access", rich_help_panel=PROOF)

@@ -34,7 +34,7 @@ def audit(
     from headwater.cli.render.audit import audit_list
 
     with open_store(store) as lineage:
-        found = lineage.audit(
+        result = lineage.audit(
             event_type=event_type,
             actor=actor,
             resource=resource,
@@ -43,4 +43,4 @@ def audit(
             limit=limit,
         )
     filtered = any(value is not None for value in (event_type, actor, resource, correlation_id, before))
-    show(found, as_json, lambda answer: audit_list(answer, limit, filtered))
+    show(result, as_json, lambda answer: audit_list(answer, limit, filtered))

@@ -34,5 +34,5 @@ def bundle(
 
 
 def file_named(run_id: str, suffix: str) -> Path:
-    """In the current folder, whatever the run's id is made of."""
+    """Return a file name in the current folder, with any special characters of the run id replaced."""
     return Path(re.sub(r"[^A-Za-z0-9_-]", "_", run_id)[:100] + suffix)

@@ -30,10 +30,10 @@ def checkpoint(
     from headwater.assurance.anchors import open_anchor
     from headwater.cli.render.log import checkpoint_text
 
-    places = [open_anchor(where) for where in anchor or ()]
+    anchors = [open_anchor(where) for where in anchor or ()]
     with open_store(store) as lineage:
-        newest = [one for place in places for one in place.checkpoints()[-1:]]
+        newest = [checkpoint for target in anchors for checkpoint in target.checkpoints()[-1:]]
         signed = lineage.checkpoint(key=key_ring(key_file), anchored=newest)
-    for place in places:
-        place.keep(signed.note)
+    for target in anchors:
+        target.keep(signed.note)
     show(signed, as_json, checkpoint_text)

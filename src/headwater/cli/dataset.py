@@ -11,5 +11,5 @@ def dataset(dataset: DatasetArgument, store: StoreOption = DEFAULT_STORE, as_jso
     from headwater.cli.render.datasets import dataset_detail
 
     with open_store(store) as lineage:
-        found = lineage.dataset(dataset)
-    show(found, as_json, dataset_detail)
+        result = lineage.dataset(dataset)
+    show(result, as_json, dataset_detail)

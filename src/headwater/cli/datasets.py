@@ -31,6 +31,6 @@ def datasets(
     from headwater.cli.render.datasets import dataset_list
 
     with open_store(store) as lineage:
-        found = lineage.datasets(search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit)
+        result = lineage.datasets(search, namespace=namespace, kind=kind, owner=owner, tag=tag, limit=limit)
     filtered = any(value is not None for value in (search, namespace, kind, owner, tag))
-    show(found, as_json, lambda answer: dataset_list(answer, limit, filtered))
+    show(result, as_json, lambda answer: dataset_list(answer, limit, filtered))

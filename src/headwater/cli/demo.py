@@ -13,7 +13,7 @@ DEMO_FOLDER, DEMO_FILE = ".headwater", "demo.db"
 
 
 def demo(
-    # Not HEADWATER_STORE: the demo's events have no business in a store that is in use, unless it is named here.
+    # Not HEADWATER_STORE: the demo's events do not belong in a store that is in use, unless it is named here.
     store: Annotated[
         str | None,
         typer.Option(
@@ -34,22 +34,22 @@ def demo(
     url = store if store is not None else _fresh_store()
     with open_store(url, create=True) as lineage:
         receipts = lineage.ingest_many(orders_events())
-        told = [(question, question.ask(lineage)) for question in demo_queries(lineage)]
+        answered = [(query, query.ask(lineage)) for query in demo_queries(lineage)]
     more = more_commands(url)
     if as_json:
-        answers = {question.key: plain(answer) for question, answer in told}
+        answers = {query.key: plain(answer) for query, answer in answered}
         print_json({"store": url, "events": len(receipts), "answers": answers, "try": more})
         return
     print_text(Text(f"{count_of(len(receipts), 'event')} of a small shop's pipeline are now in {printable(url)}."))
-    for question, answer in told:
-        command = Text(f"$ {question.command(url)}", style="dim")
-        print_text(Text(f"\n{question.heading}", style="bold green"), command, Text(), whole_lines=True)
-        print_text(Indented(question.render(answer)))
+    for query, answer in answered:
+        command = Text(f"$ {query.command(url)}", style="dim")
+        print_text(Text(f"\n{query.heading}", style="bold green"), command, Text(), whole_lines=True)
+        print_text(Indented(query.render(answer)))
     print_text(Text("\nTry these:", style="bold green"), *(Text(f"  {command}") for command in more), whole_lines=True)
 
 
 def _fresh_store() -> str:
-    """The address of a demo store that does not exist yet; an earlier one, and nothing else, is removed."""
+    """Remove an earlier demo store and return the URL of a new one."""
     from pathlib import Path
 
     from headwater.cli.failures import CliError

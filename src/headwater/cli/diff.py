@@ -20,5 +20,5 @@ def diff(
     from headwater.cli.render.diff import run_diff
 
     with open_store(store) as lineage:
-        found = lineage.diff(run_a, run_b)
-    show(found, as_json, run_diff)
+        result = lineage.diff(run_a, run_b)
+    show(result, as_json, run_diff)

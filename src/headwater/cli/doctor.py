@@ -26,8 +26,8 @@ def doctor(
     from headwater.doctor.findings import CheckStatus, DoctorOptions
 
     spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
-    found = examine(DoctorOptions(store, spool, spark))
-    sound = all(finding.sign is not CheckStatus.FAILED for finding in found)
-    show({"ok": sound, "checks": found}, as_json, lambda _: findings_table(found))
+    result = examine(DoctorOptions(store, spool, spark))
+    sound = all(finding.sign is not CheckStatus.FAILED for finding in result)
+    show({"ok": sound, "checks": result}, as_json, lambda _: findings_table(result))
     if not sound:
         raise typer.Exit(1)

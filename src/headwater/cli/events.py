@@ -1,6 +1,6 @@
-"""Events out of files: one event, a list of events, or JSON lines.
+"""Reads events from files: one event, a JSON array of events, or JSON lines.
 
-JSON lines are read line by line, whatever the size of the file; a JSON document has to be read whole.
+JSON lines are read line by line, so a file can be of any size; a JSON document is read whole.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class FileEvent:
-    """One event as it stands in a file."""
+    """One event of a file, not parsed yet."""
 
     file: str
     index: int
-    """How many events come before it in the file."""
+    """Number of events before it in the file."""
     line: int | None
-    """Where it stands, if the file is JSON lines."""
+    """Its line, if the file is JSON lines."""
     raw: bytes | Mapping[str, Any]
     size: int
-    """Its share of the file, in bytes."""
+    """Its share of the file size, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """A file that holds no events."""
+    """A file without events."""
 
     file: str
     reason: str
 
 
 def check_files(files: Iterable[str]) -> None:
-    """Every file is there and can be read, or nothing is taken from any of them."""
+    """Check that all files are readable before any of them is ingested."""
     for file in files:
         if file == STDIN:
             continue
@@ -62,7 +62,7 @@ def check_files(files: Iterable[str]) -> None:
 
 
 def total_size(files: Iterable[str]) -> int | None:
-    """In bytes; None where that cannot be told beforehand."""
+    """Return the size of all files in bytes; None if it is not known beforehand."""
     total = 0
     for file in files:
         mode = os.stat(file) if file != STDIN else None
@@ -104,7 +104,7 @@ def _document(file: str, text: bytes) -> Iterator[FileEvent | UnreadableFile]:
     try:
         document = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        # Perhaps they are JSON lines after all, the first of which is broken.
+        # Perhaps the file is JSON lines with an invalid first line.
         if any(_is_object(line) for line in BytesIO(text)):
             yield from _lines(file, BytesIO(text))
         else:
@@ -113,7 +113,7 @@ def _document(file: str, text: bytes) -> Iterator[FileEvent | UnreadableFile]:
     if isinstance(document, list):
         share = len(text) // max(len(document), 1)
         for index, event in enumerate(document):
-            # What is no object is handed on as text, for the store to refuse in its own words.
+            # Anything but an object is passed on as text; the store refuses it with its own message.
             raw = event if isinstance(event, dict) else json.dumps(event).encode()
             yield FileEvent(file, index, None, raw, share)
     elif isinstance(document, dict):

@@ -26,5 +26,5 @@ def impact(
     from headwater.cli.render.impact import impact_report
 
     with open_store(store) as lineage:
-        found = lineage.impact(dataset, column, depth, as_of)
-    show(found, as_json, impact_report)
+        result = lineage.impact(dataset, column, depth, as_of)
+    show(result, as_json, impact_report)

@@ -1,4 +1,4 @@
-"""Ingesting events by batches: fast, and without one refused event costing the others."""
+"""Ingests events in batches: fast, and so that a refused event does not affect the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headwater.store.store import Store
 
 _MAX_BATCH_EVENTS = 200
 _MAX_BATCH_BYTES = 8_000_000
-"""A batch is held in memory, and events of many megabytes exist."""
+"""Maximum size of a batch in memory; an event may have many megabytes."""
 
 
 @dataclass
@@ -27,7 +27,7 @@ class IngestCounts:
 
 
 class IngestReport(Protocol):
-    """Told of everything as it happens, so that nothing has to be kept."""
+    """Receives every result at once, so that nothing has to be kept in memory."""
 
     def progress(self, size: int) -> None: ...
     def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None: ...
@@ -41,16 +41,16 @@ class FileIngest:
         self._report = report
         self._strict = strict
 
-    def ingest(self, found: Iterable[FileEvent | UnreadableFile]) -> None:
+    def ingest(self, result: Iterable[FileEvent | UnreadableFile]) -> None:
         try:
-            self._ingest_all(found)
+            self._ingest_all(result)
         except _StrictStop:
             return
 
-    def _ingest_all(self, found: Iterable[FileEvent | UnreadableFile]) -> None:
+    def _ingest_all(self, result: Iterable[FileEvent | UnreadableFile]) -> None:
         batch: list[FileEvent] = []
         size = 0
-        for item in found:
+        for item in result:
             if isinstance(item, UnreadableFile):
                 self._ingest_batch(batch)
                 batch, size = [], 0
@@ -66,7 +66,7 @@ class FileIngest:
     def _ingest_batch(self, batch: list[FileEvent]) -> None:
         try:
             self._ingest_together(batch)
-        except EventRefused:  # then none of them was taken
+        except EventRefused:  # then none of them was stored
             self._ingest_together(self._valid_events(batch))
 
     def _ingest_together(self, batch: list[FileEvent]) -> None:
@@ -75,7 +75,7 @@ class FileIngest:
             self._count(event, receipt)
 
     def _valid_events(self, batch: list[FileEvent]) -> list[FileEvent]:
-        """The events that will not be refused; the others are reported one by one."""
+        """Return the valid events and report the others."""
         acceptable: list[FileEvent] = []
         for event in batch:
             try:
@@ -108,4 +108,4 @@ class FileIngest:
 
 
 class _StrictStop(Exception):
-    """Strict, and something was refused."""
+    """An event was refused in strict mode."""

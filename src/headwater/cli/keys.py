@@ -60,12 +60,12 @@ def show_(key_file: KeyFileOption = None, store: StoreOption = DEFAULT_STORE, as
     from headwater.cli.render.log import key_list
 
     with open_store(store) as lineage:
-        reigns = lineage.signing_keys()
+        periods = lineage.signing_keys()
     ring = key_ring(key_file)
     answer: dict[str, Any] = {
         "file": str(ring.file),
         "keys": [public_text(key) for key in ring.keys],
-        "log": [{"from_entry": reign.seq, "key": str(reign.key)} for reign in reigns],
+        "log": [{"from_entry": period.seq, "key": str(period.key)} for period in periods],
     }
     show(answer, as_json, key_list)
 
@@ -120,5 +120,5 @@ def list_(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> No
     from headwater.cli.render.log import capture_key_table
 
     with open_store(store) as lineage:
-        found = lineage.capture_keys.all()
-    show(found, as_json, capture_key_table)
+        result = lineage.capture_keys.all()
+    show(result, as_json, capture_key_table)

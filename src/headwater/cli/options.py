@@ -1,4 +1,4 @@
-"""The arguments and options that commands share, and how their values are read."""
+"""Arguments and options that commands share, with their parsers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_ROWS = 1_000_000
 
 
 def parse_moment(text: str) -> datetime:
-    """An ISO 8601 date or time; UTC where it names no zone."""
+    """Parse an ISO 8601 date or time; UTC if it names no zone."""
     from headwater.formats.openlineage.event import as_utc, parse_time
 
     moment = parse_time(text)

@@ -50,9 +50,9 @@ def show_(
     from headwater.cli.render.provenance import provenance_list
 
     with open_store(store) as lineage:
-        found = lineage.provenance(dataset, event=event, since=since, until=until, limit=limit)
+        result = lineage.provenance(dataset, event=event, since=since, until=until, limit=limit)
     filtered = any(value is not None for value in (event, since, until))
-    show(found, as_json, lambda answer: provenance_list(answer, limit, filtered))
+    show(result, as_json, lambda answer: provenance_list(answer, limit, filtered))
 
 
 @provenance.command()

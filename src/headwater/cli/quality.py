@@ -28,8 +28,8 @@ def quality(
     with open_store(store) as lineage:
         if document is not None:
             lineage.set_quality(dataset, document)
-        found = lineage.quality(dataset, limit=limit)
-    show(found, as_json, lambda answer: quality_list(dataset, answer, limit))
+        result = lineage.quality(dataset, limit=limit)
+    show(result, as_json, lambda answer: quality_list(dataset, answer, limit))
 
 
 def _read(file: Path) -> dict[str, object]:

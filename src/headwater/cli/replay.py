@@ -50,68 +50,68 @@ def replay(
 
     from headwater.pipeline.declare.options import LineageOptions
 
-    if master.startswith("local"):  # the functions run here, in the Python that has what they need
+    if master.startswith("local"):  # the functions run in this Python, which has their dependencies
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with spark_session(master) as spark:
-        found = load_pipeline(pipeline)
+        declared = load_pipeline(pipeline)
         options = LineageOptions(mode="full", location=location)
-        told = [
+        replays = [
             {
-                "node": each.node,
-                "run_id": each.run_id,
-                "replays": list(each.runs),
-                "succeeded": each.succeeded,
-                "failed": each.failed,
-                "superseded": each.superseded,
+                "node": outcome.node,
+                "run_id": outcome.run_id,
+                "replays": list(outcome.runs),
+                "succeeded": outcome.succeeded,
+                "failed": outcome.failed,
+                "superseded": outcome.superseded,
             }
-            for each in found.replay(
+            for outcome in declared.replay(
                 spark, run_id=run, node=node, mode=mode, options=options, store=store, progress=False
             )
         ]
     if as_json:
-        print_json(told)
+        print_json(replays)
     else:
-        _print_replays(told)
+        _print_replays(replays)
 
 
-def _print_replays(told: list[dict[str, Any]]) -> None:
+def _print_replays(replays: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from headwater.cli.render.layout import table
     from headwater.cli.render.parts import data
 
-    if not told:
+    if not replays:
         print_text(Text("No dead letters."))
         return
     rows = table("Node", "Succeeded", "Failed again", "Superseded", "Run")
-    for each in told:
-        numbers = (f"{each[name]:,}" for name in ("succeeded", "failed", "superseded"))
-        rows.add_row(data(each["node"], "cyan"), *numbers, data(each["run_id"]))
+    for replayed in replays:
+        numbers = (f"{replayed[name]:,}" for name in ("succeeded", "failed", "superseded"))
+        rows.add_row(data(replayed["node"], "cyan"), *numbers, data(replayed["run_id"]))
     print_text(rows)
 
 
 def load_pipeline(where: str) -> Pipeline:
-    """The pipeline that a module or a file has under a name; a function there is called for it."""
+    """Load a pipeline from `module:name` or `file.py:name`; a function of that name is called."""
     from headwater.pipelines import Pipeline
 
-    place, _, name = where.rpartition(":")
-    if not place or not name:
+    module_name, _, name = where.rpartition(":")
+    if not module_name or not name:
         raise CliError(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
-    module = _load_module(place)
-    found: Any = module
+    module = _load_module(module_name)
+    value: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise CliError(f"{place} has no '{name}'.{_pipelines_of(module)}")
-        found = getattr(found, part)
-    if callable(found) and not isinstance(found, Pipeline):
-        found = found()
-    if not isinstance(found, Pipeline):
-        raise CliError(f"'{name}' in {place} is {type(found).__name__}, not a pipeline.{_pipelines_of(module)}")
-    return found
+        if not hasattr(value, part):
+            raise CliError(f"{module_name} has no '{name}'.{_pipelines_of(module)}")
+        value = getattr(value, part)
+    if callable(value) and not isinstance(value, Pipeline):
+        value = value()
+    if not isinstance(value, Pipeline):
+        raise CliError(f"'{name}' in {module_name} is {type(value).__name__}, not a pipeline.{_pipelines_of(module)}")
+    return value
 
 
-def _load_module(place: str) -> ModuleType:
-    """Its functions go to the executors whole: they may have no such module."""
+def _load_module(name: str) -> ModuleType:
+    """Import the module. Its functions are pickled by value, because executors may not have the module."""
     import sys
     from importlib import import_module
     from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -120,15 +120,15 @@ def _load_module(place: str) -> ModuleType:
     from pyspark import cloudpickle
 
     sys.path.insert(0, str(Path.cwd()))
-    if not place.endswith(".py"):
+    if not name.endswith(".py"):
         try:
-            module = import_module(place)
+            module = import_module(name)
         except ModuleNotFoundError as missing:
             raise CliError(f"There is no module '{missing.name}'.") from missing
     else:
-        file = Path(place)
+        file = Path(name)
         if not file.is_file():
-            raise CliError(f"There is no file {place}.")
+            raise CliError(f"There is no file {name}.")
         loader = SourceFileLoader(file.stem, str(file))
         module = module_from_spec(ModuleSpec(file.stem, loader, origin=str(file)))
         sys.path.insert(0, str(file.resolve().parent))
@@ -142,5 +142,5 @@ def _load_module(place: str) -> ModuleType:
 def _pipelines_of(module: ModuleType) -> str:
     from headwater.pipelines import Pipeline
 
-    there = [name for name, value in vars(module).items() if isinstance(value, Pipeline)]
-    return f" It has: {', '.join(there)}." if there else ""
+    names = [name for name, value in vars(module).items() if isinstance(value, Pipeline)]
+    return f" It has: {', '.join(names)}." if names else ""

@@ -1,4 +1,4 @@
-"""`headwater rows`: the tables that `rows="full"` and `rows="sampled"` write."""
+"""`headwater rows`: the pair tables that `rows="full"` and `rows="sampled"` write."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ rows = typer.Typer(help="Query and prune the pair tables of captured rows.", no_
 
 
 def parse_age(text: str) -> timedelta:
-    found = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,6})([mhdw])", text.strip())
+    if match is None:
         raise typer.BadParameter(f"'{text}' is not an age. Write 90m, 12h, 30d or 8w.")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
 LocationOption = Annotated[
@@ -57,7 +57,7 @@ def lookup(
         ),
     ] = None,
     output: Annotated[int, typer.Option("--output", min=0, metavar="N", help="Index of the run's output.")] = 0,
-    most: Annotated[
+    row_limit: Annotated[
         int | None, typer.Option("--rows", min=1, metavar="N", help="Maximum number of rows to show per dataset.")
     ] = None,
     verify: Annotated[
@@ -85,7 +85,7 @@ def lookup(
     with tables:
         if verify:
             tables.verify()
-        answer = told_tables(tables, where, most or (100 if as_json else 5))
+        answer = told_tables(tables, where, row_limit or (100 if as_json else 5))
     if as_json:
         print_json(answer)
     else:
@@ -115,5 +115,5 @@ def prune(
     from headwater.cli.render.rows import prune_text
     from headwater.rows.pairs.folders import prune as prune_tables
 
-    gone = prune_tables(location, older_than, dry_run=dry_run)
-    show(gone, as_json, lambda answer: prune_text(answer, dry_run))
+    removed = prune_tables(location, older_than, dry_run=dry_run)
+    show(removed, as_json, lambda answer: prune_text(answer, dry_run))

@@ -44,50 +44,50 @@ def run(
     from headwater.cli.render.runs import run_detail
 
     with open_store(store) as lineage:
-        found = lineage.run(run_id)
+        detail = lineage.run(run_id)
     if item is not None:
-        _print_item(found, item, as_json)
-    elif items or any(each is not None for each in (reason, node, source, limit)):
-        _print_items(found, limit or _DEFAULT_ITEMS, as_json, reason=reason, node=node, source=source)
+        _print_item(detail, item, as_json)
+    elif items or any(option is not None for option in (reason, node, source, limit)):
+        _print_items(detail, limit or _DEFAULT_ITEMS, as_json, reason=reason, node=node, source=source)
     else:
-        show(found, as_json, run_detail)
+        show(detail, as_json, run_detail)
 
 
-def _print_items(found: RunDetail, limit: int, as_json: bool, **asked: str | None) -> None:
+def _print_items(detail: RunDetail, limit: int, as_json: bool, **filters: str | None) -> None:
     from headwater.cli.render.items import item_list
 
-    with _items(found) as items:
-        counts = items.counts(**asked)
-        records = items.records(**asked, limit=limit)
+    with _items(detail) as items:
+        counts = items.counts(**filters)
+        records = items.records(**filters, limit=limit)
     if as_json:
-        told: dict[str, Any] = {"run_id": found.run.run_id, "counts": counts}
-        print_json(told | {"items": [record.to_dict() for record in records]})
+        document: dict[str, Any] = {"run_id": detail.run.run_id, "counts": counts}
+        print_json(document | {"items": [record.to_dict() for record in records]})
     else:
         print_text(item_list(counts, records, limit))
 
 
-def _print_item(found: RunDetail, item: str, as_json: bool) -> None:
+def _print_item(detail: RunDetail, item: str, as_json: bool) -> None:
     from headwater.cli.render.items import item_tree
 
-    with _items(found) as items:
+    with _items(detail) as items:
         record = items.record(item)
     if record is None:
-        raise CliError(f"Run {found.run.run_id} has no record of item {item}.")
+        raise CliError(f"Run {detail.run.run_id} has no record of item {item}.")
     if as_json:
         print_json(record.to_dict())
     else:
         print_text(item_tree(record))
 
 
-def _items(found: RunDetail) -> Items:
+def _items(detail: RunDetail) -> Items:
     from headwater.cli.render.items import FACET
     from headwater.pipeline.items.stored_records import Items
 
-    facet = found.run_facets.get(FACET)
+    facet = detail.run_facets.get(FACET)
     if facet is None:
-        raise CliError(f"Run {found.run.run_id} is not a pipeline run, so it has no items.")
+        raise CliError(f"Run {detail.run.run_id} is not a pipeline run, so it has no items.")
     if "items" not in facet:
         raise CliError(
-            f"Run {found.run.run_id} has no item records: its lineage options disabled them, or it ended early."
+            f"Run {detail.run.run_id} has no item records: its lineage options disabled them, or it ended early."
         )
     return Items(facet["items"]["location"])

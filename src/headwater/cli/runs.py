@@ -36,8 +36,8 @@ def runs(
     from headwater.cli.render.runs import run_list
 
     with open_store(store) as lineage:
-        found = lineage.runs(
+        result = lineage.runs(
             job=job, namespace=namespace, state=state, dataset=dataset, since=since, until=until, limit=limit
         )
     filtered = any(value is not None for value in (job, namespace, state, dataset, since, until))
-    show(found, as_json, lambda answer: run_list(answer, limit, filtered))
+    show(result, as_json, lambda answer: run_list(answer, limit, filtered))

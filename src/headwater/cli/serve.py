@@ -15,10 +15,10 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def parse_size(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,12})\s*([KMG]?B|)", text.strip().upper())
-    if found is None or int(found[1]) == 0:
+    match = re.fullmatch(r"(\d{1,12})\s*([KMG]?B|)", text.strip().upper())
+    if match is None or int(match[1]) == 0:
         raise typer.BadParameter(f"'{text}' is not a size. Write 500KB, 20MB or a number of bytes.")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A Spark of our own, for commands that look at rows, and what it is doing while one waits."""
+"""A Spark session for commands that query rows, with its progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import Progress
 
-_POLL_SECONDS = 0.2  # seconds between two looks
+_POLL_SECONDS = 0.2  # seconds
 
 MasterOption = Annotated[
     str,
@@ -39,7 +39,7 @@ DEFAULT_MASTER = "local[*]"
 
 
 class CommandPhase:
-    """What a command is at, as it says itself; shown before what Spark does for it."""
+    """The current phase of a command, shown before Spark's progress."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -56,30 +56,32 @@ class CommandPhase:
 
 @contextmanager
 def spark_session(master: str, phase: CommandPhase | None = None) -> Iterator[SparkSession]:
-    """Quiet, and not captured: a question is nobody's job. Who has phases says them to ``phase``."""
+    """Start a quiet Spark session that is not captured: a query is not a job. ``phase`` is shown in its progress."""
     from headwater.capture.autostart import stand_back
     from headwater.rows.session import quiet_session
 
-    stand_back()  # before anybody looks for pyspark: the capture takes that for the beginning of a job
+    stand_back()  # before pyspark is imported, which would start the capture
     if find_spec("pyspark") is None:
         raise CliError("This command needs Spark: pip install 'headwater[spark]'")
     _say_errors_once()
     with _progress_bar("Starting Spark") as progress:
         with _quiet_stderr():
             spark = quiet_session(master)
-        over = Event()
-        watching = Thread(target=_update_progress, args=(spark, progress, over, phase or CommandPhase()), daemon=True)
-        watching.start()
+        finished = Event()
+        updater = Thread(
+            target=_update_progress, args=(spark, progress, finished, phase or CommandPhase()), daemon=True
+        )
+        updater.start()
         try:
             yield spark
         finally:
-            over.set()
-            watching.join()
+            finished.set()
+            updater.join()
             spark.stop()
 
 
 def _say_errors_once() -> None:
-    """Newer versions of PySpark write an error about a query to stderr as well as raising it."""
+    """Stop PySpark from also writing query errors to stderr, as newer versions do."""
     with suppress(ImportError):
         from pyspark.logger import PySparkLogger
 
@@ -88,20 +90,20 @@ def _say_errors_once() -> None:
 
 @contextmanager
 def _quiet_stderr() -> Iterator[None]:
-    """Java greets its user on stderr, at length, and so does Spark. It is shown only if Spark does not start."""
-    with tempfile.TemporaryFile() as greeting:
-        own = os.dup(2)
+    """Hide the start messages of Java and Spark on stderr, unless Spark does not start."""
+    with tempfile.TemporaryFile() as output:
+        stderr = os.dup(2)
         sys.stderr.flush()
-        os.dup2(greeting.fileno(), 2)
+        os.dup2(output.fileno(), 2)
         try:
             yield
         except Exception as failure:
-            greeting.seek(0)
-            last = greeting.read().decode(errors="replace").strip().splitlines()[-1:]
+            output.seek(0)
+            last = output.read().decode(errors="replace").strip().splitlines()[-1:]
             raise CliError(f"Spark does not start: {(last or [str(failure)])[0]}") from failure
         finally:
-            os.dup2(own, 2)
-            os.close(own)
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 @contextmanager
@@ -116,10 +118,10 @@ def _progress_bar(first: str) -> Iterator[Progress]:
         yield progress
 
 
-def _update_progress(spark: SparkSession, progress: Progress, over: Event, phase: CommandPhase) -> None:
+def _update_progress(spark: SparkSession, progress: Progress, finished: Event, phase: CommandPhase) -> None:
     tracker = spark.sparkContext.statusTracker()
     task = progress.tasks[0].id
-    while not over.wait(_POLL_SECONDS):
+    while not finished.wait(_POLL_SECONDS):
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
         total = sum(stage.numTasks for stage in stages)
         done = sum(stage.numCompletedTasks for stage in stages)

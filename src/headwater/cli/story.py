@@ -1,4 +1,4 @@
-"""The story that `headwater demo` tells: questions a team asks of its pipeline, each with the command that asks it."""
+"""The queries of `headwater demo`: what a team asks about its pipeline, each with its command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEFORE_THE_CHANGE = datetime(2026, 11, 13, tzinfo=UTC)
 @dataclass(frozen=True)
 class DemoQuery:
     key: str
-    """What `--json` files the answer under."""
+    """Member of the `--json` output."""
     heading: str
     arguments: tuple[str, ...]
     ask: Callable[[Store], Any]
@@ -38,7 +38,7 @@ class DemoQuery:
 
 
 def demo_queries(store: Store) -> list[DemoQuery]:
-    """The story's questions; the ids of the runs it speaks of are looked up in the store."""
+    """Return the demo's queries; the ids of its runs are looked up in the store."""
     failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
     newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
     as_of = BEFORE_THE_CHANGE.date().isoformat()
@@ -48,7 +48,7 @@ def demo_queries(store: Store) -> list[DemoQuery]:
             "What is there?",
             ("datasets",),
             lambda lineage: lineage.datasets(),
-            lambda found: dataset_list(found, len(found) + 1, filtered=False),
+            lambda result: dataset_list(result, len(result) + 1, filtered=False),
         ),
         DemoQuery(
             "upstream",
@@ -90,7 +90,7 @@ def demo_queries(store: Store) -> list[DemoQuery]:
             "Did everything run well?",
             ("runs", "--state", "FAIL"),
             lambda lineage: lineage.runs(state=RunState.FAIL),
-            lambda found: run_list(found, len(found) + 1, filtered=True),
+            lambda result: run_list(result, len(result) + 1, filtered=True),
         ),
         DemoQuery(
             "failed_run",
@@ -114,7 +114,7 @@ def _verify(store: Store) -> dict[str, Any]:
 
 
 def more_commands(url: str) -> list[str]:
-    """Other questions to try on the same store."""
+    """Return further commands to try on the same store."""
     return [
         shlex.join(["headwater", *arguments, "--store", url])
         for arguments in (

@@ -10,7 +10,8 @@ from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
 from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, UnsignedOption, spark_session
 
-_ROWS_AS_JSON = 100
+_ROWS_AS_JSON, _ROWS_AS_TEXT = 100, 5
+"""Rows to show per dataset by default."""
 
 
 def trace(
@@ -40,19 +41,22 @@ def trace(
     as_json: JsonOption = False,
 ) -> None:
     """Trace rows job by job back to their sources. With --forward, to what they became."""
-    from headwater.rows.backward_chain import Tracer
+    import headwater as hw
     from headwater.rows.forward_chain import onward
     from headwater.rows.render import as_tree, onward_tree
     from headwater.rows.stored_writes import Writes
 
-    most = rows or (_ROWS_AS_JSON if as_json else 5)
+    shown_rows = rows or (_ROWS_AS_JSON if as_json else _ROWS_AS_TEXT)
     with open_store(store) as lineage, spark_session(master) as spark:
-        writes = Writes(spark, lineage, allow_python, trust_unsigned)
         if forward:
-            answer = onward(writes, dataset, where, depth).to_dict(most)
+            answer = onward(Writes(spark, lineage, allow_python, trust_unsigned), dataset, where, depth)
         else:
-            answer = Tracer(writes, depth).trace(dataset, where, output).to_dict(most)
+            answer = hw.trace(
+                dataset, where, spark=spark, store=lineage, depth=depth, output=output, allow_python=allow_python,
+                trust_unsigned=trust_unsigned,
+            )  # fmt: skip
+        document = answer.to_dict(shown_rows)
     if as_json:
-        print_json(answer)
+        print_json(document)
     else:
-        print_text(onward_tree(answer) if forward else as_tree(answer))
+        print_text(onward_tree(document) if forward else as_tree(document))

@@ -28,5 +28,5 @@ def upstream(
     from headwater.cli.render.closure import closure_tree
 
     with open_store(store) as lineage:
-        found = lineage.upstream(dataset, column, partition, depth, as_of)
-    show(found, as_json, closure_tree)
+        result = lineage.upstream(dataset, column, partition, depth, as_of)
+    show(result, as_json, closure_tree)

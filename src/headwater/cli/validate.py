@@ -14,7 +14,7 @@ def validate(path: ExchangeFile, as_json: JsonOption = False) -> None:
     from headwater.cli.render.exchange import validation_text
     from headwater.exchange.validating import validate as validated
 
-    found = validated(path)
-    show(found, as_json, validation_text)
-    if not found.sound:
+    result = validated(path)
+    show(result, as_json, validation_text)
+    if not result.sound:
         raise typer.Exit(1)

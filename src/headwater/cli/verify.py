@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from headwater.model.log import Verified, VerifiedRun
 
 _MIN_FOR_PROGRESS = 200_000
-"""Entries or events from which on it takes a while."""
+"""Number of entries or events from which on a progress bar is shown."""
 
 
 def verify(
@@ -68,16 +68,16 @@ def verify(
         return
     with open_store(store) as lineage, _failures_as_json(as_json):
         if run is not None:
-            of_run = lineage.verify_run(run, key=key, anchored=_anchor_checkpoints(anchor))
+            verified = lineage.verify_run(run, key=key, anchored=_anchor_checkpoints(anchor))
         elif certificate is not None:
-            of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchor_checkpoints(anchor))
+            verified = lineage.verify_certificate(certificate, key=key, anchored=_anchor_checkpoints(anchor))
         else:
-            whole = _verify_store(
+            store_verified = _verify_store(
                 lineage, anchor, key, events=not log_only, graph=not no_graph, records=not (log_only or no_records)
             )
-            show({"holds": True, **whole._asdict()}, as_json, lambda _: verification_text(whole))
+            show({"holds": True, **store_verified._asdict()}, as_json, lambda _: verification_text(store_verified))
             return
-    show(_answer(of_run), as_json, lambda _: run_verification_text(of_run))
+    show(_answer(verified), as_json, lambda _: run_verification_text(verified))
 
 
 def _verify_file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
@@ -85,30 +85,32 @@ def _verify_file(file: Path, anchor: list[str] | None, key: str | None, as_json:
     from headwater.cli.render.bundle import bundle_verification_text
 
     with _failures_as_json(as_json):
-        found = verify_bundle(file.read_bytes(), key=key, anchored=_anchor_checkpoints(anchor))
-    show(_answer(found), as_json, lambda _: bundle_verification_text(found))
+        result = verify_bundle(file.read_bytes(), key=key, anchored=_anchor_checkpoints(anchor))
+    show(_answer(result), as_json, lambda _: bundle_verification_text(result))
 
 
-def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
+def _answer(result: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
     from headwater.model.plain import plain
 
-    return {"holds": True, **plain(found)}
+    return {"holds": True, **plain(result)}
 
 
 def _verify_store(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
-    with _progress() as told:
-        return lineage.verify(key=key, anchored=_anchor_checkpoints(anchor), progress=told, **parts)
+    with _progress() as report:
+        return lineage.verify(key=key, anchored=_anchor_checkpoints(anchor), progress=report, **parts)
 
 
 def _anchor_checkpoints(anchor: list[str] | None) -> list[tuple[str, str]] | None:
     from headwater.assurance.anchors import open_anchor
 
-    return None if anchor is None else [one for where in anchor for one in open_anchor(where).checkpoints()]
+    return (
+        None if anchor is None else [checkpoint for where in anchor for checkpoint in open_anchor(where).checkpoints()]
+    )
 
 
 @contextmanager
 def _failures_as_json(as_json: bool) -> Iterator[None]:
-    """What does not hold, for a program; a person gets the error's own line."""
+    """Print a failed verification as JSON; without --json the error line says it."""
     try:
         yield
     except AuditBroken as broken:
@@ -123,7 +125,7 @@ def _failures_as_json(as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar on a terminal, for what takes long."""
+    """Show a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -132,10 +134,10 @@ def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
     with Progress(console=console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
-        def told(part: str, done: int, total: int) -> None:
+        def report(part: str, done: int, total: int) -> None:
             if total >= _MIN_FOR_PROGRESS:
                 if part not in tasks:
                     tasks[part] = bar.add_task(f"Verifying {part}", total=total)
                 bar.update(tasks[part], completed=done)
 
-        yield told
+        yield report

@@ -52,10 +52,10 @@ def why_not(
             trust_unsigned=trust_unsigned,
         )  # fmt: skip
         if as_json:
-            told = json.loads(answer.to_json())
+            document = json.loads(answer.to_json())
         else:
             text = as_text(answer)
     if as_json:
-        print_json(told)
+        print_json(document)
     else:
         print_text(text)

@@ -54,7 +54,7 @@ def _run(folder: Path, patience: float) -> str | None:
     try:
         _, told = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
-        _exit_reason(process)
+        _kill(process)
         return f"did not end within {patience:g} s"
     if os.environ.get("HEADWATER_DEBUG", "") not in ("", "0"):
         sys.stderr.write(told)
@@ -64,7 +64,7 @@ def _run(folder: Path, patience: float) -> str | None:
     return None
 
 
-def _exit_reason(process: subprocess.Popen[str]) -> None:
+def _kill(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
@@ -79,7 +79,7 @@ def _query_lineage(folder: Path) -> str | None:
 
     try:
         with Store(f"sqlite:///{folder / STORE}", create=False) as store:
-            written = [each.dataset for each in store.datasets(TARGET)]
+            written = [dataset.dataset for dataset in store.datasets(TARGET)]
             read = [node.endpoint for each in written for node in store.upstream(each).nodes]
     except HeadwaterError as error:
         return str(error)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from headwater.exchange.opening import FileElement, LineageFile
+from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.exchange.validating import EVENTS, checked_events, element_counts
 from headwater.formats.openlineage.event import RawEvent
 from headwater.formats.wia.elements import Document, Kind
@@ -25,19 +25,19 @@ _MAX_BYTES = 8 * 2**20
 
 def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> Imported:
     opened = LineageFile(Path(path))
-    if opened.format is FileElement.OPENLINEAGE:
+    if opened.format is DetectedFormat.OPENLINEAGE:
         number = sum(1 for _ in checked_events(opened))
         new, duplicates = store.take_stream(_portions(line for _, line in opened.events()), actor=actor)
         return Imported(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
     check = GraphCheck()
     with Staging() as staging:
-        head = content_events(opened, check, staging)
+        head = stage_graph(opened, check, staging)
         events = events_of(staging, head["generated_at"])
         new, duplicates = store.take_stream(_portions(events), actor=actor)
     return Imported(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
 
 
-def content_events(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
+def stage_graph(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
     """The graph of a file in ``staging``, if it keeps every rule; its head, which says when it was made."""
     head: Document = {}
     newest = ""

@@ -22,7 +22,7 @@ _GZIP = b"\x1f\x8b"
 _SNIFFED_BYTES = 2**16
 
 
-class FileElement(StrEnum):
+class DetectedFormat(StrEnum):
     """The formats that can be told from what a file holds."""
 
     JSON = "wia-json"
@@ -66,16 +66,16 @@ class LineageFile:
                 yield kind, document
 
     def _read(self) -> Iterator[Element]:
-        if self.format is FileElement.PARQUET:
+        if self.format is DetectedFormat.PARQUET:
             from headwater.formats.wia import parquet
 
             yield from parquet.read(self.path)
-        elif self.format is FileElement.GRAPHML:
+        elif self.format is DetectedFormat.GRAPHML:
             with self._bytes() as binary:
                 yield from graphml.read(binary)
         else:
             with self._text() as text:
-                yield from (lines if self.format is FileElement.JSONL else json_graph).read(text)
+                yield from (lines if self.format is DetectedFormat.JSONL else json_graph).read(text)
 
     def events(self) -> Iterator[tuple[int, str]]:
         """Of a file of OpenLineage events: each with the number of its line."""
@@ -94,32 +94,32 @@ class LineageFile:
         with self._bytes() as binary:
             yield io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
-    def _found(self) -> FileElement:
+    def _found(self) -> DetectedFormat:
         if self.path.is_dir():
-            return FileElement.PARQUET
+            return DetectedFormat.PARQUET
         with self._bytes() as binary:
             start = binary.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
         if start.startswith(b"<"):
-            return FileElement.GRAPHML
+            return DetectedFormat.GRAPHML
         first, _, rest = start.partition(b"\n")
         if not first.startswith(b"{"):
             raise ValueError("neither JSON, JSON lines, GraphML nor a folder of Parquet files")
-        return _line_element(first, rest)
+        return _format_of_lines(first, rest)
 
 
-def _line_element(first: bytes, rest: bytes) -> FileElement:
+def _format_of_lines(first: bytes, rest: bytes) -> DetectedFormat:
     """The first line is a whole statement in a file of lines; a graph may be in one line too."""
     try:
         statement: Any = decoded(first.decode())
     except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
         if b'"eventTime"' in first and not rest:
-            return FileElement.OPENLINEAGE
-        return FileElement.JSONL if first.startswith((b'{"event":', b'{"event" :')) else FileElement.JSON
+            return DetectedFormat.OPENLINEAGE
+        return DetectedFormat.JSONL if first.startswith((b'{"event":', b'{"event" :')) else DetectedFormat.JSON
     if isinstance(statement, dict) and "event" in statement and "data" in statement:
-        return FileElement.JSONL
+        return DetectedFormat.JSONL
     if isinstance(statement, dict) and "eventTime" in statement:
-        return FileElement.OPENLINEAGE
-    return FileElement.JSON
+        return DetectedFormat.OPENLINEAGE
+    return DetectedFormat.JSON
 
 
 class _GzipReader(io.RawIOBase):

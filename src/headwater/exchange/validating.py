@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from headwater.errors import EventRefused, FileRefused, GraphInvalid
-from headwater.exchange.opening import FileElement, LineageFile
+from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.formats.openlineage.event import read_event
 from headwater.formats.wia.elements import Kind
 from headwater.formats.wia.graph_check import GraphCheck
@@ -23,7 +23,7 @@ def validate(path: str | Path) -> Validated:
     What cannot be read at all is refused: :class:`~headwater.errors.FileRefused`.
     """
     opened = LineageFile(Path(path))
-    if opened.format is FileElement.OPENLINEAGE:
+    if opened.format is DetectedFormat.OPENLINEAGE:
         return Validated(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
     check = GraphCheck()
     broken = list(islice(_violations(opened, check), MAX_PROBLEMS + 1))

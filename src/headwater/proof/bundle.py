@@ -108,15 +108,15 @@ class EvidenceBundle:
             {
                 "format": FORMAT,
                 "run": self.run_id,
-                "entries": [each.document() for each in self.entries],
-                "events": [_event(each) for each in self.events],
+                "entries": [entry.document() for entry in self.entries],
+                "events": [_event(event) for event in self.events],
                 "chain": [each.document() for each in self.chain],
                 "upstream": [each.document() for each in self.upstream],
                 "log": {
                     "checkpoint": self.checkpoint,
                     "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
                     "key": self.key,
-                    "keys": [each.document() for each in self.keys],
+                    "keys": [key.document() for key in self.keys],
                 },
             }
         )
@@ -181,7 +181,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(hashes: tuple[bytes, ...]) -> list[str]:
-    return [one.hex() for one in hashes]
+    return [hash_.hex() for hash_ in hashes]
 
 
 def _hashes(texts: Any) -> tuple[bytes, ...]:

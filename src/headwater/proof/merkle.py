@@ -67,8 +67,8 @@ class CompactRange:
     def __init__(self, hashes: Iterable[bytes] = ()) -> None:
         self.size = 0
         self.roots: list[bytes] = []
-        for one in hashes:
-            self.append(one)
+        for hash_ in hashes:
+            self.append(hash_)
 
     def append(self, leaf: bytes) -> None:
         """``leaf`` is the hash of a leaf, or the root of a perfect tree where all that are added are as high."""

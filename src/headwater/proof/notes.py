@@ -108,8 +108,8 @@ class Note:
 
     def is_signed_by(self, key: Verifier) -> bool:
         """A signature that names the key and is not of it spoils the note, as C2SP wants it."""
-        theirs = [each for each in self.signatures if (each.name, each.id) == (key.name, key.id)]
-        return bool(theirs) and all(key.verifies(each.signature, self.text.encode()) for each in theirs)
+        theirs = [signature for signature in self.signatures if (signature.name, signature.id) == (key.name, key.id)]
+        return bool(theirs) and all(key.verifies(their.signature, self.text.encode()) for their in theirs)
 
 
 def _signature(line: str) -> Signature:

@@ -70,10 +70,10 @@ class ReportData:
         state = self.detail.run.state
         if state in (RunState.FAIL, RunState.ABORT):
             yield f"The run ended in {state.value}."
-        for each in self.invariants:
-            if not each.holds:
-                why = f": {each.detail}" if each.detail else ""
-                yield f"{each.breach or 'MATERIAL'}: {each.name} does not hold{why}."
+        for invariant in self.invariants:
+            if not invariant.holds:
+                why = f": {invariant.detail}" if invariant.detail else ""
+                yield f"{invariant.breach or 'MATERIAL'}: {invariant.name} does not hold{why}."
         for name in self.certificate.evidence_hashes if self.certificate is not None else ():
             if self.is_certified(name) is False:
                 yield f"{name} is not the one that was certified."
@@ -105,7 +105,9 @@ def gather_report(store: Store, run_id: str) -> ReportData:
 
 def _certificate(detail: RunDetail) -> Certificate | None:
     of_what_holds = (
-        each for each in detail.certificates if all(_is_about(each, detail, name) for name in each.evidence_hashes)
+        certificate
+        for certificate in detail.certificates
+        if all(_is_about(certificate, detail, name) for name in certificate.evidence_hashes)
     )
     return next(of_what_holds, next(iter(detail.certificates), None))
 

@@ -62,7 +62,7 @@ def _declared_section(case: ReportData) -> Iterator[Html]:
     if nodes:
         yield table(
             ["Node", "Kind", "As configured"],
-            ([code(words(one.get("name"))), words(one.get("type")), _configuration(one)] for one in nodes),
+            ([code(words(node.get("name"))), words(node.get("type")), _configuration(node)] for node in nodes),
         )
     if query is not None:
         yield lines(query)

@@ -78,7 +78,9 @@ def _notes(found: list[LedgerAccount]) -> Iterator[Html]:
 
 
 def _untracked_sources(told: Mapping[str, Any]) -> Iterator[Html]:
-    found = [one for each in (told, *mappings(told.get("outputs"))) for one in mappings(each.get("notFollowed"))]
+    found = [
+        mapping for each in (told, *mappings(told.get("outputs"))) for mapping in mappings(each.get("notFollowed"))
+    ]
     if found:
         yield tag("h4", "Sources whose rows were not followed")
         yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in found))

@@ -72,7 +72,7 @@ def _verdict(case: ReportData) -> Html:
         kind, holds, told = "open", None, "Nothing is known to be wrong, but not everything is proven"
     else:
         kind, holds, told = "good", True, "What was promised of this run holds, and the signed log has its certificate"
-    listed = [tag("li", each) for each in case.concerns]
+    listed = [tag("li", concern) for concern in case.concerns]
     return tag(
         "div", mark(holds, told), tag("ul", *listed) if listed else None, class_=f"verdict {kind}", role="status"
     )

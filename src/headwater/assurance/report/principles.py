@@ -79,7 +79,7 @@ def _grain(case: ReportData) -> EvidenceItem | None:
 def _types(case: ReportData) -> EvidenceItem | None:
     if case.facet(TYPES) is None:
         return None
-    lossy = sum(bool(each.get("lossy")) for each in casts(case))
+    lossy = sum(bool(cast.get("lossy")) for cast in casts(case))
     if partial_note(case, TYPES):
         return (
             EvidenceItem("types", f"{count_of(lossy, 'cast')} that may lose something, told in part") if lossy else None
@@ -90,7 +90,7 @@ def _types(case: ReportData) -> EvidenceItem | None:
 
 
 def _expectations(case: ReportData) -> EvidenceItem | None:
-    declared = [each for each in case.invariants if each.name not in _BUILT_IN_CLAIMS]
+    declared = [invariant for invariant in case.invariants if invariant.name not in _BUILT_IN_CLAIMS]
     if not declared:
         return None
     failed = sum(not each.holds for each in declared)

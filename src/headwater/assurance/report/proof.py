@@ -49,8 +49,8 @@ def _claims_section(case: ReportData) -> Html:
     if not case.invariants and not undecided:
         return absent_note("Not shown by this run: nothing was promised of it that could be checked.")
     rows: list[list[Part]] = [
-        [_claim_row(each), each.name, each.detail or "—", words(each.threshold)]
-        for each in sorted(case.invariants, key=lambda one: one.holds)
+        [_claim_row(invariant), invariant.name, invariant.detail or "—", words(invariant.threshold)]
+        for invariant in sorted(case.invariants, key=lambda one: one.holds)
     ]
     rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
     return table(["", "Promise", "Found", "Threshold"], rows)

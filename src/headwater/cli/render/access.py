@@ -20,7 +20,7 @@ def key_created_text(made: NewAccessKey) -> RenderableType:
     return Group(
         Text(made.secret),
         join(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
-        + join([data(each) for each in key.namespaces], ", ")
+        + join([data(namespace) for namespace in key.namespaces], ", ")
         + Text("."),
         note("The key is shown only once. Send it as `Authorization: Bearer …`."),
     )
@@ -35,7 +35,7 @@ def key_table(found: Sequence[AccessKey]) -> RenderableType:
             data(key.key_id),
             data(key.name),
             Text(", ".join(key.scopes)),
-            join([data(each) for each in key.namespaces], ", "),
+            join([data(namespace) for namespace in key.namespaces], ", "),
             _state(key),
             Text("" if key.last_used is None else moment(key.last_used)),
         )

@@ -57,6 +57,6 @@ def bundle_verification_text(found: VerifiedBundle) -> RenderableType:
 
 
 def _upstream_line(upstream: HandedOn) -> Text:
-    names = join(data(one, "cyan") for one in upstream.datasets)
+    names = join(data(dataset, "cyan") for dataset in upstream.datasets)
     state = _STATES[upstream.same_state]
     return join(["Read ", names, f", {state} by certificate ", data(upstream.certificate_id)], "")

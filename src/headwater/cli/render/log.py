@@ -151,9 +151,11 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
             " ",
         )
     ]
-    for each in newest.invariants:
-        state = Text("holds", style="green") if each.holds else Text(str(each.breach), style="bold red")
-        lines.append(join([part for part in (state, data(each.name), data(each.detail or "", "dim")) if part], "  "))
+    for invariant in newest.invariants:
+        state = Text("holds", style="green") if invariant.holds else Text(str(invariant.breach), style="bold red")
+        lines.append(
+            join([part for part in (state, data(invariant.name), data(invariant.detail or "", "dim")) if part], "  ")
+        )
     for one in newest.undecided:
         told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
         lines.append(join([part for part in told if part], "  "))

@@ -48,9 +48,14 @@ def _statement_parts(one: QualityStatement) -> Iterator[RenderableType]:
     )
     if report.validations:
         rows = ResponsiveTable("Rule", "Type", "Holds", "Failed", "Details", lead=0)
-        for each in report.validations:
-            rows.add(data(each.rule_name or ""), data(each.rule_type or ""), _holds(each), _count(each.failed_count),
-                     data(each.details or ""))  # fmt: skip
+        for validation in report.validations:
+            rows.add(
+                data(validation.rule_name or ""),
+                data(validation.rule_type or ""),
+                _holds(validation),
+                _count(validation.failed_count),
+                data(validation.details or ""),
+            )
         yield section(_rules(one), rows)
     if report.anomalies:
         rows = ResponsiveTable("Anomaly", "Severity", "Count", "Description")

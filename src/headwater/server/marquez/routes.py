@@ -143,8 +143,8 @@ async def jobs(
         total = _namespace(service.store_for(who), namespace).jobs
         found = pages.jobs(namespace, limit=limit, offset=offset).items
         details = [pages.job(one.job) for one in found]
-        versions = pages.run_versions([run.run_id for one in details for run in one.runs])
-        return {"jobs": [shapes.job(one, versions) for one in details], "totalCount": total}
+        versions = pages.run_versions([run.run_id for detail in details for run in detail.runs])
+        return {"jobs": [shapes.job(detail, versions) for detail in details], "totalCount": total}
 
     return await service.respond(asked)
 

@@ -149,7 +149,7 @@ def _job(
         "updatedAt": plain(summary.last_seen),
         "namespace": summary.job.namespace,
         "inputs": [_identity(one) for one in inputs],
-        "outputs": [_identity(one) for one in outputs],
+        "outputs": [_identity(output) for output in outputs],
         "location": _text(_facet(facets, "sourceCodeLocation").get("url")),
         "description": _text(_facet(facets, "documentation").get("description")),
         "latestRun": runs[0] if runs else None,
@@ -235,7 +235,7 @@ def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[E
     through = [flow for flow in flows if flow.job == named]
     inputs, outputs = ([flow.upstream for flow in through], [flow.downstream for flow in through])
     return [*dict.fromkeys(one for one in inputs if one != named)], [
-        *dict.fromkeys(one for one in outputs if one != named)
+        *dict.fromkeys(output for output in outputs if output != named)
     ]
 
 
