@@ -17,5 +17,5 @@ from headwater.doctor.trial import trial
 CHECKS: tuple[Check, ...] = (python, java, spark, trial, store, disk, clock, spool, signing_key, parts)
 
 
-def examine(asked: DoctorOptions) -> list[Finding]:
-    return [finding for check in CHECKS for finding in check(asked)]
+def examine(options: DoctorOptions) -> list[Finding]:
+    return [finding for check in CHECKS for finding in check(options)]

@@ -1,4 +1,4 @@
-"""What is asked of an installation, and what one look at it finds."""
+"""Options and findings of the checks of `headwater doctor`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 LOW_SPACE = 2**30
-"""Bytes free at a store below which it is time to make room."""
+"""Free bytes at a store below which the check warns."""
 
 
 class CheckStatus(StrEnum):
@@ -24,7 +24,7 @@ class Finding:
     sign: CheckStatus
     found: str
     remedy: str | None = None
-    """What to do, where it is not ok."""
+    """What to do, if the status is not ok."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,14 @@ class DoctorOptions:
     store: str
     spool: Path
     spark: bool = False
-    """Whether a job is to be tried on Spark."""
+    """Whether to run a job on Spark."""
     patience: float = 180.0
-    """Seconds that it may take."""
+    """Maximum seconds for that job."""
     room: int = LOW_SPACE
 
 
 class Check(Protocol):
-    def __call__(self, asked: DoctorOptions, /) -> Iterator[Finding]: ...
+    def __call__(self, options: DoctorOptions, /) -> Iterator[Finding]: ...
 
 
 def ok(check: str, found: str) -> Finding:

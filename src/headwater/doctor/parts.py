@@ -1,4 +1,4 @@
-"""What is installed beside: parts that can be left out, and what they are for."""
+"""Checks the optional packages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warnin
 SERVER_PACKAGES = ("fastapi", "uvicorn", "prometheus_client")
 
 
-def parts(asked: DoctorOptions) -> Iterator[Finding]:
+def parts(options: DoctorOptions) -> Iterator[Finding]:
     missing = [name for name in SERVER_PACKAGES if find_spec(name) is None]
     if missing:
         yield warning("server", f"{', '.join(missing)} not installed", "To serve: pip install 'headwater[server]'")
@@ -26,5 +26,5 @@ def parts(asked: DoctorOptions) -> Iterator[Finding]:
 def _version(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:  # on the path without having been installed
+    except PackageNotFoundError:  # importable, but not installed as a package
         return "version unknown"

@@ -11,7 +11,7 @@ OLDEST, NEWEST = (3, 11), (3, 13)
 """The package asks for the first, and names no later one than the second."""
 
 
-def python(asked: DoctorOptions) -> Iterator[Finding]:
+def python(options: DoctorOptions) -> Iterator[Finding]:
     found = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
     if sys.version_info[:2] < OLDEST:
         yield failed("Python", found, "Headwater needs Python 3.11 or later.")

@@ -1,4 +1,4 @@
-"""Events that captured jobs have told and no sink has taken yet."""
+"""Checks for captured events in the spool that no sink has received yet."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warnin
 from headwater.errors import shorten
 
 
-def spool(asked: DoctorOptions) -> Iterator[Finding]:
+def spool(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        found = list(unsent(asked.spool))
+        logs = list(unsent(options.spool))
     except OSError as trouble:
         yield failed(
             "spool",
-            f"{asked.spool} cannot be read: {trouble.strerror}",
+            f"{options.spool} cannot be read: {trouble.strerror}",
             "Give the user who runs the jobs access to it, or set HEADWATER_SPOOL to another folder.",
         )
         return
-    left = [each for each in found if not each.at_work]
-    if not left:
-        on_the_way = sum(each.events for each in found)
+    waiting = [log for log in logs if not log.at_work]
+    if not waiting:
+        being_delivered = sum(log.events for log in logs)
         yield ok(
-            "spool", f"{on_the_way} events being delivered" if on_the_way else f"no events waiting in {asked.spool}"
+            "spool",
+            f"{being_delivered} events being delivered" if being_delivered else f"no events waiting in {options.spool}",
         )
         return
-    since = min((each.since for each in left if each.since), default="an unknown time")
-    sinks = ", ".join(sorted({shorten(each.sink) for each in left}))
+    since = min((log.since for log in waiting if log.since), default="an unknown time")
+    sinks = ", ".join(sorted({shorten(log.sink) for log in waiting}))
     yield warning(
         "spool",
-        f"{sum(each.events for each in left)} events waiting in {asked.spool} since {since}, for {sinks}",
+        f"{sum(log.events for log in waiting)} events waiting in {options.spool} since {since}, for {sinks}",
         "The next captured job with this spool and sink delivers them. Check that the sink responds.",
     )

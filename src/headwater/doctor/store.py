@@ -1,4 +1,4 @@
-"""The store: whether it answers, is of this version, takes writes, and lets readers and a writer work side by side."""
+"""Checks the store: connection, schema version, write access, and whether readers and a writer block each other."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _REMEDIES: dict[type[StoreError], str] = {
 }
 
 
-def store(asked: DoctorOptions) -> Iterator[Finding]:
+def store(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        database = Database(asked.store, create=False)
+        database = Database(options.store, create=False)
     except StoreMissing as missing:
-        yield _missing_store(asked, missing)
+        yield _missing_store(options, missing)
         return
     except StoreError as refused:
         yield _store_failure("store", refused)
@@ -54,7 +54,7 @@ def _inspect(database: Database) -> Iterator[Finding]:
         empty = version_of(database) is None
         ensure_current(database, create=False)
     except StoreMissing as missing:
-        # Into an empty database a store is put; a database is made by nobody of ours.
+        # Headwater creates a store in an empty database, but never a database.
         yield warning("store", f"{database} is empty", _HOW_TO_CREATE) if empty else _store_failure("store", missing)
         return
     except StoreError as trouble:
@@ -78,9 +78,9 @@ def _inspect(database: Database) -> Iterator[Finding]:
         )
 
 
-def _missing_store(asked: DoctorOptions, missing: StoreMissing) -> Finding:
-    """A new installation; unless nobody could make it there."""
-    file = file_at(asked.store)
+def _missing_store(options: DoctorOptions, missing: StoreMissing) -> Finding:
+    """Report a missing store: a new installation, or a folder where none can be created."""
+    file = file_at(options.store)
     if file is None:
         return _store_failure("store", missing)
     above = nearest_existing(file.parent)
@@ -90,8 +90,8 @@ def _missing_store(asked: DoctorOptions, missing: StoreMissing) -> Finding:
 
 
 def nearest_existing(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
-    return next((each for each in (folder, *folder.parents) if each.exists()), folder)
+    """Return the folder, or its nearest existing parent."""
+    return next((path for path in (folder, *folder.parents) if path.exists()), folder)
 
 
 def _store_failure(check: str, error: StoreError) -> Finding:

@@ -1,4 +1,4 @@
-"""One job on Spark, captured and asked back: in a process and a folder of its own, so that nothing is left of it."""
+"""Runs a small Spark job, captures it and queries its lineage, in a process and a temporary folder of its own."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _CHECK = "trial job"
 _REMEDY = "Run HEADWATER_DEBUG=1 headwater doctor --spark to see Spark's output."
 
 
-def trial(asked: DoctorOptions) -> Iterator[Finding]:
-    if not asked.spark:
+def trial(options: DoctorOptions) -> Iterator[Finding]:
+    if not options.spark:
         return
-    with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as made:
-        began = time.monotonic()
-        trouble = _run(Path(made), asked.patience)
+    with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as folder:
+        started = time.monotonic()
+        trouble = _run(Path(folder), options.patience)
         if trouble is not None:
             yield failed(_CHECK, trouble, _REMEDY)
             return
-        seconds = time.monotonic() - began
-        trouble = _query_lineage(Path(made))
+        seconds = time.monotonic() - started
+        trouble = _query_lineage(Path(folder))
     if trouble is None:
         yield ok(_CHECK, f"ran on Spark, captured and queried in {seconds:.0f} s")
     else:
@@ -38,7 +38,7 @@ def trial(asked: DoctorOptions) -> Iterator[Finding]:
 
 
 def _run(folder: Path, patience: float) -> str | None:
-    """None, or what went wrong."""
+    """Run the job; return what went wrong, or None."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
     process = subprocess.Popen(
         [sys.executable, "-m", "headwater.doctor.trial_job"],
@@ -49,17 +49,17 @@ def _run(folder: Path, patience: float) -> str | None:
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        start_new_session=True,  # Spark's Java is a child of it, and has to end with it
+        start_new_session=True,  # Spark's Java is in its group, and must end with it
     )
     try:
-        _, told = process.communicate(timeout=patience)
+        _, stderr = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         _kill(process)
         return f"did not end within {patience:g} s"
     if os.environ.get("HEADWATER_DEBUG", "") not in ("", "0"):
-        sys.stderr.write(told)
+        sys.stderr.write(stderr)
     if process.returncode:
-        last = told.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
+        last = stderr.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
         return shorten(last[0])
     return None
 
@@ -74,15 +74,15 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def _query_lineage(folder: Path) -> str | None:
-    """None, or what is missing."""
+    """Query the lineage of the job; return what is missing, or None."""
     from headwater.store.store import Store
 
     try:
         with Store(f"sqlite:///{folder / STORE}", create=False) as store:
             written = [dataset.dataset for dataset in store.datasets(TARGET)]
-            read = [node.endpoint for each in written for node in store.upstream(each).nodes]
+            read = [node.endpoint for dataset in written for node in store.upstream(dataset).nodes]
     except HeadwaterError as error:
         return str(error)
-    if any(getattr(each, "name", "").endswith(SOURCE) for each in read):
+    if any(getattr(endpoint, "name", "").endswith(SOURCE) for endpoint in read):
         return None
     return "it ran, but its lineage was not captured"

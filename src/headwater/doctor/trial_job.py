@@ -1,4 +1,4 @@
-"""The job that is tried: reads three rows, writes them, and is captured, all in the current folder."""
+"""The job of the trial: reads and writes three rows under capture, in the current folder."""
 
 from __future__ import annotations
 

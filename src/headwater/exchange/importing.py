@@ -1,4 +1,4 @@
-"""A file taken into a store: checked whole before the first event, and taken whole or not at all."""
+"""Imports a lineage file: validated completely before the first event, and stored in one transaction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -
 
 
 def stage_graph(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
-    """The graph of a file in ``staging``, if it keeps every rule; its head, which says when it was made."""
+    """Stage the graph of a file if it is valid, and return its head, which has the time of its creation."""
     head: Document = {}
     newest = ""
     for kind, document in opened.elements():
@@ -51,17 +51,17 @@ def stage_graph(opened: LineageFile, check: GraphCheck, staging: Staging) -> Doc
             newest = max(newest, document.get("updated_at") or "", document.get("created_at") or "")
     for error in check.finish():
         raise error
-    # A file that does not say when it was made is as old as the last thing in it: the same file is the same events.
+    # A file without a time is as old as its newest element, so that importing it again gives the same events.
     return {"generated_at": newest or time_text(datetime.now(UTC))} | head
 
 
 def events_of(staging: Staging, at: str) -> Iterator[str]:
-    """One event for each node, with all that is said of it."""
+    """Yield one event for each node, with all its documents."""
     return (event_of(group, at) for group in staging.groups())
 
 
 def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
-    """As many at a time as memory is to hold."""
+    """Yield events in portions of limited size."""
     while portion := _portion(events):
         yield portion
 

@@ -1,4 +1,4 @@
-"""A file that anybody may have made, as a stream of elements or events: which format it is, and what is refused."""
+"""Reads an untrusted lineage file as a stream of elements or events, after detecting its format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SNIFFED_BYTES = 2**16
 
 
 class DetectedFormat(StrEnum):
-    """The formats that can be told from what a file holds."""
+    """The formats that can be detected from the content of a file."""
 
     JSON = "wia-json"
     JSONL = "wia-jsonl"
@@ -34,13 +34,13 @@ class DetectedFormat(StrEnum):
 
 @contextmanager
 def _naming_errors(file: str) -> Iterator[None]:
-    """What readers say as a ``ValueError``, and what the system says, as one line that names the file."""
+    """Turn errors of readers and of the system into one that names the file."""
     try:
         yield
     except UnicodeDecodeError as error:
         raise FileRefused(file, None, f"not UTF-8 ({error.reason})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileRefused(file, None, f"the gzip file breaks off or is damaged ({error})") from None
+        raise FileRefused(file, None, f"the gzip file is truncated or damaged ({error})") from None
     except ValueError as error:
         raise FileRefused(file, None, str(error)) from None
     except OSError as error:
@@ -48,16 +48,16 @@ def _naming_errors(file: str) -> Iterator[None]:
 
 
 class LineageFile:
-    """A file and its format; its elements can be read as often as wanted."""
+    """A file and its format; its elements can be read repeatedly."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
         with _naming_errors(self.name):
-            self.format = self._found()
+            self.format = self._detect_format()
 
     def elements(self) -> Iterator[Element]:
-        """Of a graph; of a later major version the first is refused."""
+        """Yield the elements of a graph; a later major version is refused."""
         with _naming_errors(self.name):
             for kind, document in self._read():
                 version = document.get("version")
@@ -78,23 +78,23 @@ class LineageFile:
                 yield from (lines if self.format is DetectedFormat.JSONL else json_graph).read(text)
 
     def events(self) -> Iterator[tuple[int, str]]:
-        """Of a file of OpenLineage events: each with the number of its line."""
+        """Yield OpenLineage events, each with its line number."""
         with _naming_errors(self.name), self._text() as text:
             yield from lines.numbered_lines(text)
 
     @contextmanager
     def _bytes(self) -> Iterator[io.BufferedReader[Any]]:
         with open(self.path, "rb") as file:
-            packed = file.read(2) == _GZIP
+            compressed = file.read(2) == _GZIP
             file.seek(0)
-            yield io.BufferedReader(_GzipReader(file), 2**20) if packed else file
+            yield io.BufferedReader(_GzipReader(file), 2**20) if compressed else file
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
         with self._bytes() as binary:
             yield io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
-    def _found(self) -> DetectedFormat:
+    def _detect_format(self) -> DetectedFormat:
         if self.path.is_dir():
             return DetectedFormat.PARQUET
         with self._bytes() as binary:
@@ -108,10 +108,10 @@ class LineageFile:
 
 
 def _format_of_lines(first: bytes, rest: bytes) -> DetectedFormat:
-    """The first line is a whole statement in a file of lines; a graph may be in one line too."""
+    """Detect the format by the first line: one element in JSON lines, but a graph may be a single line too."""
     try:
         statement: Any = decoded(first.decode())
-    except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
+    except ValueError:  # a line longer than the bytes read, or the beginning of a document
         if b'"eventTime"' in first and not rest:
             return DetectedFormat.OPENLINEAGE
         return DetectedFormat.JSONL if first.startswith((b'{"event":', b'{"event" :')) else DetectedFormat.JSON
@@ -123,9 +123,9 @@ def _format_of_lines(first: bytes, rest: bytes) -> DetectedFormat:
 
 
 class _GzipReader(io.RawIOBase):
-    """A gzip file, read as a stream, that is refused where it unpacks to far more than lineage ever does."""
+    """Reads a gzip file as a stream, and refuses one that expands far more than lineage does (a gzip bomb)."""
 
-    _MOST = 2**26
+    _MIN_CHECKED = 2**26
     _RATIO = 250
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -140,6 +140,6 @@ class _GzipReader(io.RawIOBase):
         content = self._gzip.read(len(buffer))
         buffer[: len(content)] = content
         self._total += len(content)
-        if self._total > self._MOST and self._total > self._RATIO * self._file.tell():
-            raise ValueError(f"it unpacks to more than {self._RATIO} times its size")
+        if self._total > self._MIN_CHECKED and self._total > self._RATIO * self._file.tell():
+            raise ValueError(f"it expands to more than {self._RATIO} times its size")
         return len(content)

@@ -14,11 +14,11 @@ from headwater.cli.text import moment
 from headwater.model.access import AccessKey, NewAccessKey
 
 
-def key_created_text(made: NewAccessKey) -> RenderableType:
-    key = made.key
+def key_created_text(created: NewAccessKey) -> RenderableType:
+    key = created.key
     until = "" if key.expires_at is None else f" until {moment(key.expires_at)} UTC"
     return Group(
-        Text(made.secret),
+        Text(created.secret),
         join(["Key ", data(key.key_id), " (", data(key.name), f") may {', '.join(key.scopes)}{until} in "], "")
         + join([data(namespace) for namespace in key.namespaces], ", ")
         + Text("."),
@@ -26,11 +26,11 @@ def key_created_text(made: NewAccessKey) -> RenderableType:
     )
 
 
-def key_table(found: Sequence[AccessKey]) -> RenderableType:
-    if not found:
+def key_table(keys: Sequence[AccessKey]) -> RenderableType:
+    if not keys:
         return Text("The store has no access keys. Local clients need none.")
     rows = ResponsiveTable("Key", "Name", "Scopes", "Namespaces", "State", "Last used (UTC)")
-    for key in found:
+    for key in keys:
         rows.add(
             data(key.key_id),
             data(key.name),

@@ -15,14 +15,14 @@ from headwater.model.audit import AuditEntry
 _HASH_LENGTH = 12
 
 
-def audit_list(found: Sequence[AuditEntry], limit: int, filtered: bool) -> RenderableType:
-    if not found:
+def audit_list(entries: Sequence[AuditEntry], limit: int, filtered: bool) -> RenderableType:
+    if not entries:
         return Text("No matching entries." if filtered else "The audit log is empty.")
     rows = ResponsiveTable("#", "When (UTC)", "Who", "What", "About", "Hash")
-    for entry in found:
+    for entry in entries:
         about = join([data(word) for word in (entry.resource_type, entry.resource_id) if word is not None], " ")
         who = data(entry.actor_id)
         what = data(" ".join(str(w) for w in (entry.event_type, entry.details.get("event_type")) if w is not None))
         when = Text(moment(entry.recorded_at))
         rows.add(Text(str(entry.seq)), when, who, what, about, Text(entry.hash[:_HASH_LENGTH]))
-    return Group(rows, *at_limit(found, limit))
+    return Group(rows, *at_limit(entries, limit))

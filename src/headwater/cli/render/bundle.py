@@ -23,35 +23,41 @@ def bundle_text(answer: Mapping[str, Any]) -> RenderableType:
     )
 
 
-def bundle_verification_text(found: VerifiedBundle) -> RenderableType:
-    entries = count_of(len(found.entries), "entry", "entries")
+def bundle_verification_text(result: VerifiedBundle) -> RenderableType:
+    entries = count_of(len(result.entries), "entry", "entries")
     lines = [
         join(
-            [Text("The evidence holds", style="green"), ": run ", data(found.run_id), " of ", data(found.job, "cyan")],
+            [
+                Text("The evidence holds", style="green"),
+                ": run ",
+                data(result.run_id),
+                " of ",
+                data(result.job, "cyan"),
+            ],
             "",
         ),
         Text(
-            f"{count_of(found.events, 'event')}, {entries} of the log, all in the checkpoint at {found.checkpoint:,}."
+            f"{count_of(result.events, 'event')}, {entries} of the log, all in the checkpoint at {result.checkpoint:,}."
         ),
     ]
-    if found.number is None:
+    if result.number is None:
         lines.append(note("No certificate: the run has no manifest."))
     else:
         lines.append(
-            join(["Certificate ", data(found.certificates[-1]), f", number {found.number} in its namespace."], "")
+            join(["Certificate ", data(result.certificates[-1]), f", number {result.number} in its namespace."], "")
         )
-    if found.broken:
-        broken = join(map(data, found.broken))
+    if result.broken:
+        broken = join(map(data, result.broken))
         lines.append(join([Text("The run broke its declared checks", style="bold red"), ": ", broken, "."], ""))
-    if found.undecided:
-        lines.append(join([Text("Not decided", style="yellow"), ": ", join(map(data, found.undecided)), "."], ""))
-    lines += map(_upstream_line, found.upstream)
-    lines.append(join(["Signed with ", data(found.key)], ""))
-    if not found.trusted:
+    if result.undecided:
+        lines.append(join([Text("Not decided", style="yellow"), ": ", join(map(data, result.undecided)), "."], ""))
+    lines += map(_upstream_line, result.upstream)
+    lines.append(join(["Signed with ", data(result.key)], ""))
+    if not result.trusted:
         lines.append(
             note("The key is the file's own and says nothing about who signed. Name a key that you trust with --key.")
         )
-    if found.anchored:
+    if result.anchored:
         lines.append(Text("The anchor has this checkpoint."))
     return Group(*lines)
 

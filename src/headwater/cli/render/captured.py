@@ -43,8 +43,8 @@ def gaps_section(detail: RunDetail) -> list[RenderableType]:
     for use in detail.outputs:
         facet = use.facets.get("headwater_coverage")
         gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
-        known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
-        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in known]
+        valid_gaps = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
+        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in valid_gaps]
     return [section("Not captured", *lines)] if lines else []
 
 

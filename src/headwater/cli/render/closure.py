@@ -100,11 +100,11 @@ def _by(via: Via) -> str:
 def _summary(answer: Closure, deepest: int) -> Text:
     datasets = count_of(len({node.endpoint for node in answer.nodes}), "dataset")
     if answer.grain is Grain.DATASET:
-        found = datasets
+        summary = datasets
     else:
         parts = count_of(sum(node.part is not None for node in answer.nodes), answer.grain.value)
-        found = f"{parts} in {datasets}"
-    return Text(f"{found}, deepest {count_of(deepest, 'hop')}{_as_of(answer)}.")
+        summary = f"{parts} in {datasets}"
+    return Text(f"{summary}, deepest {count_of(deepest, 'hop')}{_as_of(answer)}.")
 
 
 def _as_of(answer: Closure) -> str:

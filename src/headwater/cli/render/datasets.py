@@ -17,17 +17,17 @@ _MAX_PARTITIONS = 20
 _MAX_VERSIONS = 10
 
 
-def dataset_list(found: Sequence[DatasetSummary], limit: int, filtered: bool) -> RenderableType:
-    if not found:
+def dataset_list(summaries: Sequence[DatasetSummary], limit: int, filtered: bool) -> RenderableType:
+    if not summaries:
         return Text("No matching datasets." if filtered else "The store holds no datasets yet.")
     rows = ResponsiveTable("Dataset", "Kind", "Owner", "Tags", "Last seen (UTC)")
-    for summary in found:
+    for summary in summaries:
         name = data(summary.dataset, "cyan")
         for alias in summary.aliases:
             name += Text("\n= ", style="dim") + data(alias, "dim")
         owner = data(summary.owner or "")
         rows.add(name, data(summary.kind), owner, join(map(data, summary.tags)), Text(moment(summary.last_seen)))
-    return Group(rows, *at_limit(found, limit))
+    return Group(rows, *at_limit(summaries, limit))
 
 
 def dataset_detail(detail: DatasetDetail) -> RenderableType:

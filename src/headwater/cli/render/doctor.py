@@ -17,15 +17,15 @@ _STYLES = {CheckStatus.OK: "green", CheckStatus.WARNING: "yellow", CheckStatus.F
 
 
 def findings_table(findings: Sequence[Finding]) -> Group:
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    made.add_column(no_wrap=True)
-    made.add_column(style="dim", no_wrap=True)
-    made.add_column(overflow="fold")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
     for finding in findings:
-        made.add_row(Text(finding.sign.value, style=_STYLES[finding.sign]), finding.check, data(finding.found))
+        grid.add_row(Text(finding.sign.value, style=_STYLES[finding.sign]), finding.check, data(finding.found))
         if finding.remedy is not None:
-            made.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
+            grid.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
     signs = Counter(finding.sign for finding in findings)
     warnings = count_of(signs[CheckStatus.WARNING], "warning")
     failures = f"{signs[CheckStatus.FAILED]} failed" if signs[CheckStatus.FAILED] else "Nothing failed"
-    return Group(made, Text(), note(f"{failures}, {warnings}."))
+    return Group(grid, Text(), note(f"{failures}, {warnings}."))

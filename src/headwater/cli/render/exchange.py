@@ -23,37 +23,39 @@ _KIND_NAMES = {
 _MAX_CYCLES = 10
 
 
-def export_text(done: Exported) -> RenderableType:
-    lines: list[RenderableType] = [join([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)}."], "")]
-    if done.cycles:
+def export_text(result: Exported) -> RenderableType:
+    lines: list[RenderableType] = [
+        join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
+    ]
+    if result.cycles:
         lines.append(Text("The format does not allow cycles, so these datasets are exported version by version:"))
-        lines += [join(["  ", join(map(data, path), " → ")], "") for path in done.cycles[:_MAX_CYCLES]]
-        if len(done.cycles) > _MAX_CYCLES:
-            lines.append(note(f"  and {len(done.cycles) - _MAX_CYCLES} more"))
+        lines += [join(["  ", join(map(data, path), " → ")], "") for path in result.cycles[:_MAX_CYCLES]]
+        if len(result.cycles) > _MAX_CYCLES:
+            lines.append(note(f"  and {len(result.cycles) - _MAX_CYCLES} more"))
     return Group(*lines)
 
 
-def import_text(done: Imported) -> RenderableType:
-    known = (
-        f" {count_of(done.duplicates, 'event')} of {done.events:,} were already in the store."
-        if done.duplicates
+def import_text(result: Imported) -> RenderableType:
+    duplicates = (
+        f" {count_of(result.duplicates, 'event')} of {result.events:,} were already in the store."
+        if result.duplicates
         else ""
     )
-    return join([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)} imported.{known}"], "")
+    return join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)} imported.{duplicates}"], "")
 
 
-def validation_text(found: Validated) -> RenderableType:
-    head = join([data(found.path, "cyan"), f" ({found.format}): {_counts(found.counts)}."], "")
-    if found.sound:
+def validation_text(result: Validated) -> RenderableType:
+    head = join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
+    if result.sound:
         return Group(head, Text("Valid.", style="green"))
     rows = ResponsiveTable("Rule", "Element", "What is wrong")
-    for problem in found.problems:
+    for problem in result.problems:
         rows.add(data(problem.rule), data(problem.element), data(problem.reason))
-    more = [note(f"Only the first {len(found.problems)} are shown.")] if found.truncated else []
+    more = [note(f"Only the first {len(result.problems)} are shown.")] if result.truncated else []
     return Group(head, rows, *more)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     """Nodes and edges always, the others where there are any."""
-    told = [(kind, number) for kind, number in counts.items() if number or kind in ("node", "edge", "events")]
-    return ", ".join(count_of(number, *_KIND_NAMES[kind]) for kind, number in told)
+    shown_counts = [(kind, number) for kind, number in counts.items() if number or kind in ("node", "edge", "events")]
+    return ", ".join(count_of(number, *_KIND_NAMES[kind]) for kind, number in shown_counts)

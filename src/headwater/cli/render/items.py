@@ -30,29 +30,33 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     """The nodes with what went through them; nothing to say of a run that is no pipeline's."""
     facet = detail.run_facets.get(FACET)
     nodes = facet.get("nodes") if isinstance(facet, Mapping) else None
-    known = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
-    if not isinstance(facet, Mapping) or not known:
+    valid_nodes = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
+    if not isinstance(facet, Mapping) or not valid_nodes:
         return []
-    lines: list[RenderableType] = [_nodes(known)]
+    lines: list[RenderableType] = [_nodes(valid_nodes)]
     items = facet.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("counts"), Mapping):
         counts = [f"{number:,} {word}" for word, number in items["counts"].items() if isinstance(number, int)]
         lines += [join([note("items"), data(", ".join(counts) or "none")], "  ")]
     replays = facet.get("replays")
     if isinstance(replays, Mapping) and isinstance(replays.get("runs"), Sequence):
-        told = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
-        lines.append(join([note("replays"), data(told)], "  "))
+        text = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
+        lines.append(join([note("replays"), data(text)], "  "))
     return [section("Pipeline", *lines)]
 
 
 def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     counts = {node.get("name"): node.get("counts") for node in nodes}
-    told = {name: each if isinstance(each, Mapping) else {} for name, each in counts.items()}
-    words = {word: heading for word, heading in _COUNTS.items() if any(word in each for each in told.values())}
-    words |= {word: heading for word, heading in _RARE.items() if any(each.get(word) for each in told.values())}
+    counts_by_node = {name: each if isinstance(each, Mapping) else {} for name, each in counts.items()}
+    words = {
+        word: heading for word, heading in _COUNTS.items() if any(word in each for each in counts_by_node.values())
+    }
+    words |= {
+        word: heading for word, heading in _RARE.items() if any(each.get(word) for each in counts_by_node.values())
+    }
     rows = table("Node", "Type", *words.values(), "Took")
     for node in nodes:
-        of_node = told[node.get("name")]
+        of_node = counts_by_node[node.get("name")]
         numbers = [of_node.get(word) for word in words]
         seconds = node.get("seconds")
         rows.add_row(
@@ -64,23 +68,23 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     return rows
 
 
-def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: int) -> RenderableType:
+def item_list(counts: Mapping[Reason, int], records: Sequence[ItemRecord], limit: int) -> RenderableType:
     if not counts:
         return Text("No matching items.")
     total = join([_reason_count(reason, number) for reason, number in counts.items()])
     rows = ResponsiveTable("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
-    for each in found:
+    for record in records:
         rows.add(
-            _reason(each.reason),
-            data(each.node, "cyan"),
-            data(each.source),
-            data(_key(each.key)),
-            Text(str(each.retries) if each.retries else ""),
-            data(elide(each.error or "", 80)),
-            data(each.correlation_id),
+            _reason(record.reason),
+            data(record.node, "cyan"),
+            data(record.source),
+            data(_key(record.key)),
+            Text(str(record.retries) if record.retries else ""),
+            data(elide(record.error or "", 80)),
+            data(record.correlation_id),
         )
     return Group(
-        join([Text(count_of(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(found, limit)
+        join([Text(count_of(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(records, limit)
     )
 
 
@@ -111,8 +115,8 @@ def _hop(hop: Hop) -> Text:
         words.append(count_of(hop.retries, "retry", "retries"))
     words += [str(hop.continuity), "truncated" if hop.truncated else ""]
     style = "red" if hop.outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED) else "green"
-    told = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
-    return join(told, "  ")
+    parts = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
+    return join(parts, "  ")
 
 
 def _reason_count(reason: Reason, number: int) -> Text:
@@ -126,11 +130,11 @@ def _reason(reason: Reason) -> Text:
 def _key(text: str | None) -> str:
     """`order_id=5`, from its JSON; of a place in a file, the file's own name."""
     try:
-        said = json.loads(text or "null")
+        values = json.loads(text or "null")
     except ValueError:
         return text or ""
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         return text or ""
-    if said.keys() == {"file", "row"}:
-        said["file"] = str(said["file"]).rpartition("/")[2]
-    return ", ".join(f"{name}={value}" for name, value in said.items())
+    if values.keys() == {"file", "row"}:
+        values["file"] = str(values["file"]).rpartition("/")[2]
+    return ", ".join(f"{name}={value}" for name, value in values.items())

@@ -17,10 +17,10 @@ _MAX_TABLE_WIDTH = 400
 
 def table(*headings: str) -> Table:
     """Columns side by side without lines; what does not fit is folded, never cut."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in headings:
-        made.add_column(heading, overflow="fold")
-    return made
+        grid.add_column(heading, overflow="fold")
+    return grid
 
 
 class ResponsiveTable:

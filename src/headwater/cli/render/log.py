@@ -16,48 +16,50 @@ from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 
 
-def verification_text(found: Verified) -> RenderableType:
+def verification_text(result: Verified) -> RenderableType:
     lines = [
-        join([Text("The audit log holds", style="green"), f": {count_of(found.entries, 'entry', 'entries')}."], "")
+        join([Text("The audit log holds", style="green"), f": {count_of(result.entries, 'entry', 'entries')}."], "")
     ]
-    if found.entries:
-        lines.append(Text(f"Last hash: {found.head}"))
-    if found.certificates:
-        lines.append(Text(f"{count_of(found.certificates, 'certificate')}, each linked to the one before."))
-    if found.events:
-        lines.append(Text(f"{count_of(found.events, 'event')}, each matching the log."))
-    if found.graph:
-        lines.append(Text(f"{count_of(found.graph, 'row')} of the graph, matching a rebuild from all events."))
-    if found.records:
-        lines.append(Text(f"{count_of(found.records, 'record')}, recent and archived, each from a load in the log."))
-    if found.archive_files:
-        lines.append(Text(f"{count_of(found.archive_files, 'file')} of the record archive, matching the log."))
-    if found.checkpoints:
-        lines.append(join([f"{count_of(found.checkpoints, 'checkpoint')}, signed; current key: ", data(found.key)], ""))
-    lines += [note(f"Not covered: {what}.") for what in found.not_covered]
-    if found.anchored is not None:
-        lines.append(Text(f"The anchor agrees, up to entry {found.anchored}."))
-    elif found.entries:
+    if result.entries:
+        lines.append(Text(f"Last hash: {result.head}"))
+    if result.certificates:
+        lines.append(Text(f"{count_of(result.certificates, 'certificate')}, each linked to the one before."))
+    if result.events:
+        lines.append(Text(f"{count_of(result.events, 'event')}, each matching the log."))
+    if result.graph:
+        lines.append(Text(f"{count_of(result.graph, 'row')} of the graph, matching a rebuild from all events."))
+    if result.records:
+        lines.append(Text(f"{count_of(result.records, 'record')}, recent and archived, each from a load in the log."))
+    if result.archive_files:
+        lines.append(Text(f"{count_of(result.archive_files, 'file')} of the record archive, matching the log."))
+    if result.checkpoints:
+        lines.append(
+            join([f"{count_of(result.checkpoints, 'checkpoint')}, signed; current key: ", data(result.key)], "")
+        )
+    lines += [note(f"Not covered: {what}.") for what in result.not_covered]
+    if result.anchored is not None:
+        lines.append(Text(f"The anchor agrees, up to entry {result.anchored}."))
+    elif result.entries:
         lines.append(
             note("No anchor given (--anchor): this does not rule out a rewrite by someone who holds the signing key.")
         )
     return Group(*lines)
 
 
-def run_verification_text(found: VerifiedRun) -> RenderableType:
+def run_verification_text(result: VerifiedRun) -> RenderableType:
     entries, certificates = (
-        count_of(len(found.entries), "entry", "entries"),
-        count_of(len(found.certificates), "certificate"),
+        count_of(len(result.entries), "entry", "entries"),
+        count_of(len(result.certificates), "certificate"),
     )
     lines = [join([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
-    if found.checkpoint is None:
+    if result.checkpoint is None:
         lines.append(note("Nothing is signed yet: run `headwater checkpoint`."))
     else:
         lines.append(
-            Text(f"{found.signed} of them in the checkpoint of {count_of(found.checkpoint, 'entry', 'entries')}.")
+            Text(f"{result.signed} of them in the checkpoint of {count_of(result.checkpoint, 'entry', 'entries')}.")
         )
-    if found.anchored is not None:
-        lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the anchor, which agrees."))
+    if result.anchored is not None:
+        lines.append(Text(f"{result.anchored} of them in the newest checkpoint of the anchor, which agrees."))
     return Group(*lines)
 
 
@@ -75,7 +77,7 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
             ("root", Text(proof.root)),
         ]
     )
-    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+    return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())
 
 
 def consistency_proof(proof: ConsistencyProof) -> RenderableType:
@@ -87,7 +89,7 @@ def consistency_proof(proof: ConsistencyProof) -> RenderableType:
             ("root now", Text(proof.new_root)),
         ]
     )
-    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+    return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())
 
 
 def key_created_text(answer: Mapping[str, Any]) -> RenderableType:
@@ -121,11 +123,11 @@ def _key_name(key: CaptureKey) -> list[str | Text]:
     return [" (", data(key.name), ")"] if key.name else []
 
 
-def capture_key_table(found: Sequence[CaptureKey]) -> RenderableType:
-    if not found:
+def capture_key_table(keys: Sequence[CaptureKey]) -> RenderableType:
+    if not keys:
         return Text("The store trusts no capture key.")
     rows = ResponsiveTable("Key", "Name", "State", "Trusted (UTC)")
-    for key in found:
+    for key in keys:
         untrusted = key.untrusted_at
         state = (
             Text("trusted", style="green") if untrusted is None else Text(f"untrusted {moment(untrusted)}", style="red")
@@ -156,9 +158,9 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
         lines.append(
             join([part for part in (state, data(invariant.name), data(invariant.detail or "", "dim")) if part], "  ")
         )
-    for one in newest.undecided:
-        told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
-        lines.append(join([part for part in told if part], "  "))
+    for undecided in newest.undecided:
+        parts = (Text("not decided", style="yellow"), data(undecided.name), data(undecided.detail or "", "dim"))
+        lines.append(join([part for part in parts if part], "  "))
     if newest.supersedes is not None:
         lines.append(join(["supersedes", data(newest.supersedes)], " "))
     return [section("Certificate", *lines)]

@@ -38,15 +38,15 @@ def dependency(value: Dependency) -> Text:
 
 
 def join(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
-    made = Text(overflow="fold")
+    text = Text(overflow="fold")
     for position, piece in enumerate(pieces):
         if position:
-            made.append(separator, style)
+            text.append(separator, style)
         if isinstance(piece, Text):
-            made.append_text(piece)
+            text.append_text(piece)
         else:
-            made.append(piece, style)
-    return made
+            text.append(piece, style)
+    return text
 
 
 def title(text: str) -> Text:
@@ -59,21 +59,21 @@ def note(text: str) -> Text:
 
 def properties(rows: Iterable[tuple[str | Text, Text | None]]) -> Table:
     """A name and a value a line; those without a value are left out."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    made.add_column(style="dim", no_wrap=True)
-    made.add_column(overflow="fold")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, value in rows:
         if value is not None:
-            made.add_row(name, value)
-    return made
+            grid.add_row(name, value)
+    return grid
 
 
 def section(heading: str | Text, *body: RenderableType) -> Group:
     return Group(Text(), title(heading) if isinstance(heading, str) else heading, *map(Indented, body))
 
 
-def at_limit(found: Sequence[object], limit: int) -> list[Text]:
+def at_limit(rows: Sequence[object], limit: int) -> list[Text]:
     """What to say when a list may go on."""
-    if len(found) < limit:
+    if len(rows) < limit:
         return []
     return [Text(), note(f"Stopped at {count_of(limit, 'row')}; --limit gives more.")]

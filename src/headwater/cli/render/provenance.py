@@ -21,29 +21,29 @@ _STYLES = {
 }
 
 
-def provenance_list(found: Sequence[Provenance], limit: int, filtered: bool) -> RenderableType:
-    if not found:
+def provenance_list(events: Sequence[Provenance], limit: int, filtered: bool) -> RenderableType:
+    if not events:
         return Text("No matching events." if filtered else "No provenance is recorded.")
     rows = ResponsiveTable("When (UTC)", "Event", "By", "Operation", "Purpose", "Run")
-    for one in found:
+    for event in events:
         rows.add(
-            Text(moment(one.at) if one.at is not None else "unknown", no_wrap=True),
-            Text(one.event, style=_STYLES[one.event]) if one.event is not None else Text("unknown"),
-            _agent(one),
-            _operation(one.operation),
-            _context(one.context),
-            data(one.run_id) if one.run_id is not None else Text("stated"),
+            Text(moment(event.at) if event.at is not None else "unknown", no_wrap=True),
+            Text(event.event, style=_STYLES[event.event]) if event.event is not None else Text("unknown"),
+            _agent(event),
+            _operation(event.operation),
+            _context(event.context),
+            data(event.run_id) if event.run_id is not None else Text("stated"),
         )
-    return Group(rows, *at_limit(found, limit))
+    return Group(rows, *at_limit(events, limit))
 
 
 def provenance_recorded_text(receipt: Receipt) -> RenderableType:
-    said = "Already recorded." if receipt.duplicate else "Recorded."
-    return join([said, " Event ", data(receipt.digest), "."], "")
+    status = "Already recorded." if receipt.duplicate else "Recorded."
+    return join([status, " Event ", data(receipt.digest), "."], "")
 
 
-def _agent(one: Provenance) -> Text:
-    agent = one.agent
+def _agent(event: Provenance) -> Text:
+    agent = event.agent
     # The name of a job is a part of its id.
     name = [data(f"({agent.name})")] if agent.name and agent.type != "job" else []
     words = [data(word) for word in (agent.type, agent.id) if word]

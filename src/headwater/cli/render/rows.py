@@ -13,18 +13,20 @@ from headwater.cli.text import moment
 from headwater.rows.pairs.folders import KeptTables
 
 
-def pair_table_list(found: Sequence[KeptTables]) -> RenderableType:
-    if not found:
+def pair_table_list(tables: Sequence[KeptTables]) -> RenderableType:
+    if not tables:
         return Text("No pair tables in this folder.")
     listed = table("Written (UTC)", "Mode", "Rows", "Pairs", "Bytes", "Run", "Output")
-    for each in found:
-        amounts = (f"{each.rows:,}", f"{each.pairs:,}", f"{each.bytes:,}")
-        listed.add_row(moment(each.written), each.mode, *amounts, data(each.run_id), str(each.output))
+    for table_set in tables:
+        amounts = (f"{table_set.rows:,}", f"{table_set.pairs:,}", f"{table_set.bytes:,}")
+        listed.add_row(
+            moment(table_set.written), table_set.mode, *amounts, data(table_set.run_id), str(table_set.output)
+        )
     return listed
 
 
-def prune_text(gone: Sequence[KeptTables], dry_run: bool) -> RenderableType:
-    if not gone:
+def prune_text(removed: Sequence[KeptTables], dry_run: bool) -> RenderableType:
+    if not removed:
         return Text("No pair tables are that old.")
-    total = f"{len(gone):,} outputs, {sum(each.bytes for each in gone):,} bytes"
-    return Group(pair_table_list(gone), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))
+    total = f"{len(removed):,} outputs, {sum(tables.bytes for tables in removed):,} bytes"
+    return Group(pair_table_list(removed), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))

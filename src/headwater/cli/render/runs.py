@@ -23,10 +23,10 @@ _MIN_WIDE = 120
 """Columns of terminal that a run's id, its job and its times need side by side."""
 
 
-def run_list(found: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
-    if not found:
+def run_list(runs: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
+    if not runs:
         return Text("No matching runs." if filtered else "The store holds no runs yet.")
-    return Group(_RunTable(found), *at_limit(found, limit))
+    return Group(_RunTable(runs), *at_limit(runs, limit))
 
 
 class _RunTable:
