@@ -41,33 +41,29 @@ def undecided(case: ReportData) -> list[Mapping[str, Any]]:
 
 def types(case: ReportData) -> Html:
     if case.facet(TYPES) is None:
-        return absent_note(f"Not shown by this run: it told of no types ({TYPES}).")
+        return absent_note(f"Not shown by this run: it reported no types ({TYPES}).")
     found = casts(case)
     lossy = sum(bool(each.get("lossy")) for each in found)
     if lossy:
-        told = mark(None, f"{lossy:,} of {count_of(len(found), 'cast')} may lose something")
+        told = mark(None, f"{lossy:,} of {count_of(len(found), 'cast')} may be lossy")
     elif partial_note(case, TYPES):
-        told = mark(None, "no cast that loses anything is known")
+        told = mark(None, "no lossy cast is known")
     else:
-        told = mark(True, "no cast loses anything")
+        told = mark(True, "no lossy casts")
     nullable = mappings(mapping(case.facet(TYPES)).get("nullabilityChanges"))
     return join_parts(
         [
             tag("p", told),
             in_part(case, TYPES),
             _limited_list(found, "lossy", bad=True),
-            *(
-                [tag("h4", "Where a column begins or ceases to be nullable"), _limited_list(nullable)]
-                if nullable
-                else []
-            ),
+            *([tag("h4", "Changes of nullability"), _limited_list(nullable)] if nullable else []),
         ]
     )
 
 
 def grain(case: ReportData) -> Html:
     if case.facet(GRAIN) is None:
-        return absent_note(f"Not shown by this run: it told of no grain ({GRAIN}).")
+        return absent_note(f"Not shown by this run: it reported no grain ({GRAIN}).")
     return join_parts([tag("p", *_grain_in_words(case)), in_part(case, GRAIN), *_grain_lists(case)])
 
 
@@ -79,10 +75,10 @@ def _grain_in_words(case: ReportData) -> Iterator[Html]:
     elif found:
         yield mark(True, f"{len(found):,} checked, all hold")
     elif not may_be and not partial_note(case, GRAIN):
-        yield mark(True, "nothing that could repeat rows")
+        yield mark(True, "nothing that could multiply rows")
     if may_be:
         yield tag("span", " ")
-        yield mark(None, f"{len(may_be):,} could not be decided")
+        yield mark(None, f"{len(may_be):,} undecided")
 
 
 def _grain_lists(case: ReportData) -> Iterator[Html]:
@@ -105,7 +101,7 @@ def in_part(case: ReportData, facet: str) -> Html | None:
         tag("li", code(words(each.get("node"))), " ", words(each.get("reason")))
         for each in mappings(mapping(case.facet(facet)).get("notSeen"))
     ]
-    return join_parts([absent_note("The run could tell this only in part."), tag("ul", *why) if why else None])
+    return join_parts([absent_note("The run reported this only in part."), tag("ul", *why) if why else None])
 
 
 def _limited_list(found: list[Mapping[str, Any]], flag: str | None = None, *, bad: bool = False) -> Html:
@@ -143,4 +139,4 @@ def _split_words(key: str) -> str:
 
 def remainder_text(there_are: int) -> Html | None:
     left = there_are - MAX_LISTED
-    return absent_note(f"{left:,} more are left out here; `headwater run RUN_ID --json` has all.") if left > 0 else None
+    return absent_note(f"{left:,} more are omitted here; `headwater run RUN_ID --json` has all.") if left > 0 else None

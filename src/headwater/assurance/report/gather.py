@@ -76,7 +76,7 @@ class ReportData:
                 yield f"{invariant.breach or 'MATERIAL'}: {invariant.name} does not hold{why}."
         for name in self.certificate.evidence_hashes if self.certificate is not None else ():
             if self.is_certified(name) is False:
-                yield f"{name} is not the one that was certified."
+                yield f"{name} differs from the certified one."
 
     def _gaps(self) -> Iterator[str]:
         if not self.detail.run.state.terminal:

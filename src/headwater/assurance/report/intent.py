@@ -38,10 +38,10 @@ def intent(case: ReportData) -> Html:
             facts(
                 [
                     ("Job", code(run.job)),
-                    ("What it is for", described),
-                    ("Who answers for it", owner(case) or "nobody is named"),
-                    ("Contract version", version or "none is named"),
-                    ("For the time of", _span(run.nominal_start, run.nominal_end)),
+                    ("Purpose", described),
+                    ("Owner", owner(case) or "none stated"),
+                    ("Contract version", version or "none stated"),
+                    ("Nominal time", _span(run.nominal_start, run.nominal_end)),
                     ("Began", _moment(run.started_at)),
                     ("Ended", _end_text(run.started_at, run.ended_at)),
                     ("Part of run", None if run.parent_run_id is None else code(run.parent_run_id)),
@@ -67,7 +67,7 @@ def _declared_section(case: ReportData) -> Iterator[Html]:
     if query is not None:
         yield lines(query)
     if not nodes and query is None:
-        yield absent_note("No pipeline or query was declared: what ran is known by its plan, hashed as design below.")
+        yield absent_note("No pipeline or query was declared: the plan is hashed as design below.")
 
 
 def _configuration(node: Mapping[str, Any]) -> Part:
@@ -80,7 +80,7 @@ def _configuration(node: Mapping[str, Any]) -> Part:
 def _uses(case: ReportData) -> Html:
     uses = [("reads", use) for use in case.detail.inputs] + [("writes", use) for use in case.detail.outputs]
     if not uses:
-        return absent_note("No dataset was named by the run.")
+        return absent_note("The run names no dataset.")
     rows = ([way, code(use.dataset), ", ".join(use.partitions) or "whole", _rows(use)] for way, use in uses)
     return table(["", "Dataset", "Part", "Rows"], rows)
 

@@ -14,11 +14,11 @@ from headwater.formats.openlineage.claims.balance import Balance, balance_of
 from headwater.formats.openlineage.fidelity import LEDGER
 
 _BALANCE_TEXTS = {
-    True: "balanced: each row of the sources is in exactly one of them",
+    True: "balanced: each source row is in exactly one of them",
     False: "not balanced",
-    None: "whether it balances is not known",
+    None: "balance not known",
 }
-_BALANCED_IN_NUMBER = "balanced in number: of some sources it is not known of every row"
+_BALANCED_IN_NUMBER = "balanced in number: for some sources not row by row"
 _SHOWN_MEMBERS = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", "balanced", "exact", "partly")
 _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounted for", ""]
 
@@ -32,7 +32,7 @@ def balance(case: ReportData) -> Balance | None:
 def ledger(case: ReportData) -> Html:
     told = case.facet(LEDGER)
     if told is None:
-        return absent_note(f"Not shown by this run: its rows were not counted against its sources ({LEDGER}).")
+        return absent_note(f"Not shown by this run: it reported no ledger ({LEDGER}).")
     found = accounts(told)
     balanced = balance_of(told)
     words_for_it = _BALANCED_IN_NUMBER if balanced.in_number else _BALANCE_TEXTS[balanced.holds]
@@ -40,9 +40,9 @@ def ledger(case: ReportData) -> Html:
     return join_parts(
         [
             tag("p", mark(balanced.holds, words_for_it), " ", certified_mark(case, LEDGER)),
-            None if partly is None else absent_note(f"Not of all rows: {partly}."),
+            None if partly is None else absent_note(f"Not all rows: {partly}."),
             pictures(found),
-            table(_HEADINGS, map(_account, found)) if found else absent_note("No source was counted."),
+            table(_HEADINGS, map(_account, found)) if found else absent_note("No sources were counted."),
             *_notes(found),
             *_untracked_sources(told),
             _other_members(told),
@@ -54,7 +54,7 @@ def _account(account: LedgerAccount) -> list[Part]:
     counts = (account.read, account.processed, account.filtered, account.errored)
     missing = account.missing
     balanced = account.balanced if account.balanced is not None else None if missing is None else not missing
-    state = {True: "balanced", False: "not balanced", None: "not told"}[balanced]
+    state = {True: "balanced", False: "not balanced", None: "not reported"}[balanced]
     if balanced and account.exact is False:
         state = "balanced in number"
     return [code(account.source), *map(words, counts), _missing(missing), mark(balanced, state)]
@@ -67,13 +67,13 @@ def _missing(missing: int | None) -> str:
 def _notes(found: list[LedgerAccount]) -> Iterator[Html]:
     told: list[tuple[str, Part]] = [(account.source, account.note) for account in found if account.note is not None]
     if told:
-        yield tag("h4", "Known of their number, not of every row")
+        yield tag("h4", "Known in number, not row by row")
         yield facts(told)
     beyond: list[tuple[str, Part]] = [
         (account.source, "; ".join(account.beyond)) for account in found if account.beyond
     ]
     if beyond:
-        yield tag("h4", "Rows that are said to come from where there are none")
+        yield tag("h4", "Rows with a position that does not exist")
         yield facts(beyond)
 
 
@@ -82,7 +82,7 @@ def _untracked_sources(told: Mapping[str, Any]) -> Iterator[Html]:
         mapping for each in (told, *mappings(told.get("outputs"))) for mapping in mappings(each.get("notFollowed"))
     ]
     if found:
-        yield tag("h4", "Sources whose rows were not followed")
+        yield tag("h4", "Sources that were not traced")
         yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in found))
 
 

@@ -21,13 +21,13 @@ def logic(case: ReportData) -> Html:
         [
             tag("h3", "Steps"),
             _steps(case),
-            tag("h3", "Where each column comes from", id="columns"),
+            tag("h3", "Sources of each column", id="columns"),
             _columns(case),
             tag("h3", "Types", id="types"),
             types(case),
             tag("h3", "Grain", id="grain"),
             grain(case),
-            tag("h3", "What could not be known", id="unknown"),
+            tag("h3", "Not captured", id="unknown"),
             _unknown(case),
         ]
     )
@@ -62,7 +62,7 @@ def _steps(case: ReportData) -> Html:
     if measured:
         rows = ([code(words(node.get("name"))), words(number(node.get("rows")))] for node in measured[:MAX_LISTED])
         return join_parts([table(["Operator", "Rows"], rows), remainder_text(len(measured))])
-    return absent_note("The run told of no steps.")
+    return absent_note("The run reported no steps.")
 
 
 def _columns(case: ReportData) -> Html:
@@ -76,7 +76,7 @@ def _columns(case: ReportData) -> Html:
     if not edges:
         return absent_note("No column lineage was recorded.")
     shown = list(_edges(edges))
-    return join_parts([table(["Column", "Made of"], shown[:MAX_LISTED]), remainder_text(len(shown))])
+    return join_parts([table(["Column", "Sources"], shown[:MAX_LISTED]), remainder_text(len(shown))])
 
 
 def _path(steps: list[Any]) -> Html:
@@ -99,8 +99,8 @@ def _unknown(case: ReportData) -> Html:
     if not found:
         told = any("headwater_coverage" in use.facets for use in case.detail.outputs)
         if told:
-            return tag("p", mark(True, "nothing: lineage leads through every step"))
-        return absent_note("Not shown by this run: nobody looked.")
+            return tag("p", mark(True, "nothing: lineage covers every step"))
+        return absent_note("Not shown by this run: coverage was not reported.")
     rows = (
         [code(dataset), words(gap.get("operator")), words(gap.get("reason"))] for dataset, gap in found[:MAX_LISTED]
     )

@@ -27,7 +27,7 @@ from headwater.formats.openlineage.fidelity import MANIFEST
 _HASHES = {"configHash": ("configuration", "config"), "codeHash": ("code", "code"), "designHash": ("design", "design")}
 """What each is of, and where the manifest has what was hashed, if it does."""
 _STATES = {"inputChecksums": "input", "outputChecksums": "output"}
-_LIST_HEADINGS = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read for it"}
+_LIST_HEADINGS = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read"}
 _MAX_TEXT = 6_000
 
 
@@ -44,13 +44,13 @@ def certified_mark(case: ReportData, name: str) -> Html | None:
     answer = case.is_certified(name)
     if answer is None:
         return None
-    return mark(answer, "as certified" if answer else "not the one that was certified")
+    return mark(answer, "as certified" if answer else "differs from the certified one")
 
 
 def manifest(case: ReportData) -> Html:
     found = manifest_hashes(case)
     if not found:
-        return absent_note(f"Not shown by this run: it ended without a manifest ({MANIFEST}).")
+        return absent_note(f"Not shown by this run: it has no manifest ({MANIFEST}).")
     told = mapping(case.facet(MANIFEST))
     rows = ([what, code(name) if name else "—", code(one), _recomputed_mark(told, what)] for what, name, one in found)
     return join_parts(
@@ -68,7 +68,7 @@ def _recomputed_mark(told: Mapping[str, Any], what: str) -> Part:
     for key, (of, document) in _HASHES.items():
         same = is_hash_of(told.get(key), told.get(document)) if of == what else None
         if same is not None:
-            return mark(same, "hashed again" if same else "not the hash of it")
+            return mark(same, "hash verified" if same else "hash differs")
     return None
 
 
@@ -84,7 +84,7 @@ def _hashed_document(told: Mapping[str, Any]) -> Iterator[Html]:
     for of, document in _HASHES.values():
         if document in told:
             text = _indent(told[document])
-            yield tag("h4", f"The {of} that was hashed")
+            yield tag("h4", f"The hashed {of}")
             yield lines(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}\n…")
 
 

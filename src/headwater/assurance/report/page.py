@@ -20,10 +20,10 @@ from headwater.model.runs import RunState
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _SECTIONS = (
-    ("intent", "Intent", "What the run was meant to do, and who answers for it.", intent),
+    ("intent", "Intent", "What the run was meant to do, and who owns it.", intent),
     ("logic", "Logic", "What it did to the data, step by step and column by column.", logic),
-    ("proof", "Proof", "By what that can be checked.", proof),
-    ("principles", "Principles", "Which evidence speaks to which rule of supervision.", principles),
+    ("proof", "Proof", "The proofs of both.", proof),
+    ("principles", "Principles", "The evidence for each rule of supervision.", principles),
 )
 
 
@@ -67,11 +67,11 @@ def _section(case: ReportData, anchor: str, name: str, about: str, render: objec
 def _verdict(case: ReportData) -> Html:
     """The first thing to be seen, and never in colour alone."""
     if case.failures:
-        kind, holds, told = "bad", False, "This run did not keep what was promised of it"
+        kind, holds, told = "bad", False, "This run failed its checks"
     elif case.gaps:
-        kind, holds, told = "open", None, "Nothing is known to be wrong, but not everything is proven"
+        kind, holds, told = "open", None, "Nothing failed, but not everything is proven"
     else:
-        kind, holds, told = "good", True, "What was promised of this run holds, and the signed log has its certificate"
+        kind, holds, told = "good", True, "All checks of this run hold, and its certificate is in the signed log"
     listed = [tag("li", concern) for concern in case.concerns]
     return tag(
         "div", mark(holds, told), tag("ul", *listed) if listed else None, class_=f"verdict {kind}", role="status"
@@ -97,6 +97,6 @@ def _truth(case: ReportData) -> Iterator[Html]:
     certificate = case.certificate
     yield tag("li", mark(None, "no certificate") if certificate is None else f"certificate {certificate.number:,}")
     if case.broken is not None:
-        yield tag("li", mark(False, "evidence does not hold"))
+        yield tag("li", mark(False, "evidence fails verification"))
     else:
         yield tag("li", mark(True, "signed") if case.inclusion is not None else mark(None, "not signed"))

@@ -35,7 +35,7 @@ def _lineage(case: ReportData) -> EvidenceItem | None:
         return None
     unknown = len(gaps(case))
     but = f"; not through {count_of(unknown, 'step')}" if unknown else ""
-    return EvidenceItem("columns", f"the way of {count_of(columns, 'column')} from their sources{but}")
+    return EvidenceItem("columns", f"the path of {count_of(columns, 'column')} from their sources{but}")
 
 
 def _owner(case: ReportData) -> EvidenceItem | None:
@@ -73,7 +73,7 @@ def _grain(case: ReportData) -> EvidenceItem | None:
         else f"{count_of(len(found), 'check')} of grain hold"
     )
     says += f", {open_ones} not decided" if open_ones else ""
-    return EvidenceItem("grain", says + (", told in part" if partial_note(case, GRAIN) else ""), not failed)
+    return EvidenceItem("grain", says + (", reported in part" if partial_note(case, GRAIN) else ""), not failed)
 
 
 def _types(case: ReportData) -> EvidenceItem | None:
@@ -82,11 +82,9 @@ def _types(case: ReportData) -> EvidenceItem | None:
     lossy = sum(bool(cast.get("lossy")) for cast in casts(case))
     if partial_note(case, TYPES):
         return (
-            EvidenceItem("types", f"{count_of(lossy, 'cast')} that may lose something, told in part") if lossy else None
+            EvidenceItem("types", f"{count_of(lossy, 'cast')} that may be lossy, reported in part") if lossy else None
         )
-    return EvidenceItem(
-        "types", f"{count_of(lossy, 'cast')} that may lose something, named" if lossy else "no cast loses anything"
-    )
+    return EvidenceItem("types", f"{count_of(lossy, 'cast')} that may be lossy, named" if lossy else "no lossy casts")
 
 
 def _expectations(case: ReportData) -> EvidenceItem | None:
@@ -101,9 +99,7 @@ def _times(case: ReportData) -> EvidenceItem | None:
     run = case.detail.run
     if run.started_at is None or run.ended_at is None:
         return None
-    return EvidenceItem(
-        "intent", "when it began and ended" + ("" if run.nominal_start is None else ", and for which time")
-    )
+    return EvidenceItem("intent", "start and end" + ("" if run.nominal_start is None else ", with the nominal time"))
 
 
 def _states(*kinds: str) -> Evidence:
@@ -127,7 +123,7 @@ def _certificate(case: ReportData) -> EvidenceItem | None:
 
 def _log(case: ReportData) -> EvidenceItem | None:
     if case.verified is None:
-        return EvidenceItem("log", "the record of this run does not hold", False)
+        return EvidenceItem("log", "the evidence of this run fails verification", False)
     signed = f", {case.verified.signed} signed" if case.checkpoint is not None else ", not signed yet"
     return EvidenceItem("log", f"{count_of(len(case.verified.entries), 'entry', 'entries')} of the log{signed}")
 
@@ -153,7 +149,7 @@ NAMES: dict[Evidence, str] = {
 PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     (
         "BCBS 239, principle 2: data architecture",
-        "Where data comes from is known down to the attribute, and who owns it.",
+        "The sources of data are known down to the attribute, and so is its owner.",
         (_lineage, _owner),
     ),
     (
@@ -163,23 +159,23 @@ PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     ),
     (
         "BCBS 239, principle 4: completeness",
-        "All data that matters is in it, and what is missing is known.",
+        "All material data is included, and what is missing is known.",
         (_ledger, _inputs),
     ),
-    ("BCBS 239, principle 5: timeliness", "Data is there in time, and for which time is known.", (_times,)),
+    ("BCBS 239, principle 5: timeliness", "Data is available in time, and its reference time is known.", (_times,)),
     (
         "BCBS 239, principle 7: accuracy of reports",
-        "What is reported is reconciled and validated against rules that are written down.",
+        "Reports are reconciled and validated against written rules.",
         (_expectations, _certificate),
     ),
     (
         "FRTB, MAR31: modellability of risk factors",
-        "The data behind a risk factor can be traced to its sources, and is the data that was used.",
+        "The data behind a risk factor can be traced to its sources, and its use can be shown.",
         (_lineage, _inputs),
     ),
     (
         "FRTB, MAR32: backtesting and P&L attribution",
-        "Which data in which state, by which code, led to a figure can be shown later.",
+        "The data, its state and the code behind a figure can be shown later.",
         (_inputs, _outputs, _made_by),
     ),
     (
@@ -189,17 +185,17 @@ PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     ),
     (
         "EU AI Act, article 10 (3): quality of data",
-        "Data sets are complete and free of errors, as far as can be, for what they are meant for.",
+        "Data sets are complete and free of errors, as far as possible, for their purpose.",
         (_ledger, _grain, _expectations),
     ),
     (
         "EU AI Act, article 11: technical documentation",
-        "Design and data are documented, and the documents are of the version in use.",
+        "Design and data are documented, for the version in use.",
         (_declaration, _made_by, _version),
     ),
     (
         "EU AI Act, article 12: record-keeping",
-        "Events are recorded automatically, and the record can be relied on.",
+        "Events are recorded automatically and reliably.",
         (_log, _certificate),
     ),
 ]
@@ -209,10 +205,10 @@ def principles(case: ReportData) -> Html:
     rows = [_row(case, *principle) for principle in PRINCIPLES]
     return join_parts(
         [
-            table(["Principle", "What it asks", "Evidence in this page", ""], rows),
+            table(["Principle", "Requirement", "Evidence in this page", ""], rows),
             tag(
                 "p",
-                "Told is which evidence speaks to which principle. Whether it suffices is for the reader to judge.",
+                "The table lists the evidence for each principle. Whether it suffices is for the reader to judge.",
                 class_="dim",
             ),
         ]

@@ -32,13 +32,13 @@ def proof(case: ReportData) -> Html:
             manifest(case),
             tag("h3", "Ledger", id="ledger"),
             ledger(case),
-            tag("h3", "What was promised", id="invariants"),
+            tag("h3", "Declared checks", id="invariants"),
             _claims_section(case),
             tag("h3", "Certificate", id="certificate"),
             _certificate(case.certificate),
             tag("h3", "The log", id="log"),
             _log(case),
-            tag("h3", "Check it yourself", id="check"),
+            tag("h3", "Verify it yourself", id="check"),
             _check(case),
         ]
     )
@@ -47,13 +47,13 @@ def proof(case: ReportData) -> Html:
 def _claims_section(case: ReportData) -> Html:
     undecided = () if case.certificate is None else case.certificate.undecided
     if not case.invariants and not undecided:
-        return absent_note("Not shown by this run: nothing was promised of it that could be checked.")
+        return absent_note("Not shown by this run: it has no declared checks.")
     rows: list[list[Part]] = [
         [_claim_row(invariant), invariant.name, invariant.detail or "—", words(invariant.threshold)]
         for invariant in sorted(case.invariants, key=lambda one: one.holds)
     ]
     rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
-    return table(["", "Promise", "Found", "Threshold"], rows)
+    return table(["", "Check", "Result", "Threshold"], rows)
 
 
 def _claim_row(invariant: Invariant) -> Html:
@@ -67,13 +67,16 @@ def _certificate(certificate: Certificate | None) -> Html:
         [
             ("Id", code(certificate.certificate_id)),
             ("Issued", certificate.issued_at),
-            ("Its hash", code(certificate.hash)),
-            ("Place in its chain", f"number {certificate.number:,} (from 0) in the namespace {certificate.namespace}"),
-            ("Hash of the one before", code(certificate.previous_certificate_hash or "it is the first")),
-            ("Stands in for", None if certificate.supersedes is None else code(certificate.supersedes)),
-            ("Of the event", code(certificate.event_digest)),
+            ("Hash", code(certificate.hash)),
+            (
+                "Position in its chain",
+                f"number {certificate.number:,} (from 0) in the namespace {certificate.namespace}",
+            ),
+            ("Hash of the previous one", code(certificate.previous_certificate_hash or "none, it is the first")),
+            ("Supersedes", None if certificate.supersedes is None else code(certificate.supersedes)),
+            ("Event", code(certificate.event_digest)),
             ("Algorithm", code(certificate.algorithm)),
-            ("Rules of what it says holds", f"version {certificate.claims_version}"),
+            ("Rules of its claims", f"version {certificate.claims_version}"),
         ]
     )
     rows = ([code(name), code(one)] for name, one in certificate.evidence_hashes.items())
@@ -82,11 +85,11 @@ def _certificate(certificate: Certificate | None) -> Html:
 
 def _log(case: ReportData) -> Html:
     if case.verified is None:
-        return tag("p", mark(False, "the evidence of this run does not hold"))
+        return tag("p", mark(False, "the evidence of this run fails verification"))
     entries = ", ".join(f"{seq:,}" for seq in case.verified.entries)
-    told = [tag("p", mark(True, "recomputed as this page was written"), f": entries {entries} of the log.")]
+    told = [tag("p", mark(True, "verified when this page was written"), f": entries {entries} of the log.")]
     if case.checkpoint is None:
-        return join_parts([*told, absent_note("Nothing was signed yet: `headwater checkpoint` signs the log.")])
+        return join_parts([*told, absent_note("Nothing is signed yet: run `headwater checkpoint`.")])
     return join_parts([*told, *_checkpoint_section(case.checkpoint), _inclusion(case.inclusion)])
 
 
@@ -98,15 +101,15 @@ def _checkpoint_section(checkpoint: SignedCheckpoint) -> Iterator[Html]:
 
 def _inclusion(found: InclusionProof | None) -> Html:
     if found is None:
-        return absent_note("No certificate of this run is in that checkpoint.")
+        return absent_note("That checkpoint does not include a certificate of this run.")
     path = [tag("li", code(one)) for one in found.path]
     return join_parts(
         [
             tag("h4", f"The certificate is entry {found.seq:,} of these: proof of inclusion (RFC 6962)"),
-            facts([("Hash of the entry", code(found.entry_hash)), ("Root it leads to", code(found.root))]),
+            facts([("Hash of the entry", code(found.entry_hash)), ("Root", code(found.root))]),
             tag("ol", *path, class_="path")
             if path
-            else absent_note("The log has this one entry: its leaf is the root."),
+            else absent_note("The log has only this entry: its leaf is the root."),
         ]
     )
 
@@ -118,8 +121,8 @@ def _check(case: ReportData) -> Html:
         [
             tag(
                 "p",
-                "This page tells what was found; it is not itself the evidence. That is a file which anybody can check "
-                "without the store. Have the key confirmed by somebody else than who gave you this page.",
+                "This page is a summary, not the evidence. The evidence is a file that anyone can verify "
+                "without the store. Get the key confirmed by someone other than the author of this page.",
             ),
             lines(f"headwater bundle {run} --out evidence.json\nheadwater verify evidence.json{key}"),
             tag(
