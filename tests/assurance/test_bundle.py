@@ -60,7 +60,7 @@ def refused(content: bytes, **options: Any) -> str:
 
 def test_it_holds_without_the_store(store: Store, ring: KeyRing) -> None:
     take_in(store, ring)
-    keys = [str(reign.key) for reign in store.signing_keys()]
+    keys = [str(period.key) for period in store.signing_keys()]
     (newest,) = store.certificates(run_id=REPORT)
     found = verify_bundle(store.bundle(REPORT), key=keys[0])
     assert (found.run_id, found.job, found.events) == (REPORT, Job("scheduler", "report"), 2)

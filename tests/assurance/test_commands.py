@@ -149,7 +149,7 @@ def test_a_mistake_is_one_line(run: Run, url: str, arguments: tuple[str, ...], w
 def test_a_bar_for_what_takes_long(url: str, tmp_path: Path) -> None:
     """On a terminal, and only there; the answer is on its own stream."""
     script = (
-        "import headwater.cli.verify as command; command._LONG = 1\n"
+        "import headwater.cli.verify as command; command._MIN_FOR_PROGRESS = 1\n"
         "from headwater.cli.app import app; from headwater.cli.failures import run_app\n"
         f"raise SystemExit(run_app(app, ['verify', '--store', {url!r}, '--json']))"
     )

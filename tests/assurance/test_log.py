@@ -180,7 +180,9 @@ def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
         keys.append(store.rotate_key())
         assert store.checkpoint().key == keys[-1]
     assert len(set(keys)) == 4
-    assert [(reign.seq, str(reign.key)) for reign in store.signing_keys()] == list(zip((2, 4, 6, 8), keys, strict=True))
+    assert [(period.seq, str(period.key)) for period in store.signing_keys()] == list(
+        zip((2, 4, 6, 8), keys, strict=True)
+    )
     for key in keys:  # who trusts any of them can follow to the others
         assert store.verify(key=key).key == keys[-1]
     stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).renewed().newest.public)

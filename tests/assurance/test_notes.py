@@ -190,4 +190,4 @@ def test_a_key_cannot_take_over_by_itself() -> None:
         history.follow(4, ADOPTED, str(statement(ADOPTED, state_at(3), first)), ROOTS.__getitem__)
         with pytest.raises(EvidenceBroken, match=r"^Entry 7, on the key that signs, does not hold: "):
             history.follow(7, ROTATED if why != "adopted once more" else ADOPTED, str(note), ROOTS.__getitem__)
-        assert len(history.reigns) == 1, why
+        assert len(history.periods) == 1, why

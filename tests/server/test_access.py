@@ -77,7 +77,7 @@ def test_which_addresses_are_this_machine_itself(host: str, loopback: bool) -> N
 def test_it_does_not_listen_for_others_without_a_good_key(served_url: str) -> None:
     with Store(served_url) as store:
         check_bind(store, ServerSettings(host="127.0.0.1"))
-        with pytest.raises(BindRefused, match=r"'0\.0\.0\.0' can be reached by others"):
+        with pytest.raises(BindRefused, match=r"'0\.0\.0\.0' can be reached from other machines"):
             check_bind(store, ServerSettings(host="0.0.0.0"))
         store.access.add("page")
         check_bind(store, ServerSettings(host="0.0.0.0"))

@@ -38,8 +38,8 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     folder = tmp_path_factory.mktemp("served")
     settings = ServerSettings(limit_bytes=LIMIT, body_seconds=0.5, streams=STREAMS, workspace=str(folder))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(http_protocol, "_HEAD_SECONDS", 0.5)
-        patch.setattr(live, "_ALIVE_SECONDS", 0.2)
+        patch.setattr(http_protocol, "_MAX_HEAD_SECONDS", 0.5)
+        patch.setattr(live, "_KEEPALIVE_SECONDS", 0.2)
         app = create_app(f"sqlite:///{folder}/store.db", settings)
         with in_this_process(app) as port:
             yield port

@@ -83,7 +83,7 @@ def test_who_is_far_behind_is_told_portion_by_portion(
     client: TestClient, served_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is handed over before the next is read: a million of them are never in memory together."""
-    monkeypatch.setattr(live, "_AT_ONCE", 2)
+    monkeypatch.setattr(live, "_MAX_EVENTS", 2)
     with Store(served_url) as store:
         store.ingest_many([run_event(run=str(number)) for number in range(5)])
     assert isinstance(client.app, FastAPI)

@@ -75,7 +75,7 @@ class _BundleLog:
             raise EvidenceBroken("The checkpoint", "it is not signed by the key in force" + (f", {key}" if key else ""))
         if self._bundle.key != str(key):
             raise EvidenceBroken("The key in the file", f"it is not the one that signed, {key}")
-        if trusted is not None and Verifier.parse(trusted) not in [reign.key for reign in history.reigns]:
+        if trusted is not None and Verifier.parse(trusted) not in [period.key for period in history.periods]:
             raise EvidenceBroken("The log", f"it was never signed with {trusted}")
 
     def _follow(self, history: KeyHistory, key_entry: KeyEntry) -> None:

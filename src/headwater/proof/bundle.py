@@ -1,4 +1,4 @@
-"""The evidence of one run as one file, which can be checked without the store it comes from.
+"""The evidence of one run as one file, which can be verified without the store.
 
 The file is canonical JSON (RFC 8785) and has one spelling: what does not come out again as it was read is refused. What
 it holds is held together by hashes (docs/assurance.md says which): an entry by its hash, which is a leaf of the tree
@@ -27,7 +27,7 @@ _NOT_A_BUNDLE = "it is not a bundle of evidence, as `headwater bundle` writes it
 
 @dataclass(frozen=True, slots=True)
 class ProvenEntry:
-    """An entry of the log, its columns but the hash, and the path from it to the checkpoint's root."""
+    """A log entry with its columns except the hash, and its path to the root of the checkpoint."""
 
     entry: Mapping[str, Any]
     path: tuple[bytes, ...]
@@ -56,7 +56,7 @@ class ProvenEntry:
 
 @dataclass(frozen=True, slots=True)
 class KeyEntry:
-    """An entry that puts a key in force; it was signed over ``root``, and the log went on from there."""
+    """An entry that puts a key in force; it was signed over ``root``, which the log extends."""
 
     proven: ProvenEntry
     root: bytes
@@ -72,7 +72,7 @@ class KeyEntry:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamEvidence:
-    """A run whose output was read: its certificate, and the event that this is of."""
+    """A run whose output was read: its certificate, and the event of the certificate."""
 
     certificate: ProvenEntry
     event: bytes
@@ -89,19 +89,19 @@ class UpstreamEvidence:
 class EvidenceBundle:
     run_id: str
     entries: tuple[ProvenEntry, ...]
-    """About the run, the oldest first."""
+    """The entries about the run, oldest first."""
     events: tuple[bytes, ...]
     """As received, in the order of their entries."""
     chain: tuple[ProvenEntry, ...]
-    """The certificates that those of the run follow."""
+    """The certificates before those of the run."""
     upstream: tuple[UpstreamEvidence, ...]
     checkpoint: str
     first: bytes
-    """The hash of the log's first entry, which its name is made of."""
+    """The hash of the log's first entry, from which its name is derived."""
     first_path: tuple[bytes, ...]
     keys: tuple[KeyEntry, ...]
     key: str
-    """The one that signed the checkpoint, as a `vkey`."""
+    """The key that signed the checkpoint, as a `vkey`."""
 
     def write(self) -> bytes:
         return rfc8785.dumps(

@@ -27,10 +27,10 @@ _PUBLIC_SIZE = 32
 
 
 def default_key_file() -> Path:
-    """What HEADWATER_KEY names, else a file in the user's folder of settings."""
-    named = os.environ.get(KEY_VARIABLE)
-    if named:
-        return Path(named)
+    """Return the file that HEADWATER_KEY names, or one in the user's settings folder."""
+    configured = os.environ.get(KEY_VARIABLE)
+    if configured:
+        return Path(configured)
     folder = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
     return Path(folder or Path.home() / ".config") / "headwater" / "signing.pem"
 

@@ -1,4 +1,4 @@
-"""Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), which other tools read too.
+"""Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), as other tools read them.
 
     headwater.log/5f2c…        the log's name, its origin
     1024                       how many entries it had
@@ -48,7 +48,7 @@ class Verifier:
         return sha256(self.name.encode() + b"\n" + _ED25519 + self.public).digest()[:_ID_SIZE]
 
     def __str__(self) -> str:
-        """The `vkey`, as C2SP's tools take it."""
+        """Return the `vkey`, as C2SP's tools accept it."""
         return f"{self.name}+{self.id.hex()}+{_base64_text(_ED25519 + self.public)}"
 
     @classmethod
@@ -107,9 +107,13 @@ class Note:
         return found
 
     def is_signed_by(self, key: Verifier) -> bool:
-        """A signature that names the key and is not of it spoils the note, as C2SP wants it."""
-        theirs = [signature for signature in self.signatures if (signature.name, signature.id) == (key.name, key.id)]
-        return bool(theirs) and all(key.verifies(their.signature, self.text.encode()) for their in theirs)
+        """Whether the key signed the note. An invalid signature in its name invalidates the note, as C2SP requires."""
+        candidates = [
+            signature for signature in self.signatures if (signature.name, signature.id) == (key.name, key.id)
+        ]
+        return bool(candidates) and all(
+            key.verifies(candidate.signature, self.text.encode()) for candidate in candidates
+        )
 
 
 def _signature(line: str) -> Signature:

@@ -1,7 +1,7 @@
-"""A tree whose inner hashes are kept in tiles: a proof then reads a few hundred hashes, however many leaves there are.
+"""A Merkle tree whose inner hashes are stored in tiles: a proof reads a few hundred hashes, for any number of leaves.
 
 Level 0 are the leaves. A hash of level 1 is the root over 256 leaves, one of level 2 the root over 256 of those, and so
-on; only whole ones are kept. All that lies between is computed again from the level below.
+on; only complete tiles are stored. Hashes in between are recomputed from the level below.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Tiles:
         return self._range(0, size, size)
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """The siblings on the way from leaf ``index`` up to the root over ``size`` leaves (RFC 6962, 2.1.1)."""
+        """Return the siblings on the path from leaf ``index`` to the root over ``size`` leaves (RFC 6962, 2.1.1)."""
         path: list[bytes] = []
         start, stop = 0, size
         while stop - start > 1:
@@ -40,7 +40,7 @@ class Tiles:
         return path[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
-        """What shows that the tree of ``new`` leaves begins with the one of ``old`` (RFC 6962, 2.1.2)."""
+        """Return the proof that the tree of ``new`` leaves starts with that of ``old`` leaves (RFC 6962, 2.1.2)."""
         if old in (0, new):
             return []
         path: list[bytes] = []
@@ -80,7 +80,7 @@ class Tiles:
 
 
 def completed_tiles(size_before: int, size: int) -> Iterator[tuple[int, int]]:
-    """The tiles that became whole as the tree grew: level and number, lower levels first."""
+    """Return the tiles that a growing tree completed: level and number, lower levels first."""
     level, before, now = 1, size_before // WIDTH, size // WIDTH
     while now > before or now >= WIDTH:
         for number in range(before, now):

@@ -459,7 +459,7 @@ class Store:
     def signing_keys(self) -> list[KeyPeriod]:
         """The keys that signed for this log, the first one first, each with the entry from which on it did."""
         with self._database.read() as conn:
-            return checkpoints.reigns(conn)
+            return checkpoints.periods(conn)
 
     def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
         """That an entry is in the log of ``size`` entries, all of them unless told."""

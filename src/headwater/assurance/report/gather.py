@@ -1,4 +1,4 @@
-"""Everything that the page tells of a run, asked of the store."""
+"""Collects the data of a report from the store."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class ReportData:
     detail: RunDetail
     verified: VerifiedRun | None
     broken: str | None
-    """What of the evidence does not hold, where something does not."""
+    """The first failure of the verification, if it failed."""
     checkpoint: SignedCheckpoint | None
     inclusion: InclusionProof | None
-    """Of the certificate in the checkpoint."""
+    """Proof that the checkpoint includes the certificate."""
     written_at: datetime
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """The newest that is of the evidence in force: events may have come in another order than they happened."""
+        """The newest certificate of the current evidence: events may arrive out of order."""
         return _certificate(self.detail)
 
     @property
@@ -47,7 +47,7 @@ class ReportData:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What nobody can say is wrong, and nobody can show is right."""
+        """What could neither be proven nor refuted."""
         return tuple(self._gaps())
 
     @property
@@ -55,11 +55,11 @@ class ReportData:
         return self.failures + self.gaps
 
     def facet(self, name: str) -> Mapping[str, Any] | None:
-        found = self.detail.run_facets.get(name)
-        return found if isinstance(found, Mapping) else None
+        facet = self.detail.run_facets.get(name)
+        return facet if isinstance(facet, Mapping) else None
 
     def is_certified(self, name: str) -> bool | None:
-        """Whether a facet is the one that the certificate is of; None where that says nothing of it."""
+        """Whether the certificate covers this facet's content; None if it has no hash of it."""
         if self.certificate is None or name not in self.certificate.evidence_hashes:
             return None
         return _is_about(self.certificate, self.detail, name)
@@ -104,12 +104,12 @@ def gather_report(store: Store, run_id: str) -> ReportData:
 
 
 def _certificate(detail: RunDetail) -> Certificate | None:
-    of_what_holds = (
+    current = (
         certificate
         for certificate in detail.certificates
         if all(_is_about(certificate, detail, name) for name in certificate.evidence_hashes)
     )
-    return next(of_what_holds, next(iter(detail.certificates), None))
+    return next(current, next(iter(detail.certificates), None))
 
 
 def _is_about(certificate: Certificate, detail: RunDetail, name: str) -> bool:
@@ -117,7 +117,7 @@ def _is_about(certificate: Certificate, detail: RunDetail, name: str) -> bool:
 
 
 def _verify(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
-    """It is for the page to tell what does not hold."""
+    """Verify the run and return a failure as text, because the page reports it."""
     try:
         return store.verify_run(run_id), None
     except (AuditBroken, EvidenceBroken) as broken:

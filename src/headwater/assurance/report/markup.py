@@ -1,4 +1,4 @@
-"""HTML by small functions. What is not made here is text, and is escaped: names are data."""
+"""Builds HTML. Everything that these functions did not build is text and is escaped."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _MAX_WORD = 24
 
 
 class Html(str):
-    """Markup of ours, as opposed to text."""
+    """Markup, as opposed to text."""
 
     __slots__ = ()
 
 
 Part = Html | str | int | None
-"""Something to put into markup: markup as it is, anything else escaped; nothing where there is none."""
+"""Content of markup: markup unchanged, anything else escaped, None omitted."""
 
 
 def escape_invisible(text: str) -> str:
-    """With all that would not be shown, or would turn the text around, written as an escape."""
+    """Escape invisible characters, and those that reverse the text direction."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -55,7 +55,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Part]]) -> Html:
 
 
 def _cell(part: Part) -> Html:
-    """Words are kept whole, but for one so long that it would push the table off the page."""
+    """Return a cell that breaks only words that are too long for the page."""
     text = "" if part is None or isinstance(part, Html) else str(part)
     long = any(len(word) > _MAX_WORD for word in text.split())
     return tag("td", part, class_="long" if long else None)

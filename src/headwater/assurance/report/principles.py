@@ -1,4 +1,4 @@
-"""Which evidence on the page speaks to which principle of supervision, and what this run does not show."""
+"""The section on supervision: the evidence for each principle, and what this run does not show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BUILT_IN_CLAIMS = ("manifest", "balance", "grain", "types")
 
 @dataclass(frozen=True, slots=True)
 class EvidenceItem:
-    """Evidence that is there: where on the page, what it says, and whether what it says is good."""
+    """Evidence on the page: its anchor, a summary, and whether it is good."""
 
     anchor: str
     says: str
@@ -144,7 +144,7 @@ NAMES: dict[Evidence, str] = {
     _certificate: "a certificate",
     _log: "entries of the log",
 }
-"""What is missing where there is none."""
+"""Names for missing evidence."""
 
 PRINCIPLES: list[tuple[str, str, tuple[Evidence, ...]]] = [
     (

@@ -1,4 +1,4 @@
-"""By what it is proven: hashes, the ledger, what was promised, the certificate, and its place in the signed log."""
+"""The section on proof: hashes, the ledger, declared checks, the certificate, and its inclusion in the signed log."""
 
 from __future__ import annotations
 

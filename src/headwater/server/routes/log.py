@@ -63,8 +63,8 @@ async def checkpoints(service: CurrentService, who: FullReader, cursor: Cursor =
 @router.get("/log/keys", responses=json_responses(page_of(LogKey), 200))
 async def keys(service: CurrentService, who: FullReader) -> Response:
     """The public keys that signed the log, oldest first, each with the first entry that it covers."""
-    reigns = await service.call(service.store.signing_keys)
-    return JsonResponse({"items": [LogKey(reign.seq, str(reign.key)) for reign in reigns], "next": None})
+    periods = await service.call(service.store.signing_keys)
+    return JsonResponse({"items": [LogKey(period.seq, str(period.key)) for period in periods], "next": None})
 
 
 @router.post("/log/verify", status_code=202, responses={**json_responses({}, 202, 422), 202: TASK_RESPONSE})

@@ -34,8 +34,8 @@ Anchored = tuple[str, str]
 """A checkpoint from a second place: where it was found, and its note."""
 
 
-def reigns(conn: Connection) -> list[KeyPeriod]:
-    return key_history(conn).reigns if size_of(conn) else []
+def periods(conn: Connection) -> list[KeyPeriod]:
+    return key_history(conn).periods if size_of(conn) else []
 
 
 def key_history(conn: Connection) -> KeyHistory:

@@ -99,7 +99,7 @@ def _events(conn: Connection, run_id: int) -> dict[str, Event]:
 
 def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -> Checkpoint | None:
     """The newest one, if it is signed by the key that signs for the log."""
-    if key is not None and Verifier.parse(key) not in [reign.key for reign in history.reigns]:
+    if key is not None and Verifier.parse(key) not in [period.key for period in history.periods]:
         raise EvidenceBroken("The log", f"it was never signed with {key}")
     newest: Any = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
     if newest is None:
