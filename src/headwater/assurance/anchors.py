@@ -141,14 +141,14 @@ class ObjectStoreAnchor(Anchor):
         return [name for name in there if name.endswith(_SUFFIX)]
 
     def _read(self, names: Sequence[str]) -> Mapping[str, str]:
-        found = {}
+        result = {}
         try:
             for name in names:
                 with self._files.open_input_stream(f"{self._path}/{name}") as opened:
-                    found[name] = _text(opened.read())
+                    result[name] = _text(opened.read())
         except OSError as error:
             raise self._unusable(error) from None
-        return found
+        return result
 
     def _write(self, name: str, note: str) -> None:
         try:

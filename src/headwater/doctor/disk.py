@@ -23,14 +23,14 @@ def disk(options: DoctorOptions) -> Iterator[Finding]:
         return
     folder = nearest_existing(file.parent)
     free = shutil.disk_usage(folder).free
-    found = f"{_size(free)} free at {folder}"
+    result = f"{_size(free)} free at {folder}"
     remedy = "Free disk space, or move the store: headwater db backup FILE copies it."
     if free < options.room // _CRITICAL_FRACTION:
-        yield failed("disk", found, remedy)
+        yield failed("disk", result, remedy)
     elif free < options.room:
-        yield warning("disk", found, remedy)
+        yield warning("disk", result, remedy)
     else:
-        yield ok("disk", found)
+        yield ok("disk", result)
 
 
 def _size(number: int) -> str:

@@ -35,13 +35,13 @@ def java(options: DoctorOptions) -> Iterator[Finding]:
         reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not report its version"
         yield absent("Java", f"{place} ({why}): {reason}", remedy)
         return
-    found = f"{version_text} at {place} ({why})"
+    result = f"{version_text} at {place} ({why})"
     if major in fit:
-        yield ok("Java", found)
+        yield ok("Java", result)
     elif major < min(fit):
-        yield failed("Java", found, remedy)
+        yield failed("Java", result, remedy)
     else:
-        yield warning("Java", found, remedy)
+        yield warning("Java", result, remedy)
 
 
 def _find_java() -> tuple[str | None, str]:

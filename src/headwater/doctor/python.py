@@ -12,10 +12,10 @@ OLDEST, NEWEST = (3, 11), (3, 13)
 
 
 def python(options: DoctorOptions) -> Iterator[Finding]:
-    found = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
+    result = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
     if sys.version_info[:2] < OLDEST:
-        yield failed("Python", found, "Headwater needs Python 3.11 or later.")
+        yield failed("Python", result, "Headwater needs Python 3.11 or later.")
     elif sys.version_info[:2] > NEWEST:
-        yield warning("Python", found, "Headwater is tested up to Python 3.13. Use that version if something fails.")
+        yield warning("Python", result, "Headwater is tested up to Python 3.13. Use that version if something fails.")
     else:
-        yield ok("Python", found)
+        yield ok("Python", result)

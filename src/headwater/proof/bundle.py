@@ -110,8 +110,8 @@ class EvidenceBundle:
                 "run": self.run_id,
                 "entries": [entry.document() for entry in self.entries],
                 "events": [_event(event) for event in self.events],
-                "chain": [each.document() for each in self.chain],
-                "upstream": [each.document() for each in self.upstream],
+                "chain": [item.document() for item in self.chain],
+                "upstream": [item.document() for item in self.upstream],
                 "log": {
                     "checkpoint": self.checkpoint,
                     "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
@@ -126,7 +126,7 @@ class EvidenceBundle:
         document = _document(content)
         try:
             log = document["log"]
-            found = cls(
+            result = cls(
                 run_id=_text(document["run"]),
                 entries=tuple(map(ProvenEntry.read, document["entries"])),
                 events=tuple(_received(one, f"Event {number}") for number, one in enumerate(document["events"], 1)),
@@ -140,12 +140,12 @@ class EvidenceBundle:
                 keys=tuple(map(KeyEntry.read, log["keys"])),
                 key=_text(log["key"]),
             )
-            same = found.write() == content
+            same = result.write() == content
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
         if not same:
             raise EvidenceBroken(_FILE, "it is not written as a bundle is: in canonical JSON, with nothing added")
-        return found
+        return result
 
 
 def _document(content: bytes) -> Mapping[str, Any]:

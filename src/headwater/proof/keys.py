@@ -75,12 +75,12 @@ def key_text(public: bytes) -> str:
 def public_key(text: str) -> bytes:
     """A public key that :func:`key_text` wrote."""
     try:
-        found = base64.b64decode(text.encode("ascii"), validate=True)
+        result = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        found = b""
-    if len(found) != _PUBLIC_SIZE or key_text(found) != text:
+        result = b""
+    if len(result) != _PUBLIC_SIZE or key_text(result) != text:
         raise KeyUnusable(f"'{shorten(text)}' is not a public Ed25519 key: {_PUBLIC_SIZE} bytes in Base64.")
-    return found
+    return result
 
 
 def read_public_key(text_or_file: str) -> str:
@@ -96,12 +96,12 @@ def read_public_key(text_or_file: str) -> str:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     try:
-        found = load_pem_public_key(content)
+        result = load_pem_public_key(content)
     except ValueError:
         raise KeyUnusable(f"{file} does not hold a key as PEM.") from None
-    if not isinstance(found, Ed25519PublicKey):
+    if not isinstance(result, Ed25519PublicKey):
         raise KeyUnusable(f"{file} holds a key that is not Ed25519.")
-    return key_text(found.public_bytes_raw())
+    return key_text(result.public_bytes_raw())
 
 
 def verifies(public: bytes, signature: bytes, data: bytes) -> bool:

@@ -99,10 +99,10 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     steps = _sides(index, size)
     if len(proof) != len(steps):
         return False
-    found = leaf
+    result = leaf
     for sibling_is_left, sibling in zip(steps, proof, strict=True):
-        found = node_hash(sibling, found) if sibling_is_left else node_hash(found, sibling)
-    return found == root
+        result = node_hash(sibling, result) if sibling_is_left else node_hash(result, sibling)
+    return result == root
 
 
 def _sides(index: int, size: int) -> list[bool]:

@@ -59,10 +59,10 @@ class Verifier:
             key = _base64_bytes(rest.partition("+")[2])
         except ValueError:
             key = b""
-        found = cls(name, key[1:])
-        if not _is_name(name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_SIZE or str(found) != vkey:
+        result = cls(name, key[1:])
+        if not _is_name(name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_SIZE or str(result) != vkey:
             raise NoteInvalid(f"'{shorten(vkey)}' is not a public key of Ed25519. It has the form NAME+ID+KEY.")
-        return found
+        return result
 
     def verifies(self, signature: bytes, data: bytes) -> bool:
         return verifies(self.public, signature, data)
@@ -101,10 +101,10 @@ class Note:
         signatures = lines.removesuffix("\n").split("\n")
         if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MAX_SIGNATURES:
             raise NoteInvalid("it is not a signed note")
-        found = cls(f"{text}\n", tuple(map(_signature, signatures)))
-        if str(found) != note:
+        result = cls(f"{text}\n", tuple(map(_signature, signatures)))
+        if str(result) != note:
             raise NoteInvalid("it is not written as a signed note is")
-        return found
+        return result
 
     def is_signed_by(self, key: Verifier) -> bool:
         """Whether the key signed the note. An invalid signature in its name invalidates the note, as C2SP requires."""
@@ -142,12 +142,12 @@ class Checkpoint:
         origin, *rest = note.text.split("\n")
         try:
             size, root, end = rest
-            found = cls(origin, int(size), _base64_bytes(root))
+            result = cls(origin, int(size), _base64_bytes(root))
         except ValueError:
             raise NoteInvalid("it is not a checkpoint: name, size and root, a line each") from None
-        if not origin or end or found.size < 0 or len(found.root) != HASH_SIZE or found.text != note.text:
+        if not origin or end or result.size < 0 or len(result.root) != HASH_SIZE or result.text != note.text:
             raise NoteInvalid("it is not written as a checkpoint is")
-        return found
+        return result
 
 
 def _is_name(name: str) -> bool:

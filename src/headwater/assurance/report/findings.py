@@ -42,20 +42,20 @@ def undecided(case: ReportData) -> list[Mapping[str, Any]]:
 def types(case: ReportData) -> Html:
     if case.facet(TYPES) is None:
         return absent_note(f"Not shown by this run: it reported no types ({TYPES}).")
-    found = casts(case)
-    lossy = sum(bool(each.get("lossy")) for each in found)
+    result = casts(case)
+    lossy = sum(bool(item.get("lossy")) for item in result)
     if lossy:
-        told = mark(None, f"{lossy:,} of {count_of(len(found), 'cast')} may be lossy")
+        summary = mark(None, f"{lossy:,} of {count_of(len(result), 'cast')} may be lossy")
     elif partial_note(case, TYPES):
-        told = mark(None, "no lossy cast is known")
+        summary = mark(None, "no lossy cast is known")
     else:
-        told = mark(True, "no lossy casts")
+        summary = mark(True, "no lossy casts")
     nullable = mappings(mapping(case.facet(TYPES)).get("nullabilityChanges"))
     return join_parts(
         [
-            tag("p", told),
+            tag("p", summary),
             in_part(case, TYPES),
-            _limited_list(found, "lossy", bad=True),
+            _limited_list(result, "lossy", bad=True),
             *([tag("h4", "Changes of nullability"), _limited_list(nullable)] if nullable else []),
         ]
     )
@@ -68,12 +68,12 @@ def grain(case: ReportData) -> Html:
 
 
 def _grain_in_words(case: ReportData) -> Iterator[Html]:
-    found, may_be = grain_findings(case), undecided(case)
-    failed = sum(each.get("holds") is not True for each in found)
+    result, may_be = grain_findings(case), undecided(case)
+    failed = sum(item.get("holds") is not True for item in result)
     if failed:
-        yield mark(False, f"{failed:,} of {len(found):,} do not hold")
-    elif found:
-        yield mark(True, f"{len(found):,} checked, all hold")
+        yield mark(False, f"{failed:,} of {len(result):,} do not hold")
+    elif result:
+        yield mark(True, f"{len(result):,} checked, all hold")
     elif not may_be and not partial_note(case, GRAIN):
         yield mark(True, "nothing that could multiply rows")
     if may_be:
@@ -98,34 +98,34 @@ def in_part(case: ReportData, facet: str) -> Html | None:
     if not partial_note(case, facet):
         return None
     why = [
-        tag("li", code(words(each.get("node"))), " ", words(each.get("reason")))
-        for each in mappings(mapping(case.facet(facet)).get("notSeen"))
+        tag("li", code(words(item.get("node"))), " ", words(item.get("reason")))
+        for item in mappings(mapping(case.facet(facet)).get("notSeen"))
     ]
     return join_parts([absent_note("The run reported this only in part."), tag("ul", *why) if why else None])
 
 
-def _limited_list(found: list[Mapping[str, Any]], flag: str | None = None, *, bad: bool = False) -> Html:
+def _limited_list(result: list[Mapping[str, Any]], flag: str | None = None, *, bad: bool = False) -> Html:
     """``flag`` is the key that says which are the bad ones, where it is ``bad``: these come first."""
-    if not found:
+    if not result:
         return Html("")
-    shown = sorted(found, key=lambda each: flag is not None and bool(each.get(flag)) is not bad)[:MAX_LISTED]
-    told = columns_of(shown, _COLUMNS)
-    columns, rest = [key for key in told if key in _COLUMNS], [key for key in told if key not in _COLUMNS]
+    shown = sorted(result, key=lambda item: flag is not None and bool(item.get(flag)) is not bad)[:MAX_LISTED]
+    keys = columns_of(shown, _COLUMNS)
+    columns, rest = [key for key in keys if key in _COLUMNS], [key for key in keys if key not in _COLUMNS]
     headings = [_split_words(key) for key in columns] + (["also"] if rest else [])
     rows = (
-        [_cell(key, each.get(key), flag, bad) for key in columns] + ([_remainder_note(each, rest)] if rest else [])
-        for each in shown
+        [_cell(key, item.get(key), flag, bad) for key in columns] + ([_remainder_note(item, rest)] if rest else [])
+        for item in shown
     )
-    return join_parts([table(headings, rows), remainder_text(len(found))])
+    return join_parts([table(headings, rows), remainder_text(len(result))])
 
 
 def _remainder_note(finding: Mapping[str, Any], keys: list[str]) -> Html:
-    said = (
+    text = (
         join_parts([tag("span", f"{_split_words(key)} ", class_="dim"), code(words(finding[key]))])
         for key in keys
         if key in finding
     )
-    return join_parts(said, "<br>")
+    return join_parts(text, "<br>")
 
 
 def _cell(key: str, value: Any, flag: str | None, bad: bool) -> Part:

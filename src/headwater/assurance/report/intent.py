@@ -17,8 +17,8 @@ PIPELINE = "headwater_pipeline"
 
 def owner(case: ReportData) -> str | None:
     """Of the job, else of what it writes."""
-    found = first_owner(case.detail.job_facets)
-    return found or next(filter(None, (first_owner(use.facets) for use in case.detail.outputs)), None)
+    result = first_owner(case.detail.job_facets)
+    return result or next(filter(None, (first_owner(use.facets) for use in case.detail.outputs)), None)
 
 
 def declared_nodes(case: ReportData) -> list[Mapping[str, Any]]:
@@ -71,9 +71,11 @@ def _declared_section(case: ReportData) -> Iterator[Html]:
 
 
 def _configuration(node: Mapping[str, Any]) -> Part:
-    told = mapping(node.get("configuration"))
+    configuration = mapping(node.get("configuration"))
     return (
-        join_parts((join_parts([code(key), " ", words(value)]) for key, value in told.items()), "<br>") if told else "—"
+        join_parts((join_parts([code(key), " ", words(value)]) for key, value in configuration.items()), "<br>")
+        if configuration
+        else "—"
     )
 
 
@@ -86,21 +88,21 @@ def _uses(case: ReportData) -> Html:
 
 
 def _rows(use: DatasetUse) -> str:
-    told: Iterable[Any] = (use.io_facets.get(name) for name in ("inputStatistics", "outputStatistics"))
-    count = next((number(mapping(one).get("rowCount")) for one in told if mapping(one)), None)
+    facets: Iterable[Any] = (use.io_facets.get(name) for name in ("inputStatistics", "outputStatistics"))
+    count = next((number(mapping(one).get("rowCount")) for one in facets if mapping(one)), None)
     return "—" if count is None else f"{count:,}"
 
 
 def _engine(case: ReportData) -> str | None:
     facet = mapping(case.facet("processing_engine"))
-    told = [text(facet.get(key)) for key in ("name", "version")]
-    return " ".join(filter(None, told)) or None
+    parts = [text(facet.get(key)) for key in ("name", "version")]
+    return " ".join(filter(None, parts)) or None
 
 
 def _location(case: ReportData) -> Html | None:
     facet = mapping(case.detail.job_facets.get("sourceCodeLocation"))
-    told = [text(facet.get(key)) for key in ("url", "path", "version", "branch")]
-    return code(" ".join(filter(None, told))) if any(told) else None
+    parts = [text(facet.get(key)) for key in ("url", "path", "version", "branch")]
+    return code(" ".join(filter(None, parts))) if any(parts) else None
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -108,8 +110,8 @@ def _moment(at: datetime | None) -> str | None:
 
 
 def _span(start: datetime | None, end: datetime | None) -> str | None:
-    told = [_moment(one) for one in (start, end) if one is not None]
-    return " to ".join(filter(None, told)) or None
+    moments = [_moment(one) for one in (start, end) if one is not None]
+    return " to ".join(filter(None, moments)) or None
 
 
 def _end_text(started: datetime | None, ended: datetime | None) -> str | None:

@@ -25,27 +25,27 @@ _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounte
 
 def balance(case: ReportData) -> Balance | None:
     """By its counts, as a certificate has it; None where there is no ledger."""
-    told = case.facet(LEDGER)
-    return None if told is None else balance_of(told)
+    facet = case.facet(LEDGER)
+    return None if facet is None else balance_of(facet)
 
 
 def ledger(case: ReportData) -> Html:
-    told = case.facet(LEDGER)
-    if told is None:
+    facet = case.facet(LEDGER)
+    if facet is None:
         return absent_note(f"Not shown by this run: it reported no ledger ({LEDGER}).")
-    found = accounts(told)
-    balanced = balance_of(told)
+    result = accounts(facet)
+    balanced = balance_of(facet)
     words_for_it = _BALANCED_IN_NUMBER if balanced.in_number else _BALANCE_TEXTS[balanced.holds]
-    partly = text(told.get("partly"))
+    partly = text(facet.get("partly"))
     return join_parts(
         [
             tag("p", mark(balanced.holds, words_for_it), " ", certified_mark(case, LEDGER)),
             None if partly is None else absent_note(f"Not all rows: {partly}."),
-            pictures(found),
-            table(_HEADINGS, map(_account, found)) if found else absent_note("No sources were counted."),
-            *_notes(found),
-            *_untracked_sources(told),
-            _other_members(told),
+            pictures(result),
+            table(_HEADINGS, map(_account, result)) if result else absent_note("No sources were counted."),
+            *_notes(result),
+            *_untracked_sources(facet),
+            _other_members(facet),
         ]
     )
 
@@ -64,33 +64,33 @@ def _missing(missing: int | None) -> str:
     return words(missing) if missing is None or missing >= 0 else f"{-missing:,} too many"
 
 
-def _notes(found: list[LedgerAccount]) -> Iterator[Html]:
-    told: list[tuple[str, Part]] = [(account.source, account.note) for account in found if account.note is not None]
-    if told:
+def _notes(result: list[LedgerAccount]) -> Iterator[Html]:
+    notes: list[tuple[str, Part]] = [(account.source, account.note) for account in result if account.note is not None]
+    if notes:
         yield tag("h4", "Known in number, not row by row")
-        yield facts(told)
+        yield facts(notes)
     beyond: list[tuple[str, Part]] = [
-        (account.source, "; ".join(account.beyond)) for account in found if account.beyond
+        (account.source, "; ".join(account.beyond)) for account in result if account.beyond
     ]
     if beyond:
         yield tag("h4", "Rows with a position that does not exist")
         yield facts(beyond)
 
 
-def _untracked_sources(told: Mapping[str, Any]) -> Iterator[Html]:
-    found = [
-        mapping for each in (told, *mappings(told.get("outputs"))) for mapping in mappings(each.get("notFollowed"))
+def _untracked_sources(facet: Mapping[str, Any]) -> Iterator[Html]:
+    result = [
+        mapping for item in (facet, *mappings(facet.get("outputs"))) for mapping in mappings(item.get("notFollowed"))
     ]
-    if found:
+    if result:
         yield tag("h4", "Sources that were not traced")
-        yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in found))
+        yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in result))
 
 
-def _other_members(told: Mapping[str, Any]) -> Html | None:
+def _other_members(facet: Mapping[str, Any]) -> Html | None:
     """What else is said in single values or texts, like which keys are missing, and where the rest of them is."""
     rest: list[tuple[str, Part]] = [
         (key, ", ".join(value) if isinstance(value, list) else words(value))
-        for key, value in told.items()
+        for key, value in facet.items()
         if key not in _SHOWN_MEMBERS and not key.startswith("_") and _is_short(value)
     ]
     return facts(rest) if rest else None

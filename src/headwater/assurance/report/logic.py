@@ -34,8 +34,8 @@ def logic(case: ReportData) -> Html:
 
 
 def column_paths(case: ReportData) -> Mapping[str, list[Any]]:
-    told = mapping(mapping(case.facet(TRACE)).get("targetAttributes"))
-    return {column: steps for column, steps in told.items() if isinstance(steps, list)}
+    facet = mapping(mapping(case.facet(TRACE)).get("targetAttributes"))
+    return {column: steps for column, steps in facet.items() if isinstance(steps, list)}
 
 
 def gaps(case: ReportData) -> list[tuple[str, Mapping[str, Any]]]:
@@ -51,12 +51,12 @@ def _steps(case: ReportData) -> Html:
     nodes = declared_nodes(case)
     if nodes:
         counts = [mapping(node.get("counts")) for node in nodes]
-        told = columns_of(counts, ("items", "emitted", "filtered", "retried", "errors", "dead_letters"))
+        columns = columns_of(counts, ("items", "emitted", "filtered", "retried", "errors", "dead_letters"))
         rows = (
-            [code(words(node.get("name"))), words(node.get("type")), *(words(of_node.get(key)) for key in told)]
+            [code(words(node.get("name"))), words(node.get("type")), *(words(of_node.get(key)) for key in columns)]
             for node, of_node in zip(nodes, counts, strict=True)
         )
-        return table(["Node", "Kind", *(key.replace("_", " ") for key in told)], rows)
+        return table(["Node", "Kind", *(key.replace("_", " ") for key in columns)], rows)
     writes = mappings(mapping(case.facet("headwater_telemetry")).get("writes"))
     measured = [node for write in writes for node in mappings(write.get("nodes"))]
     if measured:
@@ -95,13 +95,13 @@ def _source(edge: ColumnEdge) -> Html:
 
 
 def _unknown(case: ReportData) -> Html:
-    found = gaps(case)
-    if not found:
-        told = any("headwater_coverage" in use.facets for use in case.detail.outputs)
-        if told:
+    result = gaps(case)
+    if not result:
+        covered = any("headwater_coverage" in use.facets for use in case.detail.outputs)
+        if covered:
             return tag("p", mark(True, "nothing: lineage covers every step"))
         return absent_note("Not shown by this run: coverage was not reported.")
     rows = (
-        [code(dataset), words(gap.get("operator")), words(gap.get("reason"))] for dataset, gap in found[:MAX_LISTED]
+        [code(dataset), words(gap.get("operator")), words(gap.get("reason"))] for dataset, gap in result[:MAX_LISTED]
     )
-    return join_parts([table(["Before", "Step", "Why"], rows), remainder_text(len(found))])
+    return join_parts([table(["Before", "Step", "Why"], rows), remainder_text(len(result))])

@@ -33,11 +33,11 @@ _MAX_TEXT = 6_000
 
 def manifest_hashes(case: ReportData) -> list[tuple[str, str, str]]:
     """What was hashed, its name, and its hash."""
-    told = mapping(case.facet(MANIFEST))
-    found = [(what, "", words(told[key])) for key, (what, _) in _HASHES.items() if key in told]
+    facet = mapping(case.facet(MANIFEST))
+    result = [(what, "", words(facet[key])) for key, (what, _) in _HASHES.items() if key in facet]
     for key, what in _STATES.items():
-        found += [(what, name, words(one)) for name, one in mapping(told.get(key)).items()]
-    return found
+        result += [(what, name, words(one)) for name, one in mapping(facet.get(key)).items()]
+    return result
 
 
 def certified_mark(case: ReportData, name: str) -> Html | None:
@@ -48,42 +48,42 @@ def certified_mark(case: ReportData, name: str) -> Html | None:
 
 
 def manifest(case: ReportData) -> Html:
-    found = manifest_hashes(case)
-    if not found:
+    result = manifest_hashes(case)
+    if not result:
         return absent_note(f"Not shown by this run: it has no manifest ({MANIFEST}).")
-    told = mapping(case.facet(MANIFEST))
-    rows = ([what, code(name) if name else "—", code(one), _recomputed_mark(told, what)] for what, name, one in found)
+    facet = mapping(case.facet(MANIFEST))
+    rows = ([what, code(name) if name else "—", code(one), _recomputed_mark(facet, what)] for what, name, one in result)
     return join_parts(
         [
             tag("p", certified_mark(case, MANIFEST)),
             table(["Of", "Name", "Hash", ""], rows),
-            *_unhashed_files(told),
-            *_hashed_document(told),
+            *_unhashed_files(facet),
+            *_hashed_document(facet),
         ]
     )
 
 
-def _recomputed_mark(told: Mapping[str, Any], what: str) -> Part:
+def _recomputed_mark(facet: Mapping[str, Any], what: str) -> Part:
     """Where the manifest holds what was hashed, it was hashed again."""
     for key, (of, document) in _HASHES.items():
-        same = is_hash_of(told.get(key), told.get(document)) if of == what else None
+        same = is_hash_of(facet.get(key), facet.get(document)) if of == what else None
         if same is not None:
             return mark(same, "hash verified" if same else "hash differs")
     return None
 
 
-def _unhashed_files(told: Mapping[str, Any]) -> Iterator[Html]:
+def _unhashed_files(facet: Mapping[str, Any]) -> Iterator[Html]:
     for key, heading in _LIST_HEADINGS.items():
-        named = mapping(told.get(key))
+        named = mapping(facet.get(key))
         if named:
             yield tag("h4", heading)
             yield facts((name, words(why)) for name, why in named.items())
 
 
-def _hashed_document(told: Mapping[str, Any]) -> Iterator[Html]:
+def _hashed_document(facet: Mapping[str, Any]) -> Iterator[Html]:
     for of, document in _HASHES.values():
-        if document in told:
-            text = _indent(told[document])
+        if document in facet:
+            text = _indent(facet[document])
             yield tag("h4", f"The hashed {of}")
             yield lines(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}\n…")
 
@@ -91,7 +91,7 @@ def _hashed_document(told: Mapping[str, Any]) -> Iterator[Html]:
 def _indent(document: Any) -> str:
     """A document that stands there as the text that was hashed is shown as what it says."""
     try:
-        told = json.loads(document) if isinstance(document, str) else document
+        value = json.loads(document) if isinstance(document, str) else document
     except ValueError:
-        told = document
-    return json.dumps(told, indent=2, ensure_ascii=False)
+        value = document
+    return json.dumps(value, indent=2, ensure_ascii=False)

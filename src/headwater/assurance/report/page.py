@@ -67,14 +67,14 @@ def _section(case: ReportData, anchor: str, name: str, about: str, render: objec
 def _verdict(case: ReportData) -> Html:
     """The first thing to be seen, and never in colour alone."""
     if case.failures:
-        kind, holds, told = "bad", False, "This run failed its checks"
+        kind, holds, verdict = "bad", False, "This run failed its checks"
     elif case.gaps:
-        kind, holds, told = "open", None, "Nothing failed, but not everything is proven"
+        kind, holds, verdict = "open", None, "Nothing failed, but not everything is proven"
     else:
-        kind, holds, told = "good", True, "All checks of this run hold, and its certificate is in the signed log"
+        kind, holds, verdict = "good", True, "All checks of this run hold, and its certificate is in the signed log"
     listed = [tag("li", concern) for concern in case.concerns]
     return tag(
-        "div", mark(holds, told), tag("ul", *listed) if listed else None, class_=f"verdict {kind}", role="status"
+        "div", mark(holds, verdict), tag("ul", *listed) if listed else None, class_=f"verdict {kind}", role="status"
     )
 
 
@@ -87,10 +87,10 @@ def _truth(case: ReportData) -> Iterator[Html]:
     if ledger is None:
         yield tag("li", mark(None, "no ledger"))
     else:
-        found = balance(case)
-        balanced = None if found is None else found.holds
-        told = {True: "balanced", False: "not balanced", None: "balance not known"}[balanced]
-        yield tag("li", mark(balanced, told))
+        result = balance(case)
+        balanced = None if result is None else result.holds
+        balance_text = {True: "balanced", False: "not balanced", None: "balance not known"}[balanced]
+        yield tag("li", mark(balanced, balance_text))
         read = [account.read for account in accounts(ledger) if account.read is not None]
         if read:
             yield tag("li", f"{sum(read):,} rows read")

@@ -34,13 +34,13 @@ def picture(account: LedgerAccount) -> Html | None:
         _text(_LEFT - 18, middle - 4, f"{account.read:,}", "number end"),
         _text(_LEFT - 18, middle + 12, "rows read", "dim end"),
     ]
-    told = ", ".join(f"{count:,} {name}" for name, count, _ in flows)
+    description = ", ".join(f"{count:,} {name}" for name, count, _ in flows)
     return tag(
         "svg",
         *parts,
         viewBox=f"0 0 {_WIDTH} {round(bottom + 2)}",
         role="img",
-        aria_label=f"{account.source}: {account.read:,} rows read, {told}",
+        aria_label=f"{account.source}: {account.read:,} rows read, {description}",
     )
 
 

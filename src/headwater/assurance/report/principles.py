@@ -39,8 +39,8 @@ def _lineage(case: ReportData) -> EvidenceItem | None:
 
 
 def _owner(case: ReportData) -> EvidenceItem | None:
-    found = owner(case)
-    return None if found is None else EvidenceItem("intent", f"owned by {found}")
+    result = owner(case)
+    return None if result is None else EvidenceItem("intent", f"owned by {result}")
 
 
 def _declaration(case: ReportData) -> EvidenceItem | None:
@@ -63,14 +63,14 @@ def _ledger(case: ReportData) -> EvidenceItem | None:
 def _grain(case: ReportData) -> EvidenceItem | None:
     if case.facet(GRAIN) is None:
         return None
-    found, open_ones = grain_findings(case), len(undecided(case))
-    failed = sum(each.get("holds") is not True for each in found)
-    if not found and (open_ones or partial_note(case, GRAIN)):
+    result, open_ones = grain_findings(case), len(undecided(case))
+    failed = sum(item.get("holds") is not True for item in result)
+    if not result and (open_ones or partial_note(case, GRAIN)):
         return None
     says = (
-        f"{failed} of {count_of(len(found), 'check')} fail"
+        f"{failed} of {count_of(len(result), 'check')} fail"
         if failed
-        else f"{count_of(len(found), 'check')} of grain hold"
+        else f"{count_of(len(result), 'check')} of grain hold"
     )
     says += f", {open_ones} not decided" if open_ones else ""
     return EvidenceItem("grain", says + (", reported in part" if partial_note(case, GRAIN) else ""), not failed)
@@ -91,7 +91,7 @@ def _expectations(case: ReportData) -> EvidenceItem | None:
     declared = [invariant for invariant in case.invariants if invariant.name not in _BUILT_IN_CLAIMS]
     if not declared:
         return None
-    failed = sum(not each.holds for each in declared)
+    failed = sum(not item.holds for item in declared)
     return EvidenceItem("invariants", f"{count_of(len(declared), 'declared expectation')}, {failed} broken", not failed)
 
 
@@ -103,11 +103,11 @@ def _times(case: ReportData) -> EvidenceItem | None:
 
 
 def _states(*kinds: str) -> Evidence:
-    def found(case: ReportData) -> EvidenceItem | None:
+    def result(case: ReportData) -> EvidenceItem | None:
         hashed = [kind for kind, _, _ in manifest_hashes(case) if kind in kinds]
         return EvidenceItem("manifest", f"hashes of {', '.join(dict.fromkeys(hashed))}") if hashed else None
 
-    return found
+    return result
 
 
 def _version(case: ReportData) -> EvidenceItem | None:
@@ -216,18 +216,18 @@ def principles(case: ReportData) -> Html:
 
 
 def _row(case: ReportData, name: str, asks: str, evidence: tuple[Evidence, ...]) -> list[Part]:
-    answers = {NAMES[each]: each(case) for each in evidence}
-    found = [shown for shown in answers.values() if shown is not None]
+    answers = {NAMES[item]: item(case) for item in evidence}
+    result = [shown for shown in answers.values() if shown is not None]
     missing = [what for what, shown in answers.items() if shown is None]
-    parts = [tag("li", tag("a", shown.says, href=f"#{shown.anchor}")) for shown in found]
+    parts = [tag("li", tag("a", shown.says, href=f"#{shown.anchor}")) for shown in result]
     if missing:
         parts.append(tag("li", f"not shown: {', '.join(missing)}", class_="dim"))
-    return [tag("b", name), asks, tag("ul", *parts), _verdict(found, missing)]
+    return [tag("b", name), asks, tag("ul", *parts), _verdict(result, missing)]
 
 
-def _verdict(found: list[EvidenceItem], missing: list[str]) -> Html:
-    if not found:
+def _verdict(result: list[EvidenceItem], missing: list[str]) -> Html:
+    if not result:
         return mark(None, "not shown by this run")
-    if not all(shown.good for shown in found):
+    if not all(shown.good for shown in result):
         return mark(False, "shown, does not hold")
     return mark(None, "shown in part") if missing else mark(True, "shown")

@@ -52,7 +52,7 @@ def _claims_section(case: ReportData) -> Html:
         [_claim_row(invariant), invariant.name, invariant.detail or "—", words(invariant.threshold)]
         for invariant in sorted(case.invariants, key=lambda one: one.holds)
     ]
-    rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
+    rows += [[mark(None, "not decided"), item.name, item.detail or "—", "—"] for item in undecided]
     return table(["", "Check", "Result", "Threshold"], rows)
 
 
@@ -63,7 +63,7 @@ def _claim_row(invariant: Invariant) -> Html:
 def _certificate(certificate: Certificate | None) -> Html:
     if certificate is None:
         return absent_note("No certificate was issued for this run.")
-    told = facts(
+    members = facts(
         [
             ("Id", code(certificate.certificate_id)),
             ("Issued", certificate.issued_at),
@@ -80,17 +80,17 @@ def _certificate(certificate: Certificate | None) -> Html:
         ]
     )
     rows = ([code(name), code(one)] for name, one in certificate.evidence_hashes.items())
-    return join_parts([told, table(["Evidence", "Hash"], rows)])
+    return join_parts([members, table(["Evidence", "Hash"], rows)])
 
 
 def _log(case: ReportData) -> Html:
     if case.verified is None:
         return tag("p", mark(False, "the evidence of this run fails verification"))
     entries = ", ".join(f"{seq:,}" for seq in case.verified.entries)
-    told = [tag("p", mark(True, "verified when this page was written"), f": entries {entries} of the log.")]
+    parts = [tag("p", mark(True, "verified when this page was written"), f": entries {entries} of the log.")]
     if case.checkpoint is None:
-        return join_parts([*told, absent_note("Nothing is signed yet: run `headwater checkpoint`.")])
-    return join_parts([*told, *_checkpoint_section(case.checkpoint), _inclusion(case.inclusion)])
+        return join_parts([*parts, absent_note("Nothing is signed yet: run `headwater checkpoint`.")])
+    return join_parts([*parts, *_checkpoint_section(case.checkpoint), _inclusion(case.inclusion)])
 
 
 def _checkpoint_section(checkpoint: SignedCheckpoint) -> Iterator[Html]:
@@ -99,14 +99,14 @@ def _checkpoint_section(checkpoint: SignedCheckpoint) -> Iterator[Html]:
     yield facts([("Root, in hexadecimal", code(checkpoint.root)), ("Signed by", code(checkpoint.key))])
 
 
-def _inclusion(found: InclusionProof | None) -> Html:
-    if found is None:
+def _inclusion(result: InclusionProof | None) -> Html:
+    if result is None:
         return absent_note("That checkpoint does not include a certificate of this run.")
-    path = [tag("li", code(one)) for one in found.path]
+    path = [tag("li", code(one)) for one in result.path]
     return join_parts(
         [
-            tag("h4", f"The certificate is entry {found.seq:,} of these: proof of inclusion (RFC 6962)"),
-            facts([("Hash of the entry", code(found.entry_hash)), ("Root", code(found.root))]),
+            tag("h4", f"The certificate is entry {result.seq:,} of these: proof of inclusion (RFC 6962)"),
+            facts([("Hash of the entry", code(result.entry_hash)), ("Root", code(result.root))]),
             tag("ol", *path, class_="path")
             if path
             else absent_note("The log has only this entry: its leaf is the root."),

@@ -14,7 +14,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def mappings(value: Any) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def number(value: Any) -> int | None:
@@ -50,22 +50,22 @@ class LedgerAccount:
     @property
     def missing(self) -> int | None:
         """Rows in none of the three; below zero where there are more than were read."""
-        told = [each for each in (self.processed, self.filtered, self.errored) if each is not None]
-        return None if self.read is None or not told else self.read - sum(told)
+        counts = [item for item in (self.processed, self.filtered, self.errored) if item is not None]
+        return None if self.read is None or not counts else self.read - sum(counts)
 
     @classmethod
-    def of(cls, source: str, told: Mapping[str, Any]) -> LedgerAccount:
-        balanced, exact = told.get("balanced"), told.get("exact")
+    def of(cls, source: str, facet: Mapping[str, Any]) -> LedgerAccount:
+        balanced, exact = facet.get("balanced"), facet.get("exact")
         return cls(
             source,
-            read=number(told.get("inputRecordCount")),
-            processed=number(told.get("processedCount")),
-            filtered=number(told.get("filteredCount")),
-            errored=number(told.get("erroredCount")),
+            read=number(facet.get("inputRecordCount")),
+            processed=number(facet.get("processedCount")),
+            filtered=number(facet.get("filteredCount")),
+            errored=number(facet.get("erroredCount")),
             balanced=balanced if isinstance(balanced, bool) else None,
             exact=exact if isinstance(exact, bool) else None,
-            note=text(told.get("note")),
-            beyond=tuple(words(each) for each in told["beyond"]) if isinstance(told.get("beyond"), list) else (),
+            note=text(facet.get("note")),
+            beyond=tuple(words(item) for item in facet["beyond"]) if isinstance(facet.get("beyond"), list) else (),
         )
 
 
@@ -74,25 +74,25 @@ def accounts(ledger: Mapping[str, Any]) -> list[LedgerAccount]:
 
     A run with several outputs has a ledger for each: a row may be in one and not in another.
     """
-    found = [
-        replace(account, source=f"{account.source} → {words(each.get('output'))}")
-        for each in mappings(ledger.get("outputs"))
-        for account in accounts(each)
+    result = [
+        replace(account, source=f"{account.source} → {words(item.get('output'))}")
+        for item in mappings(ledger.get("outputs"))
+        for account in accounts(item)
     ]
     sources = ledger.get("sources")
     named = sources.items() if isinstance(sources, Mapping) else ((_name(one), one) for one in mappings(sources))
-    found += [
+    result += [
         LedgerAccount.of(name, one) for name, one in named if isinstance(one, Mapping) and "inputRecordCount" in one
     ]
-    if not found and "inputRecordCount" in ledger:
-        found = [LedgerAccount.of("all sources", ledger)]
-    return found
+    if not result and "inputRecordCount" in ledger:
+        result = [LedgerAccount.of("all sources", ledger)]
+    return result
 
 
-def _name(told: Mapping[str, Any]) -> str:
+def _name(facet: Mapping[str, Any]) -> str:
     for key in ("dataset", "source", "name"):
-        if key in told:
-            named = told[key]
+        if key in facet:
+            named = facet[key]
             if isinstance(named, Mapping):
                 return "/".join(str(named[part]) for part in ("namespace", "name") if part in named)
             return str(named)

@@ -47,12 +47,12 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
 
 def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     counts = {node.get("name"): node.get("counts") for node in nodes}
-    counts_by_node = {name: each if isinstance(each, Mapping) else {} for name, each in counts.items()}
+    counts_by_node = {name: item if isinstance(item, Mapping) else {} for name, item in counts.items()}
     words = {
-        word: heading for word, heading in _COUNTS.items() if any(word in each for each in counts_by_node.values())
+        word: heading for word, heading in _COUNTS.items() if any(word in item for item in counts_by_node.values())
     }
     words |= {
-        word: heading for word, heading in _RARE.items() if any(each.get(word) for each in counts_by_node.values())
+        word: heading for word, heading in _RARE.items() if any(item.get(word) for item in counts_by_node.values())
     }
     rows = table("Node", "Type", *words.values(), "Took")
     for node in nodes:

@@ -44,8 +44,8 @@ def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> d
 @router.get("/namespaces", responses=_listed("namespaces", schemas.NAMESPACE))
 async def namespaces(service: CurrentService, who: Reader, limit: Amount = 100, offset: Offset = 0) -> Response:
     """Namespaces, by name."""
-    found = await service.call(service.store_for(who).pages.namespaces)
-    return JsonResponse({"namespaces": [shapes.namespace(one) for one in found[offset : offset + limit]]})
+    result = await service.call(service.store_for(who).pages.namespaces)
+    return JsonResponse({"namespaces": [shapes.namespace(one) for one in result[offset : offset + limit]]})
 
 
 @router.get("/namespaces/{namespace:name}", responses=_one(schemas.NAMESPACE))
@@ -72,14 +72,14 @@ async def datasets(
 ) -> Response:
     """The datasets of a namespace."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         store = service.store_for(who)
         total = _namespace(store, namespace).datasets
-        found = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
-        details = [shapes.dataset_detail(store.dataset(one.dataset)) for one in found]
+        result = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
+        details = [shapes.dataset_detail(store.dataset(one.dataset)) for one in result]
         return {"datasets": details, "totalCount": total}
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/datasets/{name:name}", responses=_one(schemas.DATASET))
@@ -99,18 +99,18 @@ async def versions(
 ) -> Response:
     """What was made of a dataset, the newest first; of the latest hundred."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
-        found = _versions(store, detail, detail.versions[offset : offset + limit])
-        return {"versions": found, "totalCount": len(detail.versions)}
+        result = _versions(store, detail, detail.versions[offset : offset + limit])
+        return {"versions": result, "totalCount": len(detail.versions)}
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[dict[str, Any]]:
-    told = store.pages.version_facets(detail.summary.dataset, listed)
-    return [shapes.version(detail, one, facets) for one, facets in zip(listed, told, strict=True)]
+    facets_of_versions = store.pages.version_facets(detail.summary.dataset, listed)
+    return [shapes.version(detail, one, facets) for one, facets in zip(listed, facets_of_versions, strict=True)]
 
 
 @router.get(
@@ -121,7 +121,7 @@ async def version(
 ) -> Response:
     """One version of a dataset."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
         for one in detail.versions:
@@ -129,7 +129,7 @@ async def version(
                 return _versions(store, detail, [one])[0]
         raise HttpProblem(404, "unknown_version", "The dataset has no such version.")
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/jobs", responses=_listed("jobs", schemas.JOB, 400, 404, counted=True))
@@ -138,27 +138,27 @@ async def jobs(
 ) -> Response:
     """The jobs of a namespace."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         pages = service.store_for(who).pages
         total = _namespace(service.store_for(who), namespace).jobs
-        found = pages.jobs(namespace, limit=limit, offset=offset).items
-        details = [pages.job(one.job) for one in found]
+        result = pages.jobs(namespace, limit=limit, offset=offset).items
+        details = [pages.job(one.job) for one in result]
         versions = pages.run_versions([run.run_id for detail in details for run in detail.runs])
         return {"jobs": [shapes.job(detail, versions) for detail in details], "totalCount": total}
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/jobs/{name:name}", responses=_one(schemas.JOB))
 async def job(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
     """One job."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         pages = service.store_for(who).pages
         detail = pages.job(Job(namespace, name))
         return shapes.job(detail, pages.run_versions([run.run_id for run in detail.runs]))
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 # -- runs ----------------------------------------------------------------------------------------
@@ -170,26 +170,26 @@ async def job_runs(
 ) -> Response:
     """The runs of a job, the newest first."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         store = service.store_for(who)
         store.pages.job(Job(namespace, name))
-        found = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
-        versions = store.pages.run_versions([one.run_id for one in found])
-        return {"runs": [shapes.run(one, versions=versions.get(one.run_id)) for one in found]}
+        result = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
+        versions = store.pages.run_versions([one.run_id for one in result])
+        return {"runs": [shapes.run(one, versions=versions.get(one.run_id)) for one in result]}
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/jobs/runs/{run_id:name}", responses=_one(schemas.RUN))
 async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """One run."""
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         store = service.store_for(who)
         detail = store.run(run_id)
         return shapes.run_detail(detail, store.pages.run_versions([run_id]).get(run_id))
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/jobs/runs/{run_id:name}/facets", responses=json_responses(schemas.RUN_FACETS, 200, 400, 404, 422))
@@ -217,12 +217,12 @@ async def lineage(service: CurrentService, who: Reader, node_id: NodeId, depth: 
     """The graph around a dataset or a job."""
     kind, named = _node(node_id, "dataset", "job")
 
-    def asked() -> dict[str, Any]:
+    def query() -> dict[str, Any]:
         pages = service.store_for(who).pages
-        found = pages.around(kind, named, depth)
-        return shapes.graph(found, pages.job_uses([one.job for one in found.jobs]))
+        result = pages.around(kind, named, depth)
+        return shapes.graph(result, pages.job_uses([one.job for one in result.jobs]))
 
-    return await service.respond(asked)
+    return await service.respond(query)
 
 
 @router.get("/column-lineage", responses=_listed("graph", schemas.COLUMN_NODE, 400, 404))
@@ -236,8 +236,8 @@ async def column_lineage(
     """The columns that a column, or each column of a dataset or of what a job writes, comes from."""
     kind, named = _node(node_id, "dataset", "datasetField", "job")
     ask = service.store_for(who).pages.around_columns
-    found = await service.call(ask, kind, named, depth, downstream=with_downstream)
-    return await service.respond(shapes.column_graph, found)
+    result = await service.call(ask, kind, named, depth, downstream=with_downstream)
+    return await service.respond(shapes.column_graph, result)
 
 
 @router.get("/search", responses=_listed("results", schemas.RESULT, 400, counted=True))
@@ -252,13 +252,13 @@ async def search(
 ) -> Response:
     """Datasets and jobs whose names hold what is looked for. Our own `/find` also finds what is nearly so."""
 
-    def asked() -> list[dict[str, Any]]:
+    def query() -> list[dict[str, Any]]:
         store = service.store_for(who)
         hits = store.pages.find(q, kind=filter.lower() if filter else None, limit=MAX_RESULTS).items
         near = [hit for hit in hits if hit.match is not Match.FUZZY and namespace in (None, hit.endpoint.namespace)]
         return sorted((_result(store, hit.endpoint) for hit in near[:limit]), key=_by(sort))
 
-    results = await service.call(asked)
+    results = await service.call(query)
     return JsonResponse({"totalCount": len(results), "results": results})
 
 

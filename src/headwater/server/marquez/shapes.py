@@ -46,8 +46,8 @@ def namespace(summary: NamespaceSummary) -> Shape:
 
 
 def _facet(facets: Facets, name: str) -> Mapping[str, Any]:
-    found = facets.get(name)
-    return found if isinstance(found, Mapping) else {}
+    result = facets.get(name)
+    return result if isinstance(result, Mapping) else {}
 
 
 def _text(value: Any) -> str | None:
@@ -194,11 +194,11 @@ def run(
 
 
 def _versions_used(versions: Iterable[VersionOf], uses: Iterable[DatasetUse]) -> list[Shape]:
-    said = {use.dataset: plain(use.io_facets) for use in uses}
+    facets_by_dataset = {use.dataset: plain(use.io_facets) for use in uses}
     return [
         {
             "datasetVersionId": {**_identity(one.dataset), "version": version_id(one.dataset, one)},
-            "facets": said.get(one.dataset, {}),
+            "facets": facets_by_dataset.get(one.dataset, {}),
         }
         for one in versions
     ]
@@ -213,19 +213,19 @@ def node_id(named: Endpoint, column: str | None = None) -> str:
     return f"{'job' if isinstance(named, Job) else 'dataset'}:{named.namespace}:{named.name}"
 
 
-def graph(found: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
+def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
     """Datasets and jobs. Where no job is known to lie between two datasets, the edge goes straight.
 
     ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
     """
     pairs: list[tuple[str, str]] = []
-    for flow in found.flows:
+    for flow in around.flows:
         ends = (node_id(flow.upstream), node_id(flow.downstream))
         between = [ends] if flow.job is None else [(ends[0], node_id(flow.job)), (node_id(flow.job), ends[1])]
         pairs += [pair for pair in between if pair[0] != pair[1]]  # where the job itself is the end of a flow
-    nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in found.datasets]
-    for summary in found.jobs:
-        inputs, outputs = uses.get(summary.job) or _declared(summary.job, found.flows)
+    nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in around.datasets]
+    for summary in around.jobs:
+        inputs, outputs = uses.get(summary.job) or _declared(summary.job, around.flows)
         nodes.append((node_id(summary.job), "JOB", _job(summary, {}, inputs, outputs, [])))
     edges = _Edges(pairs)
     return {"graph": [edges.node(*node) for node in sorted(nodes, key=lambda node: node[0])]}
@@ -239,13 +239,13 @@ def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[E
     ]
 
 
-def column_graph(found: Surroundings) -> Shape:
+def column_graph(around: Surroundings) -> Shape:
     types = {
         (sketch.dataset, field["name"]): field["type"]
-        for sketch in found.datasets
+        for sketch in around.datasets
         for field in _fields(_facet(sketch.facets, "schema").get("fields"))
     }
-    flows = [flow for flow in found.flows if flow.upstream_column is not None and flow.downstream_column is not None]
+    flows = [flow for flow in around.flows if flow.upstream_column is not None and flow.downstream_column is not None]
     edges = _Edges((node_id(f.upstream, f.upstream_column), node_id(f.downstream, f.downstream_column)) for f in flows)
     fields: dict[str, Shape] = {}
     for flow in flows:

@@ -30,7 +30,7 @@ async def audit(
 ) -> Response:  # fmt: skip
     """The audit log, newest entries first."""
     after = decode(cursor, int)
-    found = await service.call(
+    result = await service.call(
         service.store_for(who).audit,
         event_type=event_type,
         actor=actor,
@@ -39,16 +39,16 @@ async def audit(
         before=None if after is None else max(after[0], 0),
         limit=limit + 1,
     )
-    return JsonResponse(page(found, limit, lambda entry: (entry.seq,)))
+    return JsonResponse(page(result, limit, lambda entry: (entry.seq,)))
 
 
 @router.get("/log/checkpoint", responses=json_responses(schema_of(SignedCheckpoint), 200, 404))
 async def checkpoint(service: CurrentService, who: FullReader) -> Response:
     """The newest checkpoint: size and root of the log, signed."""
-    found = await service.call(service.store.checkpoints, limit=1)
-    if not found:
+    result = await service.call(service.store.checkpoints, limit=1)
+    if not result:
         raise HttpProblem(404, "no_checkpoint", "The log was never signed: run `headwater checkpoint`.")
-    return JsonResponse(found[0])
+    return JsonResponse(result[0])
 
 
 @router.get("/log/checkpoints", responses=json_responses(page_of(SignedCheckpoint), 200, 400, 422))
@@ -56,8 +56,8 @@ async def checkpoints(service: CurrentService, who: FullReader, cursor: Cursor =
     """All signed checkpoints, newest first."""
     after = decode(cursor, int)
     before = None if after is None else max(after[0], 0)
-    found = await service.call(service.store.checkpoints, before=before, limit=limit + 1)
-    return JsonResponse(page(found, limit, lambda checkpoint: (checkpoint.size,)))
+    result = await service.call(service.store.checkpoints, before=before, limit=limit + 1)
+    return JsonResponse(page(result, limit, lambda checkpoint: (checkpoint.size,)))
 
 
 @router.get("/log/keys", responses=json_responses(page_of(LogKey), 200))

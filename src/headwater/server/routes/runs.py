@@ -49,7 +49,7 @@ async def runs(
 ) -> Response:
     """Runs, newest first. `dataset` selects those that read or wrote it."""
     pages = service.store_for(who).pages
-    found = await service.call(
+    result = await service.call(
         pages.runs,
         job=job,
         namespace=namespace,
@@ -60,7 +60,7 @@ async def runs(
         cursor=cursor,
         limit=limit,
     )
-    return JsonResponse(found)
+    return JsonResponse(result)
 
 
 @router.get("/runs/{run_id:name}", responses=json_responses(schema_of(RunDetail), 200, 400, 404))
@@ -88,10 +88,10 @@ async def manifest(service: CurrentService, who: Reader, run_id: Segment) -> Res
 
 
 async def _facet(service: Service, store: Store, run_id: str, name: str, word: str) -> Response:
-    found: Any = (await service.call(store.run, run_id)).run_facets.get(name)
-    if not isinstance(found, dict):
+    result: Any = (await service.call(store.run, run_id)).run_facets.get(name)
+    if not isinstance(result, dict):
         raise HttpProblem(404, f"no_{word}", f"The run has no {word} ({name}).")
-    return JsonResponse(found)
+    return JsonResponse(result)
 
 
 @router.get("/runs/{run_id:name}/certificate", responses=json_responses(schema_of(Certificate), 200, 400, 404))
@@ -99,10 +99,10 @@ async def certificate(service: CurrentService, who: Reader, run_id: Segment) -> 
     """The newest certificate of the run."""
     store = service.store_for(who)
     await service.call(store.run, run_id)
-    found = await service.call(store.certificates, run_id=run_id, limit=1)
-    if not found:
+    result = await service.call(store.certificates, run_id=run_id, limit=1)
+    if not result:
         raise HttpProblem(404, "no_certificate", "No certificate was issued for the run.")
-    return JsonResponse(found[0])
+    return JsonResponse(result[0])
 
 
 @router.get("/runs/{run_id:name}/verified", responses=json_responses(schema_of(VerifiedRun), 200, 400, 404, 409))

@@ -34,8 +34,8 @@ async def _visible_task(service: Service, who: Principal, number: str) -> Task:
 @router.get("/tasks", responses=json_responses(page_of(Task), 200))
 async def tasks(service: CurrentService, who: Reader) -> Response:
     """All tasks, newest first, without their results."""
-    found = [replace(task, result=None) for task in await service.call(service.tasks.all) if may_see(task, who)]
-    return JsonResponse({"items": found, "next": None})
+    result = [replace(task, result=None) for task in await service.call(service.tasks.all) if may_see(task, who)]
+    return JsonResponse({"items": result, "next": None})
 
 
 @router.get("/tasks/{task_id:name}", responses=json_responses(schema_of(Task), 200, 400, 404))

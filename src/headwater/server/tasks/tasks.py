@@ -62,7 +62,7 @@ class Tasks:
         self,
         kind: str,
         module: str,
-        asked: Mapping[str, Any],
+        query: Mapping[str, Any],
         owner: str,
         *,
         alone: bool = False,
@@ -83,7 +83,7 @@ class Tasks:
         number = str(uuid4())
         folder = self._folder / number
         folder.mkdir()
-        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(asked)}
+        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(query)}
         write_json(folder / "asked.json", head)
         # Not to the server's stderr: that is the log, where every line is JSON.
         with (folder / "errors").open("wb") as errors:
