@@ -38,7 +38,7 @@ def signed_and_anchored(store: Store, tmp_path: Path) -> FolderAnchor:
     for batch in range(2):
         store.ingest_many(run_event("RUNNING", run=f"{batch} {i}") for i in range(4))
         store.ingest(ended(str(batch)))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     store.ingest(run_event("RUNNING", run="last"))
     assert store.verify(anchored=anchor.checkpoints()).anchored == 15
     return anchor
@@ -134,11 +134,11 @@ def test_an_old_backup_put_back(ring: KeyRing, tmp_path: Path) -> None:
     anchor = FolderAnchor(str(tmp_path / "elsewhere"))
     with Store(f"sqlite:///{file}") as store:
         store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(5))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     shutil.copy(file, backup)
     with Store(f"sqlite:///{file}") as store:
         store.ingest_many(run_event("RUNNING", run=f"later {i}") for i in range(5))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     shutil.copy(backup, file)
     with Store(f"sqlite:///{file}") as store:
         assert store.verify().entries == 7

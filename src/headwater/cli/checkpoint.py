@@ -35,5 +35,5 @@ def checkpoint(
         newest = [checkpoint for target in anchors for checkpoint in target.checkpoints()[-1:]]
         signed = lineage.checkpoint(key=key_ring(key_file), anchored=newest)
     for target in anchors:
-        target.keep(signed.note)
+        target.publish(signed.note)
     show(signed, as_json, checkpoint_text)

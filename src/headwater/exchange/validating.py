@@ -1,4 +1,4 @@
-"""A file held against the rules of its format, without a store."""
+"""Validates a lineage file against its format, without a store."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ EVENTS = "events"
 
 
 def validate(path: str | Path) -> Validated:
-    """Everything that is wrong with a file, as far as it can be read; up to a hundred rules that are broken.
+    """Validate a file and return up to a hundred violations.
 
-    What cannot be read at all is refused: :class:`~headwater.errors.FileRefused`.
+    A file that cannot be read is refused: :class:`~headwater.errors.FileRefused`.
     """
     opened = LineageFile(Path(path))
     if opened.format is DetectedFormat.OPENLINEAGE:

@@ -1,4 +1,4 @@
-"""What the types and the grain say to what was done."""
+"""The findings on types and grain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from headwater.formats.openlineage.fidelity import GRAIN, TYPES
 
 MAX_LISTED = 500
 _COLUMNS = ("node", "step", "name", "check", "column", "from", "to", "cast", "change", "lossy", "holds", "detail")
-"""Those of a table; whatever else a finding says stands together in its last column."""
+"""Columns of a table; other members of a finding are combined in its last column."""
 
 
 def casts(case: ReportData) -> list[Mapping[str, Any]]:
@@ -35,7 +35,7 @@ def grain_findings(case: ReportData) -> list[Mapping[str, Any]]:
 
 
 def undecided(case: ReportData) -> list[Mapping[str, Any]]:
-    """What the plan alone does not tell: it may be right or wrong."""
+    """Checks that the plan alone cannot decide."""
     return mappings(mapping(case.facet(GRAIN)).get("undecided"))
 
 
@@ -94,7 +94,7 @@ def partial_note(case: ReportData, facet: str) -> bool:
 
 
 def in_part(case: ReportData, facet: str) -> Html | None:
-    """Said where a facet says of itself that it has not everything, with its reasons."""
+    """A note for a facet that is incomplete, with its reasons."""
     if not partial_note(case, facet):
         return None
     why = [
@@ -105,7 +105,7 @@ def in_part(case: ReportData, facet: str) -> Html | None:
 
 
 def _limited_list(result: list[Mapping[str, Any]], flag: str | None = None, *, bad: bool = False) -> Html:
-    """``flag`` is the key that says which are the bad ones, where it is ``bad``: these come first."""
+    """List findings; those whose ``flag`` equals ``bad`` come first."""
     if not result:
         return Html("")
     shown = sorted(result, key=lambda item: flag is not None and bool(item.get(flag)) is not bad)[:MAX_LISTED]

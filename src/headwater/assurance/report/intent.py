@@ -1,4 +1,4 @@
-"""What was meant: the job, who answers for it, and what it declares to do."""
+"""The section on intent: the job, its owner, and its declaration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PIPELINE = "headwater_pipeline"
 
 
 def owner(case: ReportData) -> str | None:
-    """Of the job, else of what it writes."""
+    """Return the owner of the job, or else of its outputs."""
     result = first_owner(case.detail.job_facets)
     return result or next(filter(None, (first_owner(use.facets) for use in case.detail.outputs)), None)
 

@@ -1,4 +1,4 @@
-"""What became of the rows of each source, as a picture and in numbers."""
+"""The ledger: what became of the rows of each source, as a picture and in numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounte
 
 
 def balance(case: ReportData) -> Balance | None:
-    """By its counts, as a certificate has it; None where there is no ledger."""
+    """Return the balance by the counts, as in a certificate; None without a ledger."""
     facet = case.facet(LEDGER)
     return None if facet is None else balance_of(facet)
 
@@ -87,7 +87,7 @@ def _untracked_sources(facet: Mapping[str, Any]) -> Iterator[Html]:
 
 
 def _other_members(facet: Mapping[str, Any]) -> Html | None:
-    """What else is said in single values or texts, like which keys are missing, and where the rest of them is."""
+    """List other members with short values, such as missing keys."""
     rest: list[tuple[str, Part]] = [
         (key, ", ".join(value) if isinstance(value, list) else words(value))
         for key, value in facet.items()

@@ -1,4 +1,4 @@
-"""What was done: step by step, and column by column."""
+"""The section on logic: steps, and the path of each column."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def column_paths(case: ReportData) -> Mapping[str, list[Any]]:
 
 
 def gaps(case: ReportData) -> list[tuple[str, Mapping[str, Any]]]:
-    """Operators that no lineage leads through, by the dataset that they stand before."""
+    """Return operators without lineage, by the dataset that they write."""
     return [
         (str(use.dataset), gap)
         for use in case.detail.outputs

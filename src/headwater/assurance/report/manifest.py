@@ -1,4 +1,4 @@
-"""What went in and what came out, by hash: configuration, code, design, and the states of the data."""
+"""The manifest: hashes of configuration, code, design, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from headwater.formats.openlineage.claims.preimages import is_hash_of
 from headwater.formats.openlineage.fidelity import MANIFEST
 
 _HASHES = {"configHash": ("configuration", "config"), "codeHash": ("code", "code"), "designHash": ("design", "design")}
-"""What each is of, and where the manifest has what was hashed, if it does."""
+"""What each hash covers, and the member of the manifest with the hashed document, if any."""
 _STATES = {"inputChecksums": "input", "outputChecksums": "output"}
 _LIST_HEADINGS = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read"}
 _MAX_TEXT = 6_000
 
 
 def manifest_hashes(case: ReportData) -> list[tuple[str, str, str]]:
-    """What was hashed, its name, and its hash."""
+    """Return for each hash what it covers, a name, and the hash."""
     facet = mapping(case.facet(MANIFEST))
     result = [(what, "", words(facet[key])) for key, (what, _) in _HASHES.items() if key in facet]
     for key, what in _STATES.items():
@@ -64,7 +64,7 @@ def manifest(case: ReportData) -> Html:
 
 
 def _recomputed_mark(facet: Mapping[str, Any], what: str) -> Part:
-    """Where the manifest holds what was hashed, it was hashed again."""
+    """Verify a hash if the manifest has the hashed document."""
     for key, (of, document) in _HASHES.items():
         same = is_hash_of(facet.get(key), facet.get(document)) if of == what else None
         if same is not None:
@@ -89,7 +89,7 @@ def _hashed_document(facet: Mapping[str, Any]) -> Iterator[Html]:
 
 
 def _indent(document: Any) -> str:
-    """A document that stands there as the text that was hashed is shown as what it says."""
+    """Format a document; one stored as the hashed JSON text is parsed first."""
     try:
         value = json.loads(document) if isinstance(document, str) else document
     except ValueError:

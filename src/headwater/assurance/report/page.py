@@ -1,4 +1,4 @@
-"""The page as a whole: one file, which needs nothing from anywhere and runs nothing."""
+"""The whole page: one HTML file without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _section(case: ReportData, anchor: str, name: str, about: str, render: objec
 
 
 def _verdict(case: ReportData) -> Html:
-    """The first thing to be seen, and never in colour alone."""
+    """The verdict on top, with an icon besides its colour."""
     if case.failures:
         kind, holds, verdict = "bad", False, "This run failed its checks"
     elif case.gaps:
@@ -79,7 +79,7 @@ def _verdict(case: ReportData) -> Html:
 
 
 def _truth(case: ReportData) -> Iterator[Html]:
-    """The run in one line."""
+    """A summary of the run in one line."""
     run = case.detail.run
     state = True if run.state is RunState.COMPLETE else False if run.state.terminal else None
     yield tag("li", mark(state, run.state.value))

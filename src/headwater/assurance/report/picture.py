@@ -15,7 +15,7 @@ _TALL, _THIN, _LINE = 90, 3, 30
 
 
 def picture(account: LedgerAccount) -> Html | None:
-    """Nothing where the counts were not told."""
+    """Return nothing if the counts are missing."""
     flows = [flow for flow in _flows(account) if flow[1]]
     if account.read is None or not flows:
         return None
@@ -45,7 +45,7 @@ def picture(account: LedgerAccount) -> Html | None:
 
 
 def _flows(account: LedgerAccount) -> Iterator[tuple[str, int, str]]:
-    """Words, how many, and the kind that gives a band its look."""
+    """Label, count, and the style of a band."""
     yield "processed", account.processed or 0, "processed"
     yield "filtered", account.filtered or 0, "filtered"
     yield "errored", account.errored or 0, "errored"
@@ -55,7 +55,7 @@ def _flows(account: LedgerAccount) -> Iterator[tuple[str, int, str]]:
 
 
 def _tops(heights: list[float]) -> tuple[list[float], float]:
-    """Where the bands end on the right, each with room for its line of words; and where the last one ends."""
+    """Return the positions of the bands on the right, each with room for its label, and the end of the last one."""
     tops, at = [], 2.0
     for tall in heights:
         room = max(tall, float(_LINE))
@@ -79,7 +79,7 @@ def _label(name: str, count: int, total: int, kind: str, top: float, tall: float
 
 
 def _share(count: int, total: int) -> str:
-    """Never all or nothing by rounding."""
+    """Format a share; rounding never gives 0 % or 100 %."""
     if count == total:
         return "100 %"
     return f"{min(max(100 * count / total, 0.01), 99.99):.2f} %"

@@ -1,4 +1,4 @@
-"""Facets of any shape, read as far as they can be."""
+"""Reads untrusted facets: values of a wrong type count as missing."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def text(value: Any) -> str | None:
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], first: Sequence[str]) -> list[str]:
-    """The keys that the rows have, those of ``first`` before the others; a facet's own marks are left out."""
+    """Return the keys of the rows, those of ``first`` before the others, without a facet's own metadata."""
     there = dict.fromkeys(key for row in rows for key in row if not key.startswith("_"))
     return [key for key in first if key in there] + [key for key in there if key not in first]
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerAccount:
-    """What became of the rows of one source. A count that was not told is None."""
+    """What became of the rows of one source. A missing count is None."""
 
     source: str
     read: int | None
@@ -42,14 +42,14 @@ class LedgerAccount:
     errored: int | None
     balanced: bool | None
     exact: bool | None = None
-    """Whether it is known of every single row; else only of their number."""
+    """Whether each single row is known, or only their number."""
     note: str | None = None
     beyond: tuple[str, ...] = ()
-    """Files that rows are said to come from and cannot."""
+    """Files that rows cannot come from, although the ledger says so."""
 
     @property
     def missing(self) -> int | None:
-        """Rows in none of the three; below zero where there are more than were read."""
+        """Rows in none of the three; negative if there are more than were read."""
         counts = [item for item in (self.processed, self.filtered, self.errored) if item is not None]
         return None if self.read is None or not counts else self.read - sum(counts)
 

@@ -1,4 +1,4 @@
-"""The keys of the HTTP server, for a person."""
+"""The access keys of the HTTP server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log, and whether it holds."""
+"""The entries of the audit log."""
 
 from __future__ import annotations
 

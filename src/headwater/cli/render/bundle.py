@@ -1,4 +1,4 @@
-"""Evidence in files: what was written, and whether it holds."""
+"""Evidence bundles: the written file, and the result of verifying one."""
 
 from __future__ import annotations
 

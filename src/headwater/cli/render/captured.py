@@ -1,7 +1,6 @@
-"""What a capture adds to a run: how much was read and written, what Spark measured, what could not be known.
+"""Facets that a capture adds to a run: amounts, Spark's metrics, gaps.
 
-Facets come from anywhere, so nothing is taken for granted of their shape: what does not fit is passed over here and is
-still there with `--json`.
+Facets are untrusted input: values of an unexpected shape are skipped here and still printed with `--json`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from headwater.model.names import Job
 
 _VIA_JOB = "via job"
 _MAX_TREE_DEPTH = 12
-"""Beyond this the indentation of a tree leaves no room for names: a list reads better."""
+"""Beyond this depth a tree's indentation leaves no room for names, so a list is printed."""
 
 
 def closure_tree(answer: Closure) -> RenderableType:
@@ -66,7 +66,7 @@ def _step(node: Node) -> SideBySide:
 
 
 def _how(node: Node) -> str:
-    """What the edge does: its type and transformations; for a column its subtype, masking and logic."""
+    """Describe the edge: its type and transformations; for a column its subtype, masking and logic."""
     what = _what(node)
     return f"{what}, {_VIA_JOB}" if node.via.via_job else what
 
@@ -88,7 +88,7 @@ def _what(node: Node) -> str:
 
 
 def _by(via: Via) -> str:
-    """Who says so. A declared edge has no run, and says that."""
+    """Describe who reported the edge; a declared edge has no run."""
     if via.origin is Origin.DATASET:
         return "declared by the dataset itself, no run"
     by = printable(str(via.job)) if via.job is not None else "an unnamed job"

@@ -1,4 +1,4 @@
-"""What became of the database."""
+"""Results of database commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one run did otherwise than another."""
+"""The differences between two runs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _value(value: Any) -> Text:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """A change's value in words: uses have partitions and a version, column edges how they depend."""
+    """Describe the value of a change: partitions and version of a use, dependency of a column edge."""
     if isinstance(value, Mapping) and "partitions" in value:
         yield from [str(name) for name in value["partitions"]] or ["the whole dataset"]
         if value.get("version") is not None:

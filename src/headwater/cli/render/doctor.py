@@ -1,4 +1,4 @@
-"""What is in order, what is not, and what to do about it."""
+"""The findings of `headwater doctor` with their remedies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an export, an import or a check of a file came to."""
+"""Results of an export, an import or a validation."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def validation_text(result: Validated) -> RenderableType:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    """Nodes and edges always, the others where there are any."""
+    """Format the counts: nodes and edges always, others unless they are zero."""
     shown_counts = [(kind, number) for kind, number in counts.items() if number or kind in ("node", "edge", "events")]
     return ", ".join(count_of(number, *_KIND_NAMES[kind]) for kind, number in shown_counts)

@@ -1,4 +1,4 @@
-"""Impact: every asset that a change reaches, and who has to know."""
+"""Impact: every asset that a change affects, with its owner."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A pipeline's run: its nodes, and what became of its items.
+"""A pipeline run: its nodes, and what became of its items.
 
-The facet may come from anywhere, so nothing is taken for granted of its shape.
+The facet is untrusted input, so its shape is checked.
 """
 
 from __future__ import annotations

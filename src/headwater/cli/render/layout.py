@@ -1,6 +1,6 @@
-"""How things are put on a line or below each other, as the width of the terminal allows.
+"""Layouts that adapt to the width of the terminal.
 
-Names are long and must not be broken, so each of these has a wide form and a narrow one.
+Names are long and must not be wrapped, so each layout has a wide and a narrow form.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 _MAX_TABLE_WIDTH = 400
-"""Beyond this, which one very long name is enough for, a table is mostly blanks, even where lines have no end."""
+"""Beyond this width, which one very long name reaches, a table is mostly blanks, even without a terminal."""
 
 
 def table(*headings: str) -> Table:
@@ -24,7 +24,7 @@ def table(*headings: str) -> Table:
 
 
 class ResponsiveTable:
-    """A table where it fits; else a block a row: the ``lead`` cell, and the others below it with their headings."""
+    """A table if it fits; otherwise a block per row: the ``lead`` cell, and the others below it with their headings."""
 
     def __init__(self, *headings: str, lead: int = 0) -> None:
         self._headings = headings
@@ -54,7 +54,7 @@ class ResponsiveTable:
 
 
 class SideBySide:
-    """``second`` on the line of ``first``; below it and indented where both do not fit."""
+    """``second`` beside ``first``, or below it and indented if both do not fit in a line."""
 
     def __init__(self, first: Text, second: Text, *, between: str = "  ", indent: int = 0) -> None:
         self._first = first
@@ -75,7 +75,7 @@ class SideBySide:
 
 
 class Indented:
-    """Moved to the right. Rich's own padding would fill every line up to the width, which in a pipe is without end."""
+    """Indents its body. Rich's own padding would fill every line to the width, which is huge in a pipe."""
 
     def __init__(self, body: RenderableType, by: int = 2) -> None:
         self._body = body

@@ -1,4 +1,4 @@
-"""The log: whether it holds, what was signed, and proofs."""
+"""The log: verification, checkpoints, proofs and keys."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run_verification_text(result: VerifiedRun) -> RenderableType:
 
 
 def checkpoint_text(signed: SignedCheckpoint) -> RenderableType:
-    """As it is, to be kept by hand too."""
+    """Print the note unchanged, so that it can be copied."""
     return Text(signed.note.removesuffix("\n"))
 
 

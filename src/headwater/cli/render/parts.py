@@ -1,4 +1,4 @@
-"""The pieces that renderings are put together from."""
+"""Building blocks of renderings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEPENDENCY_STYLES = {Dependency.DIRECT: "green", Dependency.INDIRECT: "yellow",
 
 
 def data(value: object, style: str = "") -> Text:
-    """A name, or any other words that are not ours."""
+    """Text from the store, such as a name, escaped."""
     return Text(printable(str(value)), style=style, overflow="fold")
 
 
@@ -33,7 +33,7 @@ def state(value: RunState) -> Text:
 
 
 def dependency(value: Dependency) -> Text:
-    """In words: a colour is lost in a pipe, and on many eyes."""
+    """The dependency as a word, because a colour is lost in a pipe."""
     return Text(value.value.lower(), style=_DEPENDENCY_STYLES[value])
 
 
@@ -58,7 +58,7 @@ def note(text: str) -> Text:
 
 
 def properties(rows: Iterable[tuple[str | Text, Text | None]]) -> Table:
-    """A name and a value a line; those without a value are left out."""
+    """Lines of a name and a value; those without a value are omitted."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -73,7 +73,7 @@ def section(heading: str | Text, *body: RenderableType) -> Group:
 
 
 def at_limit(rows: Sequence[object], limit: int) -> list[Text]:
-    """What to say when a list may go on."""
+    """A note if the list may continue."""
     if len(rows) < limit:
         return []
     return [Text(), note(f"Stopped at {count_of(limit, 'row')}; --limit gives more.")]

@@ -1,4 +1,4 @@
-"""Who did what to a dataset, for a person."""
+"""The provenance of a dataset."""
 
 from __future__ import annotations
 

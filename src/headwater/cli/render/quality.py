@@ -1,4 +1,4 @@
-"""The quality of a dataset: the newest word on it whole, those before it a line each."""
+"""The quality of a dataset: the newest statement in full, earlier ones in a line each."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _statement_parts(statement: QualityStatement) -> Iterator[RenderableType]:
 
 
 def _share(value: float | None) -> Text | None:
-    """Cut, not rounded: what is not whole must not look so."""
+    """Truncate instead of rounding: 99.999 % must not look like 100 %."""
     return None if value is None else Text(f"{int(value * 10_000) / 100:.2f} %")
 
 

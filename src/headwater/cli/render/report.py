@@ -1,4 +1,4 @@
-"""The report of a run: where it was written, and what it has to say."""
+"""The report of a run: its file and its findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of row lineage that are kept, and those that were removed."""
+"""Lists of pair tables, and of those removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of runs, and one run whole."""
+"""The list of runs, and one run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headwater.model.names import Endpoint
 from headwater.model.runs import DatasetUse, Run, RunState
 
 _MIN_WIDE = 120
-"""Columns of terminal that a run's id, its job and its times need side by side."""
+"""Terminal width that a run's id, job and times need in one line."""
 
 
 def run_list(runs: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
@@ -30,7 +30,7 @@ def run_list(runs: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
 
 
 class _RunTable:
-    """A run a line where there is room; else its id stands below its job, so that neither is broken."""
+    """A run per line if there is room; otherwise its id is below its job, so that neither is wrapped."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
@@ -119,7 +119,7 @@ def _edge(edge: Edge) -> Text:
 
 
 def _column_edges(edges: Sequence[ColumnEdge]) -> RenderableType:
-    """A block for each dataset written: its columns, and below each what it is made of."""
+    """A block for each output dataset: its columns, and below each its sources."""
     lines: list[RenderableType] = []
     for target, of_target in groupby(edges, key=lambda edge: edge.downstream):
         lines.append(data(target, "cyan"))

@@ -1,4 +1,4 @@
-"""Our answers in Marquez's words.
+"""Answers in Marquez's shapes.
 
 What it has and we have not is filled with the nearest thing we know: a version's id is made of its place in the
 dataset's history, a job's `createdAt` is when it was last heard of.
@@ -33,7 +33,7 @@ _STATES = {
 
 
 def namespace(summary: NamespaceSummary) -> Shape:
-    """Marquez keeps who made a namespace and when; nobody makes ours: they are what events mention."""
+    """Return a namespace. Marquez has its owner and creation time; here a namespace exists because events name it."""
     when = plain(_EPOCH)
     return {
         "name": summary.name,
@@ -107,7 +107,7 @@ def _made_id(*parts: str | None) -> str:
 
 
 def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
-    """``facets``: as they were said of this version."""
+    """``facets`` are those of this version."""
     whole = dataset_detail(detail)
     number = version_id(detail.summary.dataset, one)
     fields: list[Shape] = [
@@ -129,7 +129,7 @@ def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
 
 
 def job(detail: JobDetail, versions: Mapping[str, RunVersions]) -> Shape:
-    """``versions``: of its runs, by their ids."""
+    """``versions`` are those of its runs, by run id."""
     runs = [run(one, versions=versions.get(one.run_id)) for one in detail.runs]
     return _job(detail.summary, detail.facets, detail.inputs, detail.outputs, runs)
 
@@ -171,7 +171,7 @@ def run(
     versions: RunVersions | None = None,
     uses: tuple[Iterable[DatasetUse], Iterable[DatasetUse]] = ((), ()),
 ) -> Shape:
-    """``uses``: the inputs and outputs with what the run said of them, where that was looked up."""
+    """``uses`` are the inputs and outputs with the run's facets about them, if they were looked up."""
     used = versions or RunVersions()
     took = one.ended_at - one.started_at if one.started_at is not None and one.ended_at is not None else None
     began = one.started_at or one.last_event_at
@@ -214,7 +214,7 @@ def node_id(named: Endpoint, column: str | None = None) -> str:
 
 
 def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
-    """Datasets and jobs. Where no job is known to lie between two datasets, the edge goes straight.
+    """Datasets and jobs. Without a known job between two datasets, the edge is direct.
 
     ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
     """
@@ -280,7 +280,7 @@ def _input(flow: Flow) -> Shape:
 
 
 class _Edges:
-    """By the nodes they touch, in order."""
+    """Edges by their nodes, in order."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._into: dict[str, list[Shape]] = defaultdict(list)
