@@ -25,8 +25,8 @@ def demo(
     """Load four days of a small shop's pipeline and query them. Needs no Spark."""
     from rich.text import Text
 
+    from headwater.cli.demo_queries import demo_queries, more_commands
     from headwater.cli.render.layout import Indented
-    from headwater.cli.story import demo_queries, more_commands
     from headwater.cli.text import count_of, printable
     from headwater.examples import orders_events
     from headwater.model.plain import plain

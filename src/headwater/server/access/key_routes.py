@@ -16,7 +16,7 @@ from headwater.server.app.openapi_schemas import json_responses, page_of, reques
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullAdmin
-from headwater.server.routes.asking import Segment, parse_moment
+from headwater.server.routes.parameters import Segment, parse_moment
 
 router = APIRouter(tags=["Access"])
 _MAX_DAYS = 36_500

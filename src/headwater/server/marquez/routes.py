@@ -18,7 +18,7 @@ from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.marquez import schemas, shapes
-from headwater.server.routes.asking import MAX_RESULTS, Moment, Segment
+from headwater.server.routes.parameters import MAX_RESULTS, Moment, Segment
 from headwater.store.query.pages import Pages
 from headwater.store.store import Store
 

@@ -11,7 +11,7 @@ from headwater.model.names import Dataset, Job
 from headwater.model.pages import Coverage, Hit, JobDetail, JobSummary
 from headwater.server.app.openapi_schemas import json_responses, page_of, schema_of
 from headwater.server.app.service import CurrentService, Reader
-from headwater.server.routes.asking import Cursor, Limit, Segment, Text
+from headwater.server.routes.parameters import Cursor, Limit, Segment, Text
 
 router = APIRouter(tags=["Catalog"])
 

@@ -8,7 +8,7 @@ from headwater.model.pages import ReceivedEvent
 from headwater.server.app.document_schemas import EVENT
 from headwater.server.app.openapi_schemas import json_responses, page_of
 from headwater.server.app.service import CurrentService, Reader
-from headwater.server.routes.asking import Cursor, Limit, Segment, Text
+from headwater.server.routes.parameters import Cursor, Limit, Segment, Text
 
 router = APIRouter(tags=["Events"])
 

@@ -14,7 +14,7 @@ from starlette.background import BackgroundTask
 
 from headwater.server.app.openapi_schemas import file_responses
 from headwater.server.app.service import CurrentService, Reader, Service
-from headwater.server.routes.asking import Depth, Moment
+from headwater.server.routes.parameters import Depth, Moment
 from headwater.store.log.audit_writer import deed
 from headwater.store.store import Store
 

@@ -12,7 +12,7 @@ from headwater.model.answers import Affected, Closure, Impact, Node
 from headwater.model.plain import plain
 from headwater.server.app.openapi_schemas import json_responses, schema_of, with_members
 from headwater.server.app.service import CurrentService, Reader
-from headwater.server.routes.asking import (
+from headwater.server.routes.parameters import (
     Cursor,
     DatasetParameter,
     Depth,

@@ -12,9 +12,9 @@ from headwater.server.app.openapi_schemas import COMPONENTS, json_responses, pag
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullReader, Reader
-from headwater.server.routes.asking import Cursor, Limit, Text
+from headwater.server.routes.parameters import Cursor, Limit, Text
 from headwater.server.tasks import verify_task
-from headwater.server.tasks.starting import TASK_RESPONSE, start
+from headwater.server.tasks.task_responses import TASK_RESPONSE, start
 from headwater.store.query.cursors import decode, page
 
 router = APIRouter(tags=["Proof"])

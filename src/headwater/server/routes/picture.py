@@ -9,7 +9,14 @@ from fastapi import APIRouter, Query, Response
 from headwater.model.picture import ColumnLink, EstateMap, Neighbourhood
 from headwater.server.app.openapi_schemas import json_responses, page_of, schema_of
 from headwater.server.app.service import CurrentService, Reader
-from headwater.server.routes.asking import Cursor, DatasetParameter, Moment, NamespaceParameter, Text, dataset_reference
+from headwater.server.routes.parameters import (
+    Cursor,
+    DatasetParameter,
+    Moment,
+    NamespaceParameter,
+    Text,
+    dataset_reference,
+)
 
 router = APIRouter(tags=["Lineage"])
 Hops = Annotated[int, Query(ge=0, le=3, description="Maximum number of hops in that direction.")]

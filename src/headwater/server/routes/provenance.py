@@ -18,7 +18,7 @@ from headwater.server.app.openapi_schemas import json_responses, page_of, reques
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Writer
 from headwater.server.ingest.local_ingest import ReceivedBody
-from headwater.server.routes.asking import Cursor, Limit, Moment, Segment, parse_moment
+from headwater.server.routes.parameters import Cursor, Limit, Moment, Segment, parse_moment
 
 router = APIRouter(tags=["Provenance"])
 _PATH = "/datasets/{namespace:name}/{name:name}/provenance"

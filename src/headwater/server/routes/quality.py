@@ -19,7 +19,7 @@ from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Writer
 from headwater.server.ingest.local_ingest import ReceivedBody
-from headwater.server.routes.asking import Limit, Segment
+from headwater.server.routes.parameters import Limit, Segment
 
 router = APIRouter(tags=["Quality"])
 _AT = "/datasets/{namespace:name}/{name:name}/quality"

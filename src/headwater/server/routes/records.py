@@ -16,7 +16,7 @@ from headwater.server.app.openapi_schemas import json_responses, request_body, s
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullReader, FullWriter
-from headwater.server.routes.asking import Limit, Moment, Text
+from headwater.server.routes.parameters import Limit, Moment, Text
 
 router = APIRouter(tags=["Records"])
 _ID = {"type": "string"}

@@ -23,16 +23,22 @@ from headwater.server.app.openapi_schemas import json_responses, request_body, s
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, FullReader, Service
-from headwater.server.routes.asking import DatasetParameter, NamespaceParameter, dataset_reference
+from headwater.server.routes.parameters import DatasetParameter, NamespaceParameter, dataset_reference
 from headwater.server.rows import run_rows
 from headwater.server.rows.audit import record_read
 from headwater.server.rows.lookup import look_up
-from headwater.server.rows.questions import ForwardRequest, RowSelection, TraceRequest, WhyNotRequest, parse_request
+from headwater.server.rows.request_models import (
+    ForwardRequest,
+    RowSelection,
+    TraceRequest,
+    WhyNotRequest,
+    parse_request,
+)
 from headwater.server.rows.run_rows import RunRows
 from headwater.server.rows.schemas import TRACED_ROWS
 from headwater.server.tasks import row_task
 from headwater.server.tasks.confinement import StoreChannelServer, TaskLimits
-from headwater.server.tasks.starting import TASK_RESPONSE, start
+from headwater.server.tasks.task_responses import TASK_RESPONSE, start
 from headwater.server.tasks.tasks import Confinement
 from headwater.store.store import Store
 

@@ -16,7 +16,7 @@ from headwater.server.app.openapi_schemas import file_responses, json_responses,
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Service
-from headwater.server.routes.asking import (
+from headwater.server.routes.parameters import (
     Cursor,
     Limit,
     Moment,

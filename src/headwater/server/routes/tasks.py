@@ -13,9 +13,9 @@ from headwater.server.app.openapi_schemas import json_responses, page_of, schema
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Service
-from headwater.server.routes.asking import Segment
+from headwater.server.routes.parameters import Segment
 from headwater.server.rows.audit import ROW_TASKS, record_read
-from headwater.server.tasks.starting import cancel_task
+from headwater.server.tasks.task_responses import cancel_task
 
 router = APIRouter(tags=["Tasks"])
 

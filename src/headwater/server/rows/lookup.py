@@ -8,7 +8,7 @@ from headwater.engines.conditions import refuse_unknown_columns
 from headwater.errors import EngineError, LayoutInvalid, RowsError
 from headwater.rows.pairs.opening import LookupRoots
 from headwater.server.app.problems import HttpProblem
-from headwater.server.rows.questions import TraceRequest
+from headwater.server.rows.request_models import TraceRequest
 from headwater.server.rows.run_rows import ELSEWHERE, RunRows
 
 
