@@ -52,7 +52,7 @@ def _serve(store_url: str, settings: ServerSettings) -> None:
 
 def _refuse_workers_on_sqlite(store_url: str, settings: ServerSettings) -> None:
     if settings.workers > 1 and not store_url.startswith("postgres"):
-        raise StoreError("Several workers need PostgreSQL: SQLite supports one process. Omit --workers.")
+        raise StoreError("Several workers need PostgreSQL: with SQLite one process is faster. Omit --workers.")
 
 
 def _check(store_url: str, settings: ServerSettings) -> None:
