@@ -24,7 +24,7 @@ from sqlalchemy import Column, Connection, Integer, MetaData, Table, Text, inser
 from benchmarks.harness import console, databases, interleaved, median_ms, show
 from headwater.model.audit import Actor
 from headwater.proof.keys import KeyRing
-from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_consistency, verify_inclusion
 from headwater.store.engine.database import Database
 from headwater.store.engine.prepared import together
 from headwater.store.log import audit
@@ -107,12 +107,12 @@ def proving(store: Store, size: int) -> list[float]:
         proof = store.inclusion(seq, size)
         taken.append(time.perf_counter() - start)
         path, root = [bytes.fromhex(one) for one in proof.path], bytes.fromhex(proof.root)
-        assert included(leaf_hash(bytes.fromhex(proof.entry_hash)), seq - 1, size, path, root)
+        assert verify_inclusion(leaf_hash(bytes.fromhex(proof.entry_hash)), seq - 1, size, path, root)
         start = time.perf_counter()
         grown = store.consistency(old, size)
         taken.append(time.perf_counter() - start)
         path = [bytes.fromhex(one) for one in grown.path]
-        assert consistent(old, size, path, bytes.fromhex(grown.old_root), bytes.fromhex(grown.new_root))
+        assert verify_consistency(old, size, path, bytes.fromhex(grown.old_root), bytes.fromhex(grown.new_root))
     return sorted(taken)
 
 

@@ -1,84 +1,84 @@
 """Every error Headwater raises, one tree.
 
     HeadwaterError
-    ├── EventRefused            an event cannot be taken; names the JSON path and the reason
-    ├── ProvenanceInvalid       a statement of provenance is none that there can be; names the field
-    ├── PlanUnreadable          a Spark plan's JSON is not what Spark writes; names what is wrong
-    ├── QueryError              the question cannot be answered as asked
+    ├── EventRefused            an event is not accepted; names the JSON path and the reason
+    ├── ProvenanceInvalid       a provenance statement is invalid; names the field
+    ├── PlanUnreadable          the JSON of a Spark plan cannot be parsed; names the reason
+    ├── QueryError              a query cannot be answered
     │   ├── UnknownDataset      lists the closest names
-    │   ├── AmbiguousDataset    lists the datasets the short name fits
+    │   ├── AmbiguousDataset    lists the datasets that the short name matches
     │   ├── UnknownColumn       lists the columns that exist
     │   ├── UnknownPartition    lists the partitions that exist
     │   ├── UnknownRun          lists the closest run ids
-    │   ├── UnknownRoot         lists the closest roots of records
-    │   ├── NoEvidence          there is nothing of the run that could be proven
+    │   ├── UnknownRoot         lists the closest root records
+    │   ├── NoEvidence          the store has nothing about the run to prove
     │   ├── UnknownJob          lists the closest jobs
     │   ├── UnknownEvent        no event has this digest
-    │   └── ConditionRefused    a condition on rows holds what is not allowed in one; names the culprit
-    ├── RowsError               a question about rows cannot be answered
-    │   ├── RowsRefused         the plan does what cannot be traced; names each operator
-    │   ├── NotReplayable       the run cannot be run again from what was kept; names what is needed
-    │   ├── InputsChanged       what the run read is not there any more as it was; names what changed
-    │   ├── KeptPlanRefused     a kept plan is not what was recorded, or holds what no plan holds
-    │   │   └── SignatureRefused    no trusted key has signed it; names the run and the key
-    │   ├── PythonNotAllowed    the plan holds Python code, and the reader has not said that it may run
-    │   └── LayoutInvalid       a description of pair tables is not one that we write; names the field
+    │   └── ConditionRefused    a condition on rows contains something not allowed; names it
+    ├── RowsError               a row query cannot be answered
+    │   ├── RowsRefused         rows cannot be traced through the plan; names each operator
+    │   ├── NotReplayable       the stored query cannot be run again; names what is missing
+    │   ├── InputsChanged       inputs of the run have changed since; names them
+    │   ├── KeptPlanRefused     a stored plan differs from its record, or holds what no plan holds
+    │   │   └── SignatureRefused    no trusted key signed it; names the run and the key
+    │   ├── PythonNotAllowed    the plan contains Python code, and the caller did not allow it
+    │   └── LayoutInvalid       a description of pair tables is invalid; names the field
     ├── EngineError             an engine that runs SQL on rows
-    │   ├── PathNotAllowed      a file or folder that may not be read; names it
+    │   ├── PathNotAllowed      a file or folder may not be read; names it
     │   ├── SqlRefused          a statement is refused before it runs
     │   ├── SqlInvalid          the engine rejects a statement: unknown columns, wrong types
-    │   └── EngineFailed        a file cannot be read, or memory or disk do not suffice
-    ├── QualityError            quality cannot be measured as asked; names the rule or the column
-    │   └── RulesBroken         rules are broken, and the check is strict; names them
+    │   └── EngineFailed        a file cannot be read, or memory or disk run out
+    ├── QualityError            quality cannot be measured; names the rule or the column
+    │   └── RulesBroken         rules are violated, and the check is strict; names them
     ├── PipelineError           a declared pipeline
-    │   ├── PipelineInvalid     it cannot be run as it is declared; names the node
+    │   ├── PipelineInvalid     the declaration cannot be run; names the node
     │   ├── PipelineFailed      a node failed on an item, or as a whole; names the node
-    │   ├── PipelineCancelled   somebody ended the run; names the node it had come to
-    │   ├── OptionInvalid       a lineage option has a value it cannot have; names what it can
-    │   └── MismatchRefused     items are not accounted for, and the options are strict; names the node
-    ├── AssuranceError          keys, second places, and what they are to prove
-    │   ├── NoteInvalid         a checkpoint, a signed note or a public key cannot be read as one
-    │   ├── KeyUnusable         there is no key to sign with, or not the right one; names the file
+    │   ├── PipelineCancelled   the run was cancelled; names the node it had reached
+    │   ├── OptionInvalid       a lineage option has an invalid value; names the valid ones
+    │   └── MismatchRefused     item counts do not add up, and the options are strict; names the node
+    ├── AssuranceError          keys, anchors and proofs
+    │   ├── NoteInvalid         a checkpoint, a signed note or a public key cannot be parsed
+    │   ├── KeyUnusable         the signing key is missing, unreadable or wrong; names the file
     │   ├── UnknownCaptureKey   lists the trusted keys
-    │   ├── AnchorUnusable      a second place cannot be read or written, or holds another log; names it
-    │   └── EvidenceBroken      a checkpoint, a certificate, a tile or an event does not hold; names it
-    ├── AccessError             who may come in to the HTTP server
-    │   ├── NotAuthenticated    no key, or none that is good
-    │   ├── NotPermitted        the key is good, but not for this
-    │   ├── NamespaceRefused    an event speaks of what the key may not see; lists what it may
-    │   ├── OriginRefused       a page of another site, or none of ours, made the browser ask
-    │   ├── ProxyRefused        through a proxy, to a server that is open to this machine alone
-    │   ├── RateExceeded        too often; says when to come again
-    │   ├── UnknownAccessKey    lists the keys there are
-    │   ├── AccessKeyInvalid    a key cannot be made as asked
-    │   ├── LastAdminKey        the only key left that can manage keys; it is not revoked over HTTP
-    │   └── BindRefused         not on an address that others reach, as long as anybody could come in
+    │   ├── AnchorUnusable      an anchor cannot be read or written, or holds another log; names it
+    │   └── EvidenceBroken      a checkpoint, certificate, tile or event fails verification; names it
+    ├── AccessError             access to the HTTP server
+    │   ├── NotAuthenticated    no valid access key
+    │   ├── NotPermitted        the key lacks a scope
+    │   ├── NamespaceRefused    an event names a namespace outside the key's; lists the key's
+    │   ├── OriginRefused       the browser sent the request from a page of another site
+    │   ├── ProxyRefused        the request came through a proxy to a server without keys
+    │   ├── RateExceeded        too many requests; says when to retry
+    │   ├── UnknownAccessKey    lists the existing keys
+    │   ├── AccessKeyInvalid    a key cannot be created with these values
+    │   ├── LastAdminKey        the last key that can manage keys is not revoked over HTTP
+    │   └── BindRefused         without keys, not on an address that other machines reach
     ├── RecordsError            the record ledger and its archive
-    │   ├── ArchiveMoved        another commit came first: begin again from what the archive is now
-    │   └── ArchiveUnusable     the archive cannot be found, read or written, or does not hold; names what
-    ├── ExchangeError           lineage in files: export, import, validate
+    │   ├── ArchiveMoved        another commit came first; retry from the new archive state
+    │   └── ArchiveUnusable     the archive is missing, unreadable, unwritable or damaged; names what
+    ├── ExchangeError           export, import and validation of lineage files
     │   ├── FileRefused         a file cannot be read as lineage; names the place and the reason
-    │   ├── FormatTooNew        a file is of a later major version of its format than this code knows
+    │   ├── FormatTooNew        a file has a newer major format version than this code supports
     │   └── GraphInvalid        a graph breaks a rule of its format; names the element and the rule
-    │       ├── IdNotUnique     an id that another element has
-    │       ├── ReferenceDangling   an edge, or what is said of a node, leads to no node
-    │       ├── TimestampInvalid    no ISO 8601 time in UTC
-    │       ├── FieldMissing    what every element of its kind has
-    │       ├── GraphCyclic     it leads back to where it began; lists the path
-    │       ├── NamespaceInvalid    no URI
-    │       └── StructureInvalid    a value of another type, or not one of those that there are
+    │       ├── IdNotUnique     two elements have the same id
+    │       ├── ReferenceDangling   an edge or an annotation refers to no node
+    │       ├── TimestampInvalid    not an ISO 8601 time in UTC
+    │       ├── FieldMissing    a required field
+    │       ├── GraphCyclic     a cycle; lists its path
+    │       ├── NamespaceInvalid    not a URI
+    │       └── StructureInvalid    a value of the wrong type, or not an allowed one
     └── StoreError              the database behind the store
-        ├── StoreUrlInvalid     the address itself is wrong
-        ├── StoreMissing        nothing is there
-        ├── StoreUnavailable    it is there but does not answer, or has gone
-        │   └── StoreFull       no space is left for it, on its disk or by its quota
-        ├── StoreReadOnly       it answers but takes no writes
-        ├── StoreNotOurs        it is a database, but not a Headwater store
+        ├── StoreUrlInvalid     the URL is invalid
+        ├── StoreMissing        there is no store at the URL
+        ├── StoreUnavailable    the database does not respond
+        │   └── StoreFull       the disk or the quota of the database is full
+        ├── StoreReadOnly       the database is read-only
+        ├── StoreNotOurs        the database is not a Headwater store
         ├── StoreOutdated       older than this code: `headwater db upgrade`
         ├── StoreTooNew         newer than this code: upgrade Headwater
-        └── AuditBroken         the audit log does not add up; names the first entry that fails
+        └── AuditBroken         the audit log fails verification; names the first failing entry
 
-The command line prints ``str(error)`` as its one line, so a message names the culprit and what exists.
+The command line prints ``str(error)`` as one line, so a message names the culprit and what exists.
 """
 
 from __future__ import annotations
@@ -166,16 +166,16 @@ __all__ = [
     "UnknownRun",
 ]
 
-_SHOWN_NAME_LENGTH = 120
-_SHOWN_STEPS = 20
+_MAX_NAME_LENGTH = 120
+_MAX_PATH_STEPS = 20
 
 
 def shorten(text: str) -> str:
-    """A name fit for a one-line message: control characters escaped, the middle of a long one elided."""
+    """Return a name for a one-line message: control characters escaped, the middle of a long name elided."""
     printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    if len(printable) <= _SHOWN_NAME_LENGTH:
+    if len(printable) <= _MAX_NAME_LENGTH:
         return printable
-    keep = _SHOWN_NAME_LENGTH // 2 - 1
+    keep = _MAX_NAME_LENGTH // 2 - 1
     return f"{printable[:keep]}…{printable[-keep:]}"
 
 
@@ -184,17 +184,17 @@ def _listing(label: str, names: Sequence[str], empty: str) -> str:
 
 
 class HeadwaterError(Exception):
-    """The base of every error raised here."""
+    """Base class of every error that Headwater raises."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An exception is pickled by its text alone, which is not what most of ours are made of.
-        return _again, (type(self), self.args, self.__dict__)
+        # The default pickles the message alone, but most of these constructors take other arguments.
+        return _restored, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[HeadwaterError], args: tuple[Any, ...], known: dict[str, Any]) -> HeadwaterError:
-    """An error from another process, as it was raised there."""
+def _restored(kind: type[HeadwaterError], args: tuple[Any, ...], attributes: dict[str, Any]) -> HeadwaterError:
+    """Rebuild a pickled error, such as one raised in another process."""
     error = kind.__new__(kind, *args)
-    error.__dict__.update(known)
+    error.__dict__.update(attributes)
     return error
 
 
@@ -208,7 +208,7 @@ class EventRefused(HeadwaterError):
 class ProvenanceInvalid(HeadwaterError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"No such provenance can be stated: {reason}.")
+        super().__init__(f"Provenance refused: {reason}.")
 
 
 class PlanUnreadable(HeadwaterError):
@@ -218,7 +218,7 @@ class PlanUnreadable(HeadwaterError):
 
 
 class QueryError(HeadwaterError):
-    """A question that cannot be answered as asked."""
+    """A query cannot be answered."""
 
 
 class UnknownDataset(QueryError):
@@ -234,7 +234,7 @@ class AmbiguousDataset(QueryError):
         self.asked = asked
         self.candidates = tuple(candidates)
         super().__init__(
-            f"'{shorten(asked)}' fits {len(candidates)} datasets; name one with its namespace. "
+            f"'{shorten(asked)}' matches {len(candidates)} datasets. Add the namespace. "
             + _listing("Candidates", candidates, "")
         )
 
@@ -274,7 +274,7 @@ class UnknownRoot(QueryError):
 class NoEvidence(QueryError):
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
-        super().__init__(f"There is no evidence of run '{shorten(run_id)}' to be shown.")
+        super().__init__(f"The store has no evidence of run '{shorten(run_id)}'.")
 
 
 class UnknownJob(QueryError):
@@ -302,13 +302,13 @@ class ConditionRefused(QueryError):
 
 
 class RowsError(HeadwaterError):
-    """A question about rows cannot be answered."""
+    """A row query cannot be answered."""
 
 
 class RowsRefused(RowsError):
     def __init__(self, reasons: Sequence[str]) -> None:
         self.reasons = tuple(reasons)
-        super().__init__(f"Rows cannot be traced through this plan: {'; '.join(shorten(each) for each in reasons)}")
+        super().__init__(f"Rows cannot be traced through this plan: {'; '.join(shorten(reason) for reason in reasons)}")
 
 
 class NotReplayable(RowsError):
@@ -318,23 +318,23 @@ class NotReplayable(RowsError):
 
 
 class InputsChanged(RowsError):
-    """``changes`` names some of what changed; ``count`` is how much did."""
+    """``changes`` names some of the changed inputs; ``count`` is the number of all of them."""
 
     def __init__(self, changes: Sequence[str], count: int) -> None:
         self.changes = tuple(changes)
         self.count = count
         more = f"; and {count - len(changes)} more" if count > len(changes) else ""
-        super().__init__(f"What the run read has changed since: {'; '.join(changes)}{more}")
+        super().__init__(f"Inputs of the run have changed since: {'; '.join(changes)}{more}")
 
 
 class KeptPlanRefused(RowsError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"The kept plan is refused: {reason}")
+        super().__init__(f"The stored plan is refused: {reason}")
 
 
 class SignatureRefused(KeptPlanRefused):
-    """No trusted key has signed a kept plan, so nothing of it is deserialized. ``key``: the one that did, if any."""
+    """No trusted key signed a stored plan, so it is not deserialized. ``key`` is the key that did sign, if any."""
 
     def __init__(self, reason: str, key: str | None = None) -> None:
         self.key = key
@@ -346,13 +346,13 @@ class PythonNotAllowed(RowsError):
         self.functions = tuple(functions)
         named = f" ({', '.join(shorten(name) for name in functions)})" if functions else ""
         super().__init__(
-            f"The plan holds Python functions{named}, and to replay it runs them. Allow it with allow_python=True if "
-            "you trust whoever ran the job."
+            f"The plan contains Python functions{named}, which a replay executes. Pass allow_python=True if "
+            "you trust the author of the job."
         )
 
 
 class LayoutInvalid(RowsError):
-    """``field`` is the path to it, like `sources[0].occurrence`."""
+    """``field`` is the path to the invalid value, like `sources[0].occurrence`."""
 
     def __init__(self, field: str, reason: str) -> None:
         self.field = field
@@ -361,14 +361,14 @@ class LayoutInvalid(RowsError):
 
 
 class EngineError(HeadwaterError):
-    """Something about an engine that runs SQL on rows."""
+    """An engine that runs SQL on rows failed or refused."""
 
 
 class PathNotAllowed(EngineError):
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         self.reason = reason
-        super().__init__(f"{shorten(path)} is not read: {reason}.")
+        super().__init__(f"{shorten(path)} may not be read: {reason}.")
 
 
 class SqlRefused(EngineError):
@@ -386,24 +386,24 @@ class EngineFailed(EngineError):
 
 
 class QualityError(HeadwaterError):
-    """Quality cannot be measured as asked."""
+    """Quality cannot be measured."""
 
 
 class RulesBroken(QualityError):
-    """``broken``: the names of the rules, each with how many rows break it."""
+    """``broken``: name of each violated rule, with the number of rows that violate it."""
 
     def __init__(self, broken: Sequence[tuple[str, int]]) -> None:
         self.broken = tuple(broken)
-        told = "; ".join(f"{shorten(name)} by {count:,}" for name, count in broken)
-        super().__init__(f"Rules are broken: {told}.")
+        violations = "; ".join(f"{shorten(name)} by {count:,}" for name, count in broken)
+        super().__init__(f"Quality rules are violated: {violations}.")
 
 
 class PipelineError(HeadwaterError):
-    """Something about a declared pipeline."""
+    """A declared pipeline is invalid or failed."""
 
 
 class PipelineInvalid(PipelineError):
-    """``node`` is None where the pipeline as a whole is wrong."""
+    """``node`` is None if the error concerns the pipeline as a whole."""
 
     def __init__(self, pipeline: str, node: str | None, reason: str) -> None:
         self.pipeline = pipeline
@@ -443,7 +443,7 @@ class MismatchRefused(PipelineError):
 
 
 class AssuranceError(HeadwaterError):
-    """Something about keys, second places, and what they are to prove."""
+    """A key, an anchor or a proof is unusable or wrong."""
 
 
 class NoteInvalid(AssuranceError):
@@ -467,7 +467,7 @@ class AnchorUnusable(AssuranceError):
 
 
 class EvidenceBroken(AssuranceError):
-    """``what`` is the first thing that does not hold."""
+    """``what`` is the first thing that fails verification."""
 
     def __init__(self, what: str, reason: str) -> None:
         self.what = what
@@ -476,55 +476,55 @@ class EvidenceBroken(AssuranceError):
 
 
 class AccessError(HeadwaterError):
-    """Something about who may come in to the HTTP server."""
+    """The HTTP server refuses access."""
 
 
 class NotAuthenticated(AccessError):
-    """Not why: whether a key is unknown, revoked or expired is nothing for whoever shows a wrong one."""
+    """The message does not say whether a key is unknown, revoked or expired: that would help someone who guesses."""
 
     def __init__(self) -> None:
-        super().__init__("Show a key that is good: `Authorization: Bearer hw_…`.")
+        super().__init__("Send a valid access key: `Authorization: Bearer hw_…`.")
 
 
 class NotPermitted(AccessError):
     def __init__(self, scope: str, *, whole: bool = False) -> None:
         self.scope = scope
         also = ", for all namespaces" if whole else ""
-        super().__init__(f"This takes a key with the scope '{scope}'{also}.")
+        super().__init__(f"This requires a key with the scope '{scope}'{also}.")
 
 
 class NamespaceRefused(AccessError):
     def __init__(self, patterns: Sequence[str]) -> None:
         self.patterns = tuple(patterns)
-        super().__init__("The key may only speak of " + _listing("namespaces", patterns, "no namespace at all."))
+        super().__init__("The key is limited to " + _listing("namespaces", patterns, "no namespace at all."))
 
 
 class OriginRefused(AccessError):
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(f"A session is only good for this server's own page: {reason}.")
+        super().__init__(f"A session is valid only for this server's own page: {reason}.")
 
 
 class ProxyRefused(AccessError):
     def __init__(self, header: str) -> None:
         self.header = header
         super().__init__(
-            f"The request came through a proxy ({header}), and without keys the server is for this machine alone: "
-            "make one with `headwater access add`."
+            f"The request came through a proxy ({header}), and a server without access keys takes only local requests. "
+            "Create a key with `headwater access add`."
         )
 
 
 class RateExceeded(AccessError):
     def __init__(self, retry_after: float) -> None:
         self.retry_after = retry_after
-        super().__init__(f"Too many requests with this key. Come again in {retry_after:.0f} s.")
+        super().__init__(f"Too many requests with this key. Retry in {retry_after:.0f} s.")
 
 
 class UnknownAccessKey(AccessError):
     def __init__(self, asked: str, known: Sequence[str]) -> None:
         self.asked = asked
         self.known = tuple(known)
-        hint = _listing("Keys", known, "There are none yet: `headwater access add` makes one.")
+        hint = _listing("Keys", known, "The store has none yet: `headwater access add` creates one.")
         super().__init__(f"Access key '{shorten(asked)}' is not known. {hint}")
 
 
@@ -535,8 +535,8 @@ class AccessKeyInvalid(AccessError):
 class LastAdminKey(AccessError):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"'{shorten(name)}' is the last key that can manage keys: without it nobody could make another over HTTP. "
-            "Make a second admin key first, or revoke this one on the store itself: `headwater access revoke`."
+            f"'{shorten(name)}' is the last key that can manage keys; without it, no key can be created over HTTP. "
+            "Create a second admin key first, or revoke this one with `headwater access revoke`."
         )
 
 
@@ -544,19 +544,19 @@ class BindRefused(AccessError):
     def __init__(self, host: str) -> None:
         self.host = host
         super().__init__(
-            f"'{shorten(host)}' can be reached by others, and the store has no key that is good: anybody could come "
-            "in. Make one with `headwater access add`, or serve on 127.0.0.1."
+            f"'{shorten(host)}' can be reached from other machines, and the store has no valid access key. "
+            "Create one with `headwater access add`, or serve on 127.0.0.1."
         )
 
 
 class RecordsError(HeadwaterError):
-    """Something about the record ledger and its archive."""
+    """The record ledger or its archive failed."""
 
 
 class ArchiveMoved(RecordsError):
     def __init__(self, compaction: str) -> None:
         self.compaction = compaction
-        super().__init__(f"Compaction {compaction} cannot be committed: another one came first.")
+        super().__init__(f"Compaction {compaction} cannot be committed: another compaction committed first.")
 
 
 class ArchiveUnusable(RecordsError):
@@ -564,11 +564,11 @@ class ArchiveUnusable(RecordsError):
 
 
 class ExchangeError(HeadwaterError):
-    """Something about lineage in files."""
+    """A lineage file is invalid or cannot be read."""
 
 
 class FileRefused(ExchangeError):
-    """``place`` is a line, an element or a byte, as near as it can be told."""
+    """``place`` is the line, element or byte, as precisely as it is known."""
 
     def __init__(self, file: str, place: str | None, reason: str) -> None:
         self.file = file
@@ -582,13 +582,13 @@ class FormatTooNew(ExchangeError):
     def __init__(self, file: str, version: str, known: str) -> None:
         self.version = version
         super().__init__(
-            f"{shorten(file)} is of format version {shorten(version)}; this Headwater reads {known} and later minor "
+            f"{shorten(file)} has format version {shorten(version)}; this Headwater reads {known} and later minor "
             "versions. Upgrade Headwater."
         )
 
 
 class GraphInvalid(ExchangeError):
-    """``rule`` is the rule's name, ``element`` what breaks it, like `edge c3d4e5f6-…`."""
+    """``rule`` is the name of the violated rule, ``element`` the element that violates it, like `edge c3d4e5f6-…`."""
 
     rule = "structure"
 
@@ -615,7 +615,7 @@ class FieldMissing(GraphInvalid):
 
 
 class GraphCyclic(GraphInvalid):
-    """``path`` begins and ends with the same node."""
+    """``path`` starts and ends with the same node."""
 
     rule = "acyclic"
 
@@ -625,9 +625,9 @@ class GraphCyclic(GraphInvalid):
 
 
 def _path(path: Sequence[str]) -> str:
-    if len(path) <= _SHOWN_STEPS:
+    if len(path) <= _MAX_PATH_STEPS:
         return " → ".join(map(shorten, path))
-    half = _SHOWN_STEPS // 2
+    half = _MAX_PATH_STEPS // 2
     shown = [*map(shorten, path[:half]), f"… {len(path) - 2 * half} more …", *map(shorten, path[-half:])]
     return " → ".join(shown)
 
@@ -641,7 +641,7 @@ class StructureInvalid(GraphInvalid):
 
 
 class StoreError(HeadwaterError):
-    """Something about the database behind the store."""
+    """The database of the store is missing, unusable or damaged."""
 
 
 class StoreUrlInvalid(StoreError):

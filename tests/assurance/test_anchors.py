@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.assurance.anchors import Anchor, Folder, GitRepository, ObjectStore, open_anchor
+from headwater.assurance.anchors import Anchor, FolderAnchor, GitAnchor, ObjectStoreAnchor, open_anchor
 from headwater.errors import AnchorUnusable
 from headwater.proof.keys import SigningKey
 from headwater.proof.notes import Checkpoint, Note
@@ -51,37 +51,37 @@ def anchor(place: str) -> Anchor:
 
 def test_each_address_has_its_kind(tmp_path: Path) -> None:
     kinds = [type(open_anchor(make(tmp_path))) for make in PLACES.values()]
-    assert kinds == [Folder, ObjectStore, GitRepository, GitRepository]
+    assert kinds == [FolderAnchor, ObjectStoreAnchor, GitAnchor, GitAnchor]
 
 
 def test_what_was_kept_is_there(anchor: Anchor, place: str) -> None:
     assert anchor.checkpoints() == []
     notes = [note(size) for size in (3, 20, 1_000_000)]
     for one in notes:
-        anchor.keep(one)
-        anchor.keep(one)  # once more changes nothing
+        anchor.publish(one)
+        anchor.publish(one)  # once more changes nothing
     assert [one for _, one in open_anchor(place).checkpoints()] == notes
     assert next(where for where, _ in anchor.checkpoints()) == f"000000000000003.checkpoint in {place}"
 
 
 def test_nothing_is_written_over(anchor: Anchor) -> None:
-    anchor.keep(note(3))
+    anchor.publish(note(3))
     with pytest.raises(AnchorUnusable, match="holds another checkpoint of 3 entries"):
-        anchor.keep(note(3, root=bytes([1] * 32)))
+        anchor.publish(note(3, root=bytes([1] * 32)))
     assert [one for _, one in anchor.checkpoints()] == [note(3)]
 
 
 def test_one_place_is_for_one_log(anchor: Anchor) -> None:
-    anchor.keep(note(3))
+    anchor.publish(note(3))
     with pytest.raises(AnchorUnusable, match="holds the checkpoints of another log, log/one"):
-        anchor.keep(note(4, origin="log/two"))
+        anchor.publish(note(4, origin="log/two"))
     assert len(anchor.checkpoints()) == 1
 
 
 @pytest.mark.parametrize("where", ["git:nowhere", "nothing://bucket/path", "/dev/null/folder"])
 def test_a_place_that_is_none(where: str, tmp_path: Path) -> None:
     with pytest.raises(AnchorUnusable) as refused:
-        open_anchor(where).keep(note(3))
+        open_anchor(where).publish(note(3))
     assert where in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -93,24 +93,24 @@ def test_a_folder_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("os.link", refuse)
-    anchor = Folder(str(tmp_path))
-    anchor.keep(note(3))
+    anchor = FolderAnchor(str(tmp_path))
+    anchor.publish(note(3))
     assert [one for _, one in anchor.checkpoints()] == [note(3)]
     with pytest.raises(AnchorUnusable):
-        anchor.keep(note(3, root=bytes([1] * 32)))
+        anchor.publish(note(3, root=bytes([1] * 32)))
     assert (tmp_path / "000000000000003.checkpoint").stat().st_mode & 0o444 == 0o444
 
 
 def test_other_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
-    Folder(str(tmp_path)).keep(note(3))
+    FolderAnchor(str(tmp_path)).publish(note(3))
     assert sorted(file.name for file in tmp_path.iterdir()) == ["000000000000003.checkpoint", "notes.txt"]
 
 
 def test_git_has_a_commit_for_each_and_no_file_is_touched(tmp_path: Path) -> None:
     anchor = open_anchor(repository(tmp_path / "repository"))
     for size in (3, 5, 8):
-        anchor.keep(note(size))
+        anchor.publish(note(size))
     folder = tmp_path / "repository"
     assert [file.name for file in folder.iterdir()] == [".git"]
     log = git(folder, "log", "--format=%s", "headwater-checkpoints").split("\n")

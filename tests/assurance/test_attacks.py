@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, select, update
 
-from headwater.assurance.anchors import Folder
+from headwater.assurance.anchors import FolderAnchor
 from headwater.errors import AuditBroken, EvidenceBroken
 from headwater.model.audit import Actor
 from headwater.proof.history import ADOPTED
@@ -23,7 +23,7 @@ from tests.assurance.rewriting import put, rewrite
 from tests.assurance.stores import disarm, ended, tamper
 from tests.support.events import run_event
 
-Opened = tuple[Store, Folder]
+Opened = tuple[Store, FolderAnchor]
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ def log(durable_url: str, ring: KeyRing, tmp_path: Path) -> Iterator[Opened]:
         yield store, signed_and_anchored(store, tmp_path)
 
 
-def signed_and_anchored(store: Store, tmp_path: Path) -> Folder:
-    anchor = Folder(str(tmp_path / "elsewhere"))
+def signed_and_anchored(store: Store, tmp_path: Path) -> FolderAnchor:
+    anchor = FolderAnchor(str(tmp_path / "elsewhere"))
     for batch in range(2):
         store.ingest_many(run_event("RUNNING", run=f"{batch} {i}") for i in range(4))
         store.ingest(ended(str(batch)))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     store.ingest(run_event("RUNNING", run="last"))
     assert store.verify(anchored=anchor.checkpoints()).anchored == 15
     return anchor
@@ -131,14 +131,14 @@ def test_nothing_is_signed_that_does_not_go_on_from_the_second_place(log: Opened
 
 def test_an_old_backup_put_back(ring: KeyRing, tmp_path: Path) -> None:
     file, backup = tmp_path / "store.db", tmp_path / "backup.db"
-    anchor = Folder(str(tmp_path / "elsewhere"))
+    anchor = FolderAnchor(str(tmp_path / "elsewhere"))
     with Store(f"sqlite:///{file}") as store:
         store.ingest_many(run_event("RUNNING", run=str(i)) for i in range(5))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     shutil.copy(file, backup)
     with Store(f"sqlite:///{file}") as store:
         store.ingest_many(run_event("RUNNING", run=f"later {i}") for i in range(5))
-        anchor.keep(store.checkpoint().note)
+        anchor.publish(store.checkpoint().note)
     shutil.copy(backup, file)
     with Store(f"sqlite:///{file}") as store:
         assert store.verify().entries == 7

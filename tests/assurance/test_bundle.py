@@ -60,7 +60,7 @@ def refused(content: bytes, **options: Any) -> str:
 
 def test_it_holds_without_the_store(store: Store, ring: KeyRing) -> None:
     take_in(store, ring)
-    keys = [str(reign.key) for reign in store.signing_keys()]
+    keys = [str(period.key) for period in store.signing_keys()]
     (newest,) = store.certificates(run_id=REPORT)
     found = verify_bundle(store.bundle(REPORT), key=keys[0])
     assert (found.run_id, found.job, found.events) == (REPORT, Job("scheduler", "report"), 2)
@@ -322,7 +322,7 @@ def test_the_second_place_has_to_have_its_checkpoint(content: bytes, one_store: 
     told = document(content)
     note = told["log"]["checkpoint"]
     assert verify_bundle(content, anchored=[("elsewhere", note)]).anchored
-    assert "the second place has none of" in refused(content, anchored=[])
+    assert "the anchor has none of" in refused(content, anchored=[])
     take_in(one_store, ring)
     rewritten = one_store.checkpoints()[0].note
     assert "elsewhere is another one" in refused(content, anchored=[("elsewhere", rewritten)])

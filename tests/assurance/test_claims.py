@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from headwater.assurance.bundle import verify_bundle
-from headwater.assurance.report.gather import gather
+from headwater.assurance.report.gather import gather_report
 from headwater.assurance.report.page import page
 from headwater.errors import EvidenceBroken
 from headwater.formats.openlineage import fidelity
@@ -206,14 +206,14 @@ def test_a_certificate_made_now_does_not_overreach(one_store: Store, ring: KeyRi
     assert [each.name for each in found.undecided] == ["grain", "rows"]
     one_store.checkpoint(key=ring)
     assert verify_bundle(one_store.bundle(run_id("one"))).undecided == ("grain", "rows")
-    gaps = gather(one_store, run_id("one")).gaps
+    gaps = gather_report(one_store, run_id("one")).gaps
     assert gaps[0] == "grain is not decided: 1 not decided."
 
 
 def test_the_page_claims_nothing_for_what_was_not_followed(one_store: Store) -> None:
     ledger = of_sources(source(3, 3), notFollowed=RATES)
     one_store.ingest(ended("one", facets=manifest() | {"cdme.accountingLedger": ledger}))
-    shown = page(gather(one_store, run_id("one")))
+    shown = page(gather_report(one_store, run_id("one")))
     assert "each source row accounted for, once" not in shown
     assert "balance not known" in shown
     assert "balance is not decided: not followed: rates." in shown

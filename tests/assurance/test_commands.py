@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headwater.proof.keys import KeyRing
-from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_consistency, verify_inclusion
 from headwater.proof.notes import Note, Verifier
 from headwater.store.store import Store
 from tests.assurance.stores import ended, tamper
@@ -32,8 +32,8 @@ def url(run: Run, ring: KeyRing, tmp_path: Path) -> str:
 
 def test_from_a_new_key_to_a_verified_log(run: Run, url: str, tmp_path: Path) -> None:
     made = run("keys", "new", "--key-file", "mine.pem")
-    assert made.out.startswith("A new key is in mine.pem.")
-    assert run("keys", "new", "--key-file", "mine.pem").err.startswith("Error: There is a key at mine.pem already.")
+    assert made.out.startswith("Created a key in mine.pem.")
+    assert run("keys", "new", "--key-file", "mine.pem").err.startswith("Error: mine.pem already holds a key.")
     mine = ("--key-file", "mine.pem", "--store", url)
     signed = run("checkpoint", *mine, "--anchor", "there", "--anchor", "here", "--json").json
     assert signed["size"] == 5
@@ -44,10 +44,10 @@ def test_from_a_new_key_to_a_verified_log(run: Run, url: str, tmp_path: Path) ->
     assert shown["log"] == [{"from_entry": 4, "key": signed["key"]}]
     text = run("verify", "--store", url, "--anchor", "there", "--key", signed["key"]).out
     assert "The audit log holds: 5 entries.\n" in text
-    assert "1 certificate, each following from the one before.\n" in text
-    assert "2 events, each as the log has it.\n" in text
-    assert f"1 checkpoint, signed; the key now: {signed['key']}\n" in text
-    assert text.endswith("The second place agrees, up to entry 5.\n")
+    assert "1 certificate, each linked to the one before.\n" in text
+    assert "2 events, each matching the log.\n" in text
+    assert f"1 checkpoint, signed; current key: {signed['key']}\n" in text
+    assert text.endswith("The anchor agrees, up to entry 5.\n")
     rotated = run("keys", "rotate", *mine, "--json").json["key"]
     assert rotated != signed["key"]
     assert len(run("keys", "show", *mine, "--json").json["log"]) == 2
@@ -59,7 +59,7 @@ def test_a_proof_that_anybody_can_check(run: Run, url: str) -> None:
     proof = run("prove", "2", "--store", url, "--json").json
     path = [bytes.fromhex(one) for one in proof["path"]]
     leaf = leaf_hash(bytes.fromhex(proof["entry_hash"]))
-    assert included(leaf, 1, proof["size"], path, bytes.fromhex(proof["root"]))
+    assert verify_inclusion(leaf, 1, proof["size"], path, bytes.fromhex(proof["root"]))
     assert run("prove", "2", "--size", "2", "--store", url, "--json").json["size"] == 2
     assert run("prove", "9", "--store", url).err == "Error: Entry 9 is not in the log of 3 entries.\n"
     assert "Path" in run("prove", "2", "--store", url).out
@@ -86,7 +86,7 @@ def test_one_run_against_a_second_place(run: Run, url: str) -> None:
     assert (answer["holds"], answer["signed"], answer["anchored"]) == (True, 3, 3)
     assert len(answer["entries"]) == 5
     text = run("verify", "--run", run_id("one"), "--anchor", "there", "--store", url).out
-    assert text.endswith("3 of them in the newest checkpoint of the second place, which agrees.\n")
+    assert text.endswith("3 of them in the newest checkpoint of the anchor, which agrees.\n")
     assert "anchored" not in run("verify", "--run", run_id("one"), "--store", url).out
 
 
@@ -98,8 +98,8 @@ def test_that_the_log_only_grew(run: Run, url: str) -> None:
     assert (proof["old"], proof["new"], proof["old_root"]) == (5, 305, before["root"])
     path = [bytes.fromhex(one) for one in proof["path"]]
     old, new = bytes.fromhex(proof["old_root"]), bytes.fromhex(proof["new_root"])
-    assert consistent(proof["old"], proof["new"], path, old, new)
-    assert not consistent(proof["old"], proof["new"], path, new, new)
+    assert verify_consistency(proof["old"], proof["new"], path, old, new)
+    assert not verify_consistency(proof["old"], proof["new"], path, new, new)
     assert run("prove", "--from", "3", "--size", "5", "--store", url, "--json").json["new_root"] == before["root"]
     assert "from entries  5" in run("prove", "--from", "5", "--store", url).out
 
@@ -128,14 +128,14 @@ def test_an_event_is_left_out_on_request(run: Run, url: str) -> None:
     [
         (
             ("checkpoint", "--key-file", "nothing.pem"),
-            "There is no key at nothing.pem. `headwater keys new` makes one.",
+            "No key at nothing.pem. `headwater keys new` creates one.",
         ),
         (("verify", "--key", "nonsense"), "'nonsense' is not a public key of Ed25519. It has the form NAME+ID+KEY."),
-        (("verify", "--anchor", "git:nowhere"), "The second place git:nowhere cannot be used: "),
+        (("verify", "--anchor", "git:nowhere"), "The anchor git:nowhere cannot be used: "),
         (("verify", "--certificate", "nothing"), "Certificate 'nothing' is not known."),
         (("keys", "rotate"), "No key signs for this log yet"),
-        (("prove",), "Name an entry to prove, or --from how many entries on the log only grew."),
-        (("prove", "1", "--from", "1"), "Name an entry to prove, or --from how many entries on the log only grew."),
+        (("prove",), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
+        (("prove", "1", "--from", "1"), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
         (("prove", "--from", "9"), "There is no log that grew from 9 to 3 entries. It has 3."),
         (("verify", "--run", "x", "--log-only"), "--run and --certificate stand alone, or with --key and --anchor."),
     ],
@@ -149,7 +149,7 @@ def test_a_mistake_is_one_line(run: Run, url: str, arguments: tuple[str, ...], w
 def test_a_bar_for_what_takes_long(url: str, tmp_path: Path) -> None:
     """On a terminal, and only there; the answer is on its own stream."""
     script = (
-        "import headwater.cli.verify as command; command._LONG = 1\n"
+        "import headwater.cli.verify as command; command._MIN_FOR_PROGRESS = 1\n"
         "from headwater.cli.app import app; from headwater.cli.failures import run_app\n"
         f"raise SystemExit(run_app(app, ['verify', '--store', {url!r}, '--json']))"
     )

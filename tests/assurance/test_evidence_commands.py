@@ -33,30 +33,30 @@ def url(run: Run, ring: KeyRing, tmp_path: Path) -> str:
 
 def test_from_a_run_to_a_file_that_holds_elsewhere(run: Run, url: str, tmp_path: Path) -> None:
     written = run("bundle", ONE, "--store", url, "--out", "evidence.json")
-    assert written.out.startswith("The evidence is in evidence.json, ")
-    assert "`headwater verify evidence.json` checks it, without the store.\n" in written.out
+    assert written.out.startswith("Evidence written to evidence.json, ")
+    assert "`headwater verify evidence.json` verifies it without the store.\n" in written.out
     (tmp_path / "store.db").unlink()
     text = run("verify", "evidence.json")
     assert (text.code, text.err) == (0, "")
     lines = text.out.splitlines()
     assert lines[0] == f"The evidence holds: run {ONE} of scheduler/job"
-    assert lines[1] == "2 events, 3 entries of the log, each in the checkpoint of 7."
+    assert lines[1] == "2 events, 3 entries of the log, all in the checkpoint at 7."
     assert lines[2].endswith(", number 0 in its namespace.")
     assert lines[-1] == (
-        "That key comes from the file and vouches for itself alone: --key names one you have from elsewhere."
+        "The key is the file's own and says nothing about who signed. Name a key that you trust with --key."
     )
     answer = run("verify", "evidence.json", "--json").json
     assert (answer["holds"], answer["trusted"], answer["run_id"]) == (True, False, ONE)
     trusting = run("verify", "evidence.json", "--key", answer["key"], "--anchor", "there")
     assert "vouches for itself" not in trusting.out
-    assert trusting.out.endswith("The second place has this very checkpoint.\n")
+    assert trusting.out.endswith("The anchor has this checkpoint.\n")
 
 
 def test_what_the_certificate_says_is_told(run: Run, url: str) -> None:
     run("bundle", TWO, "--store", url, "--out", "two.json")
     text = run("verify", "two.json").out
-    assert "The run did not keep what was promised: balance.\n" in text
-    assert "Read warehouse/daily, in the state that it left by certificate " in text
+    assert "The run broke its declared checks: balance.\n" in text
+    assert "Read warehouse/daily, in the state it wrote by certificate " in text
 
 
 def test_a_file_that_was_changed(run: Run, url: str, tmp_path: Path) -> None:
@@ -107,11 +107,11 @@ def test_what_is_not_signed_has_no_bundle(run: Run, url: str) -> None:
 
 
 def test_a_report(run: Run, url: str, tmp_path: Path) -> None:
-    assert run("report", ONE, "--store", url, "--out", "one.html").out == "The report is in one.html.\n"
+    assert run("report", ONE, "--store", url, "--out", "one.html").out == "Report written to one.html.\n"
     assert "scheduler/job" in (tmp_path / "one.html").read_text(encoding="utf-8")
     text = run("report", TWO, "--store", url).out
     assert text == (
-        f"The report is in {TWO}.report.html.\nIt says:\n"
+        f"Report written to {TWO}.report.html.\nFindings:\n"
         "  CRITICAL: balance does not hold: rows of the sources are not all accounted for, once each.\n"
     )
     answer = run("report", TWO, "--store", url, "--json").json

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import pytest
 
-from headwater.assurance.anchors import Folder
+from headwater.assurance.anchors import FolderAnchor
 from headwater.model.audit import Actor
 from headwater.proof.keys import KeyRing
 from headwater.store.store import Store
@@ -48,7 +48,7 @@ def killed(url: str, keys: Path, anchored: Path, rounds: int) -> None:
 
 def append(url: str, keys: Path, anchored: Path, number: int, pipe: int) -> NoReturn:
     try:
-        store, ring, anchor = Store(url), KeyRing.load(keys), Folder(str(anchored))
+        store, ring, anchor = Store(url), KeyRing.load(keys), FolderAnchor(str(anchored))
         for step in range(10_000):
             # Enough at once that tiles become whole now and then.
             batch = [ended(f"{number} {step}"), *(run_event("RUNNING", run=f"{number} {step} {i}") for i in range(40))]
@@ -56,7 +56,7 @@ def append(url: str, keys: Path, anchored: Path, number: int, pipe: int) -> NoRe
                 os.write(pipe, f"event {receipt.digest}\n".encode())
             signed = store.checkpoint(key=ring)
             os.write(pipe, f"signed {signed.size} {signed.root}\n".encode())
-            anchor.keep(signed.note)
+            anchor.publish(signed.note)
     finally:
         os._exit(1)
 
@@ -80,7 +80,7 @@ def test_nothing_is_lost_and_nothing_forks(durable_url: str, tmp_path: Path, rou
     signed = {int(words[1]): words[2] for words in heard if words[0] == "signed"}
     assert len(events) >= rounds
     with Store(url, create=False) as store:
-        found = store.verify(anchored=Folder(str(anchored)).checkpoints())
+        found = store.verify(anchored=FolderAnchor(str(anchored)).checkpoints())
         logged = store.audit(event_type="event.ingested", limit=10_000_000)
         assert events <= {entry.details["digest"].removeprefix("sha256:") for entry in logged}
         kept = {one.size: one.root for one in store.checkpoints(limit=1_000_000)}

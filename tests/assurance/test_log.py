@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from headwater.errors import EvidenceBroken, HeadwaterError, KeyUnusable, QueryError
 from headwater.proof.keys import KeyRing
-from headwater.proof.merkle import consistent, included, leaf_hash, root_of
+from headwater.proof.merkle import leaf_hash, root_of, verify_consistency, verify_inclusion
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.store.engine.database import Database
 from headwater.store.log import log_partitions
@@ -45,12 +45,12 @@ def test_proofs_of_a_growing_log(store: Store) -> None:
             proof = store.inclusion(seq)
             path = [bytes.fromhex(one) for one in proof.path]
             assert proof.entry_hash == store.audit(before=seq + 1, limit=1)[0].hash
-            assert included(leaf_hash(bytes.fromhex(proof.entry_hash)), seq - 1, size, path, root_of(leaves))
+            assert verify_inclusion(leaf_hash(bytes.fromhex(proof.entry_hash)), seq - 1, size, path, root_of(leaves))
         for old in {0, 1, size // 2, size}:
             shown = store.consistency(old)
             path = [bytes.fromhex(one) for one in shown.path]
             assert (shown.old_root, shown.new_root) == (root_of(leaves[:old]).hex(), root_of(leaves).hex())
-            assert consistent(old, size, path, root_of(leaves[:old]), root_of(leaves))
+            assert verify_consistency(old, size, path, root_of(leaves[:old]), root_of(leaves))
     assert store.inclusion(3, 7).root == root_of(leaves[:7]).hex()
     assert store.consistency(3, 300).new_root == root_of(leaves[:300]).hex()
 
@@ -180,7 +180,9 @@ def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
         keys.append(store.rotate_key())
         assert store.checkpoint().key == keys[-1]
     assert len(set(keys)) == 4
-    assert [(reign.seq, str(reign.key)) for reign in store.signing_keys()] == list(zip((2, 4, 6, 8), keys, strict=True))
+    assert [(period.seq, str(period.key)) for period in store.signing_keys()] == list(
+        zip((2, 4, 6, 8), keys, strict=True)
+    )
     for key in keys:  # who trusts any of them can follow to the others
         assert store.verify(key=key).key == keys[-1]
     stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).renewed().newest.public)

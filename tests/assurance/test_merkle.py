@@ -11,13 +11,13 @@ import pytest
 from headwater.proof.merkle import (
     EMPTY_ROOT,
     CompactRange,
-    consistent,
-    included,
     leaf_hash,
     perfect_root,
     root_of,
+    verify_consistency,
+    verify_inclusion,
 )
-from headwater.proof.tiles import WIDTH, Tiles, completed
+from headwater.proof.tiles import WIDTH, Tiles, completed_tiles
 
 LARGEST = 130
 
@@ -85,13 +85,13 @@ class TestPublished:
     def test_inclusion(self, index: int, size: int) -> None:
         proof = tiles_over(self.leaves).inclusion(index, size)
         assert hexes(proof) == INCLUSION[index, size]
-        assert included(self.leaves[index], index, size, proof, bytes.fromhex(ROOTS[size]))
+        assert verify_inclusion(self.leaves[index], index, size, proof, bytes.fromhex(ROOTS[size]))
 
     @pytest.mark.parametrize(("old", "new"), CONSISTENCY)
     def test_consistency(self, old: int, new: int) -> None:
         proof = tiles_over(self.leaves).consistency(old, new)
         assert hexes(proof) == CONSISTENCY[old, new]
-        assert consistent(old, new, proof, bytes.fromhex(ROOTS[old]), bytes.fromhex(ROOTS[new]))
+        assert verify_consistency(old, new, proof, bytes.fromhex(ROOTS[old]), bytes.fromhex(ROOTS[new]))
 
 
 # -- the definition, as section 2.1 of the RFC writes it ---------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_inclusion_of_every_leaf_in_every_size() -> None:
         for index in range(size):
             proof = tiles.inclusion(index, size)
             assert proof == path(index, 0, size)
-            assert included(HASHES[index], index, size, proof, mth(0, size))
+            assert verify_inclusion(HASHES[index], index, size, proof, mth(0, size))
 
 
 def test_consistency_of_every_pair_of_sizes() -> None:
@@ -162,7 +162,7 @@ def test_consistency_of_every_pair_of_sizes() -> None:
         for old in range(new + 1):
             proof = tiles.consistency(old, new)
             assert proof == (subproof(old, 0, new, True) if old else [])
-            assert consistent(old, new, proof, mth(0, old), mth(0, new))
+            assert verify_consistency(old, new, proof, mth(0, old), mth(0, new))
 
 
 # -- what does not hold ------------------------------------------------------------------------------------------------
@@ -189,13 +189,13 @@ def test_a_changed_inclusion_proof_is_refused(size: int) -> None:
     for index in {0, size // 2, size - 1}:
         proof = tiles_over(HASHES).inclusion(index, size)
         for wrong in damaged(proof):
-            assert not included(HASHES[index], index, size, wrong, root)
+            assert not verify_inclusion(HASHES[index], index, size, wrong, root)
         for wrong_hash in (*flipped(HASHES[index]), b"", HASHES[index] + b"\0"):
-            assert not included(wrong_hash, index, size, proof, root)
+            assert not verify_inclusion(wrong_hash, index, size, proof, root)
         for wrong_hash in (*flipped(root), b""):
-            assert not included(HASHES[index], index, size, proof, wrong_hash)
+            assert not verify_inclusion(HASHES[index], index, size, proof, wrong_hash)
         for other in {*range(-1, size + 2)} - {index}:
-            assert not included(HASHES[index], other, size, proof, root)
+            assert not verify_inclusion(HASHES[index], other, size, proof, root)
 
 
 @pytest.mark.parametrize(("old", "new"), [(1, 2), (3, 7), (4, 8), (6, 8), (13, 64), (64, 65), (77, 130), (5, 5)])
@@ -203,19 +203,19 @@ def test_a_changed_consistency_proof_is_refused(old: int, new: int) -> None:
     roots = mth(0, old), mth(0, new)
     proof = tiles_over(HASHES).consistency(old, new)
     for wrong in damaged(proof):
-        assert not consistent(old, new, wrong, *roots)
+        assert not verify_consistency(old, new, wrong, *roots)
     for wrong_root in (*flipped(roots[0]), b""):
-        assert not consistent(old, new, proof, wrong_root, roots[1])
+        assert not verify_consistency(old, new, proof, wrong_root, roots[1])
     for wrong_root in (*flipped(roots[1]), b""):
-        assert not consistent(old, new, proof, roots[0], wrong_root)
-    assert not consistent(new + 1, new, proof, *roots)
-    assert not consistent(-1, new, proof, *roots)
+        assert not verify_consistency(old, new, proof, roots[0], wrong_root)
+    assert not verify_consistency(new + 1, new, proof, *roots)
+    assert not verify_consistency(-1, new, proof, *roots)
 
 
 def test_nothing_is_consistent_with_another_beginning() -> None:
-    assert consistent(0, 5, [], EMPTY_ROOT, mth(0, 5))
-    assert not consistent(0, 5, [], mth(0, 1), mth(0, 5))
-    assert not consistent(0, 5, [mth(0, 1)], EMPTY_ROOT, mth(0, 5))
+    assert verify_consistency(0, 5, [], EMPTY_ROOT, mth(0, 5))
+    assert not verify_consistency(0, 5, [], mth(0, 1), mth(0, 5))
+    assert not verify_consistency(0, 5, [mth(0, 1)], EMPTY_ROOT, mth(0, 5))
 
 
 # -- tiles -------------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_nothing_is_consistent_with_another_beginning() -> None:
 def test_proofs_from_tiles_of_larger_trees(size: int) -> None:
     leaves = [leaf_hash(str(i).encode()) for i in range(size)]
     kept: dict[tuple[int, int], bytes] = {}
-    for level, number in completed(0, size):
+    for level, number in completed_tiles(0, size):
         below = leaves if level == 1 else [kept[level - 1, i] for i in range(number * WIDTH, (number + 1) * WIDTH)]
         kept[level, number] = perfect_root(below[number * WIDTH : (number + 1) * WIDTH] if level == 1 else below)
     reads = []
@@ -238,20 +238,20 @@ def test_proofs_from_tiles_of_larger_trees(size: int) -> None:
     for index in {0, 1, 255, size // 3, size // 2, size - 2, size - 1} & set(range(size)):
         reads.clear()
         proof = Tiles(fetch).inclusion(index, size)
-        assert included(leaves[index], index, size, proof, root)
+        assert verify_inclusion(leaves[index], index, size, proof, root)
         assert max(reads) <= WIDTH
         assert len(reads) <= 6
     for old in {1, 255, min(256, size), size // 2, size - 1}:
-        assert consistent(old, size, Tiles(fetch).consistency(old, size), root_of(leaves[:old]), root)
+        assert verify_consistency(old, size, Tiles(fetch).consistency(old, size), root_of(leaves[:old]), root)
 
 
 def test_which_tiles_a_growing_tree_completes() -> None:
-    assert list(completed(0, 255)) == []
-    assert list(completed(255, 256)) == [(1, 0)]
-    assert list(completed(256, 511)) == []
-    assert list(completed(200, 800)) == [(1, 0), (1, 1), (1, 2)]
-    assert list(completed(65_535, 65_536)) == [(1, 255), (2, 0)]
-    assert list(completed(65_536, 65_537)) == []
-    assert list(completed(65_000, 131_072))[-2:] == [(2, 0), (2, 1)]
-    grown = [tile for size in range(0, 140_000, 7) for tile in completed(size, min(size + 7, 140_000))]
-    assert sorted(grown) == sorted(completed(0, 140_000))
+    assert list(completed_tiles(0, 255)) == []
+    assert list(completed_tiles(255, 256)) == [(1, 0)]
+    assert list(completed_tiles(256, 511)) == []
+    assert list(completed_tiles(200, 800)) == [(1, 0), (1, 1), (1, 2)]
+    assert list(completed_tiles(65_535, 65_536)) == [(1, 255), (2, 0)]
+    assert list(completed_tiles(65_536, 65_537)) == []
+    assert list(completed_tiles(65_000, 131_072))[-2:] == [(2, 0), (2, 1)]
+    grown = [tile for size in range(0, 140_000, 7) for tile in completed_tiles(size, min(size + 7, 140_000))]
+    assert sorted(grown) == sorted(completed_tiles(0, 140_000))

@@ -96,7 +96,7 @@ def test_a_key_file_is_its_owners_alone_and_never_overwritten(tmp_path: Path) ->
     made = KeyRing.create(file)
     assert file.stat().st_mode & 0o777 == 0o600
     assert [key.public for key in KeyRing.load(file).keys] == [made.newest.public]
-    with pytest.raises(KeyUnusable, match="There is a key at"):
+    with pytest.raises(KeyUnusable, match="already holds a key"):
         KeyRing.create(file)
     file.chmod(0o644)
     with pytest.raises(KeyUnusable, match="chmod 600"):
@@ -119,7 +119,7 @@ def test_rotations_of_one_file_add_up(tmp_path: Path) -> None:
     first, second = ring.renewed().newest, ring.renewed().newest
     assert [key.public for key in KeyRing.load(ring.file).keys] == [ring.newest.public, first.public, second.public]
     (tmp_path / "key.pem.new").touch()
-    with pytest.raises(KeyUnusable, match=r"if it was interrupted, remove .*key\.pem\.new"):
+    with pytest.raises(KeyUnusable, match=r"If it was interrupted, remove .*key\.pem\.new"):
         ring.renewed()
 
 
@@ -190,4 +190,4 @@ def test_a_key_cannot_take_over_by_itself() -> None:
         history.follow(4, ADOPTED, str(statement(ADOPTED, state_at(3), first)), ROOTS.__getitem__)
         with pytest.raises(EvidenceBroken, match=r"^Entry 7, on the key that signs, does not hold: "):
             history.follow(7, ROTATED if why != "adopted once more" else ADOPTED, str(note), ROOTS.__getitem__)
-        assert len(history.reigns) == 1, why
+        assert len(history.periods) == 1, why

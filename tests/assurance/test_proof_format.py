@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from headwater.assurance.bundle import verify_bundle
 from headwater.formats.openlineage.event import read_event
 from headwater.model.plain import plain
-from headwater.proof.bundle import Bundle
-from headwater.proof.merkle import consistent, included, leaf_hash, root_of
+from headwater.proof.bundle import EvidenceBundle
+from headwater.proof.merkle import leaf_hash, root_of, verify_consistency, verify_inclusion
 from headwater.proof.tiles import Tiles
 from headwater.store.store import Store
 from tests.assurance.proof_example import EXAMPLE, RUN, fill, recipe, values
@@ -60,7 +60,7 @@ def test_a_bundle_holds_by_the_recipe_as_by_ours(recipes: Json, tmp_path: Path) 
         assert {entry["seq"] for entry in told["entries"]} <= hashes.keys()
         newest = store.checkpoints(limit=1)[0]
         assert (newest.root, newest.size) == (told["checkpoint"]["root"], told["checkpoint"]["size"])
-    ours = Bundle.read(content)
+    ours = EvidenceBundle.read(content)
     assert [each.hash.hex() for each in ours.entries] == [
         entry["hash"] for entry in told["entries"][: len(ours.entries)]
     ]
@@ -106,12 +106,12 @@ def test_paths_in_trees_of_every_small_size(recipes: Json) -> None:
         root = root_of(leaves[:size])
         for index in range(size):
             path = tiles.inclusion(index, size)
-            assert included(leaves[index], index, size, path, root)
+            assert verify_inclusion(leaves[index], index, size, path, root)
             assert recipes["root_by_inclusion"](leaves[index], index, size, path) == root
         for old in range(size + 1):
             proof = tiles.consistency(old, size)
             before = root_of(leaves[:old])
-            assert consistent(old, size, proof, before, root)
+            assert verify_consistency(old, size, proof, before, root)
             assert recipes["goes_on"](old, size, before, root, proof)
             assert not recipes["goes_on"](old, size, leaves[0] + b"x", root, proof)
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.assurance.report.gather import gather
+from headwater.assurance.report.gather import gather_report
 from headwater.assurance.report.page import page
 from headwater.assurance.report.picture import picture
 from headwater.assurance.report.principles import NAMES, PRINCIPLES
-from headwater.assurance.report.shapes import Account, accounts
+from headwater.assurance.report.shapes import LedgerAccount, accounts
 from headwater.errors import UnknownRun
 from headwater.proof.canonical import digest_of
 from headwater.proof.keys import KeyRing
@@ -99,7 +99,7 @@ def take_in(store: Store, facets: Mapping[str, Any], **options: Any) -> None:
 
 
 def report(store: Store, run: str = RUN) -> str:
-    return page(gather(store, run))
+    return page(gather_report(store, run))
 
 
 def table_of_principles(html: str) -> list[str]:
@@ -120,7 +120,7 @@ def test_a_run_that_shows_everything(one_store: Store, ring: KeyRing) -> None:
     for shown in (
         *(certificate.certificate_id, certificate.hash, proof.entry_hash, *proof.path, proof.root),
         *(signed.key, *signed.note.splitlines(), "sha256-rfc8785:c1", "sha256-files:aa", "1.4.0", "team:risk"),
-        *("Revenue by day.", "Aggregate 3: sum(amount)", "1 of 1 cast may lose something", "few errors"),
+        *("Revenue by day.", "Aggregate 3: sum(amount)", "1 of 1 cast may be lossy", "few errors"),
     ):
         assert shown in read.words
 
@@ -147,7 +147,7 @@ def test_what_was_not_kept_is_the_first_thing_to_be_seen(one_store: Store, ring:
     top = html[html.index("<main>") : html.index("<section")] + "</main>"
     assert 'class="verdict bad"' in top
     for words in (
-        "This run did not keep what was promised of it",
+        "This run failed its checks",
         "CRITICAL: balance does not hold",
         "MATERIAL: grain does not hold: 1 of 1 do not hold: Join 2.",
         "MATERIAL: few errors does not hold: observed 0.1.",
@@ -161,7 +161,7 @@ def test_what_was_not_kept_is_the_first_thing_to_be_seen(one_store: Store, ring:
 @pytest.mark.parametrize("state", ["FAIL", "ABORT"])
 def test_a_run_that_failed(one_store: Store, state: str) -> None:
     one_store.ingest(ended("one", event_type=state))
-    case = gather(one_store, RUN)
+    case = gather_report(one_store, RUN)
     assert case.failures == (f"The run ended in {state}.",)
     assert 'class="verdict bad"' in page(case)
 
@@ -181,14 +181,14 @@ def test_a_run_that_shows_nothing_says_so(one_store: Store) -> None:
 
 def test_what_is_not_signed_yet(one_store: Store) -> None:
     take_in(one_store, evidence())
-    case = gather(one_store, RUN)
+    case = gather_report(one_store, RUN)
     assert (case.failures, len(case.gaps)) == ((), 1)
     assert "The certificate is not signed yet" in Page(page(case)).words
 
 
 def test_a_run_that_goes_on(one_store: Store) -> None:
     one_store.ingest(run_event("START", run="one"))
-    assert gather(one_store, RUN).gaps[0] == "The run has not ended."
+    assert gather_report(one_store, RUN).gaps[0] == "The run has not ended."
 
 
 def test_evidence_that_does_not_hold(one_store: Store, ring: KeyRing) -> None:
@@ -198,12 +198,12 @@ def test_evidence_that_does_not_hold(one_store: Store, ring: KeyRing) -> None:
     html = report(one_store)
     assert 'class="verdict bad"' in html
     assert "its content does not match its hash" in html[: html.index('id="intent"')]
-    assert "evidence does not hold" in Page(html).words
+    assert "evidence fails verification" in Page(html).words
 
 
 def test_an_unknown_run(one_store: Store) -> None:
     with pytest.raises(UnknownRun):
-        gather(one_store, "nothing")
+        gather_report(one_store, "nothing")
 
 
 def test_the_certificate_of_what_holds_now(one_store: Store) -> None:
@@ -211,7 +211,7 @@ def test_the_certificate_of_what_holds_now(one_store: Store) -> None:
     one_store.ingest(ended("one", minute=9, facets=evidence()))
     one_store.ingest(ended("one", minute=5, facets=evidence(holds=False)))
     late, first = one_store.certificates(run_id=RUN)
-    case = gather(one_store, RUN)
+    case = gather_report(one_store, RUN)
     assert late.supersedes == first.certificate_id
     assert case.certificate == first
     assert case.failures == ()
@@ -221,8 +221,8 @@ def test_evidence_that_is_not_what_was_certified(one_store: Store) -> None:
     one_store.ingest(ended("one", facets=evidence()))
     later = {"cdme.accountingLedger": {"balanced": True, "sources": []}}
     one_store.ingest(run_event("RUNNING", run="one", minute=5, run_facets=later))
-    case = gather(one_store, RUN)
-    assert case.failures == ("cdme.accountingLedger is not the one that was certified.",)
+    case = gather_report(one_store, RUN)
+    assert case.failures == ("cdme.accountingLedger differs from the certified one.",)
     assert 'class="verdict bad"' in page(case)
 
 
@@ -341,7 +341,7 @@ def test_the_sources_of_a_ledger(ledger: dict[str, Any], sources: list[str]) -> 
 
 
 def drawn(read: int, processed: int, filtered: int, errored: int) -> str:
-    return str(picture(Account("orders", read, processed, filtered, errored, None)))
+    return str(picture(LedgerAccount("orders", read, processed, filtered, errored, None)))
 
 
 def test_a_picture_of_the_ledger() -> None:
@@ -350,8 +350,8 @@ def test_a_picture_of_the_ledger() -> None:
     assert "errored" not in Page(drawn(10, 9, 1, 0)).words
     assert "not accounted for" in Page(drawn(10, 8, 1, 0)).words
     assert "not accounted for" not in Page(drawn(10, 11, 0, 0)).words
-    assert picture(Account("orders", None, 1, 1, 1, True)) is None
-    assert picture(Account("orders", 0, 0, 0, 0, True)) is None
+    assert picture(LedgerAccount("orders", None, 1, 1, 1, True)) is None
+    assert picture(LedgerAccount("orders", 0, 0, 0, 0, True)) is None
 
 
 def test_one_row_of_a_billion_can_be_seen() -> None:
@@ -379,18 +379,18 @@ def test_a_ledger_that_is_not_of_all_rows(one_store: Store) -> None:
         "missing": ["key 1", "key 2"],
     }
     one_store.ingest(ended("one", facets={"cdme.accountingLedger": ledger, "cdme.runManifest": {}}))
-    case = gather(one_store, RUN)
+    case = gather_report(one_store, RUN)
     words = Page(page(case)).words
     assert case.failures == ()
     for shown in (
-        *("balance not known", "whether it balances is not known", "Not of all rows: one item in 10 was followed."),
+        *("balance not known", "balance not known", "Not of all rows: one item in 10 was followed."),
         *("balanced in number", "not told at join", "its rows have no place", "key 1, key 2"),
         "not shown: a ledger of all rows",
     ):
         assert shown in words
 
 
-@pytest.mark.parametrize(("said", "words"), [("right", "hashed again"), ("wrong", "not the hash of it")])
+@pytest.mark.parametrize(("said", "words"), [("right", "hash verified"), ("wrong", "hash differs")])
 def test_what_was_hashed_is_hashed_again(one_store: Store, said: str, words: str) -> None:
     config = {"settings": {"spark.sql.ansi.enabled": "true"}}
     manifest = {"configHash": digest_of(config) if said == "right" else "sha256-rfc8785:00", "config": config}

@@ -16,11 +16,11 @@ def test_a_key_from_its_making_to_its_end(run: Run) -> None:
         key = store.access.check(secret)
     assert key is not None
     assert may == f"Key {key.key_id} (page) may read, write in team*."
-    assert note.startswith("It is shown this once.")
+    assert note.startswith("The key is shown only once.")
     listed = run("access", "list", "--store", URL)
-    assert f"{key.key_id}  page  read, write  team*  good" in listed.out
+    assert f"{key.key_id}  page  read, write  team*       active" in listed.out
     assert secret not in listed.out
-    assert run("access", "revoke", "page", "--store", URL).out == f"Key {key.key_id} (page) opens nothing any more.\n"
+    assert run("access", "revoke", "page", "--store", URL).out == f"Key {key.key_id} (page) is revoked.\n"
     assert "revoked" in run("access", "list", "--store", URL).out
     with hw.connect(URL) as store:
         assert store.access.check(secret) is None
@@ -41,18 +41,16 @@ def test_revoking_the_last_key_that_can_manage_keys_is_done_with_a_warning(run: 
     run("access", "add", "second", "-s", "admin", "--store", URL)
     assert run("access", "revoke", "second", "--store", URL).err == ""
     last = run("access", "revoke", "boss", "--store", URL)
-    assert (last.code, "opens nothing any more" in last.out) == (0, True)
-    assert last.err.startswith("Warning: no key is left that can manage keys over HTTP.")
+    assert (last.code, "(boss) is revoked." in last.out) == (0, True)
+    assert last.err.startswith("Warning: no remaining key can manage keys over HTTP.")
 
 
 def test_mistakes(run: Run) -> None:
     assert "'root' is not a scope" in run("access", "add", "x", "-s", "root", "--store", URL).err
-    assert (
-        run("access", "list", "--store", URL).out == "There is no key. On this machine itself the server needs none.\n"
-    )
+    assert run("access", "list", "--store", URL).out == "The store has no access keys. Local clients need none.\n"
     unknown = run("access", "revoke", "x", "--store", URL)
     assert (unknown.code, unknown.err) == (
         1,
-        "Error: Access key 'x' is not known. There are none yet: `headwater access add` makes one.\n",
+        "Error: Access key 'x' is not known. The store has none yet: `headwater access add` creates one.\n",
     )
     assert run("access", "list", "--store", "sqlite:///nowhere.db").code == 1

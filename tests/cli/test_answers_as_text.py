@@ -26,7 +26,7 @@ def test_columns_say_in_words_how_they_depend(ask: Run) -> None:
     assert "raw/fx_rates#rate  direct\n" in out
     assert "raw/orders#status  indirect\n" in out
     assert "erp.public.fx_rates (as a whole)  unknown\n" in out
-    assert "nobody recorded which columns" in out
+    assert "columns not recorded" in out
     assert "17 columns in 6 datasets, deepest 3 hops.\n" in out
     masked = ask("downstream", "raw/customers", "--column", "email", "--depth", "1").out
     assert "TRANSFORMATION, masked, sha2(lower(email), 256), by shop/enrich_orders, run " in masked
@@ -49,15 +49,15 @@ def test_nothing_is_said_plainly(ask: Run) -> None:
     empty = ask("downstream", "raw/orders", "--as-of", "2020-01-01").out
     assert "Nothing downstream is recorded, as of 2020-01-01 00:00:00 UTC.\n" in empty
     assert "reaches no other asset.\n" in ask("impact", REPORT).out
-    assert ask("datasets", "zebra").out == "No dataset fits.\n"
-    assert ask("runs", "--state", "ABORT").out == "No run fits.\n"
-    assert ask("audit", "--actor", "nobody").out == "No entry fits.\n"
+    assert ask("datasets", "zebra").out == "No matching datasets.\n"
+    assert ask("runs", "--state", "ABORT").out == "No matching runs.\n"
+    assert ask("audit", "--actor", "nobody").out == "No matching entries.\n"
 
 
 def test_an_empty_store_says_so(run: Run, tmp_path: Path) -> None:
     url = store_with(tmp_path, [])
-    assert run("datasets", "--store", url).out == "No datasets are recorded.\n"
-    assert run("runs", "--store", url).out == "No runs are recorded.\n"
+    assert run("datasets", "--store", url).out == "The store holds no datasets yet.\n"
+    assert run("runs", "--store", url).out == "The store holds no runs yet.\n"
     assert run("audit", "--store", url).out == "The audit log is empty.\n"
     assert run("verify", "--store", url).out.startswith("The audit log holds: 0 entries.\nNot covered: ")
     for command in ("datasets", "runs", "audit"):
@@ -97,7 +97,7 @@ def test_a_dataset_whole(ask: Run) -> None:
         "aliases     hive://metastore:9083/shop.daily_revenue",
         "  revenue  decimal(18,2)",
         "4 partitions",
-        "holds now",
+        "current",
     ):
         assert words in out
 
@@ -113,20 +113,20 @@ def test_impact_names_columns_owners_and_readers(ask: Run) -> None:
     assert "columns     revenue (direct)" in out
     assert "columns     every column (unknown)" in out
     assert "owner       team:finance" in out
-    assert "Read by, with nothing written on\n  bi/revenue_dashboard\n" in out
+    assert "Read without further output by\n  bi/revenue_dashboard\n" in out
 
 
 def test_a_failed_run(ask: Run) -> None:
     out = ask("run", FAILED_RUN).out
     assert "state    FAIL\n" in out
     assert "error    Job aborted: executor 3 lost" in out
-    assert "It did not complete, so no lineage is drawn from it." in out
+    assert "The run did not complete, so it adds no lineage." in out
 
 
 def test_a_run_with_children(ask: Run) -> None:
     children = ask("runs", "--job", "shop_daily", "--json").json
     out = ask("run", children[0]["run_id"]).out
-    assert "Runs it started" in out
+    assert "Child runs" in out
     assert "shop/daily_revenue" in out
     assert "Reads\n  Nothing.\n" in out
 
@@ -136,7 +136,7 @@ def test_a_diff(ask: Run) -> None:
     assert "added    s3://shop-lake/raw/fx_rates  the whole dataset\n" in out
     assert "A  direct, AGGREGATION, sum(amount)\n" in out
     assert "B  direct, AGGREGATION, sum(amount * coalesce(rate, 1))\n" in out
-    assert "Both did the same" in ask("diff", RUN_A, RUN_A).out
+    assert "No differences: same inputs" in ask("diff", RUN_A, RUN_A).out
     removed = ask("diff", RUN_B, RUN_A).out
     assert "removed  s3://shop-lake/raw/fx_rates  the whole dataset\n" in removed
 

@@ -1,4 +1,4 @@
-"""Taking events in: from files of every form, from stdin and from pipes."""
+"""Ingesting events: from files of every form, from stdin and from pipes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from headwater.cli.events import Found, Unreadable, _read
+from headwater.cli.events import FileEvent, UnreadableFile, _read
 from tests.cli.running import Result, Run, process
 from tests.cli.stores import FIVE, event, lines
 
@@ -98,9 +98,9 @@ def test_lines_are_read_one_by_one() -> None:
     stream = Counting(lines([event(n) for n in range(1000)]).encode())
     found = _read("f", stream)
     for _ in range(3):
-        assert isinstance(next(found), Found)
+        assert isinstance(next(found), FileEvent)
     assert stream.read_so_far == 3
-    assert not any(isinstance(item, Unreadable) for item in found)
+    assert not any(isinstance(item, UnreadableFile) for item in found)
 
 
 def test_large_events_make_small_batches(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_large_events_make_small_batches(run: Run, tmp_path: Path, monkeypatch: 
         return ingest_many(self, batch, **options)
 
     monkeypatch.setattr(Store, "ingest_many", counting)
-    monkeypatch.setattr("headwater.cli.intake._MOST_BYTES", 3 * len(lines([event(100)])))
+    monkeypatch.setattr("headwater.cli.intake._MAX_BATCH_BYTES", 3 * len(lines([event(100)])))
     (tmp_path / "events.jsonl").write_text(lines([event(n) for n in range(100, 110)]))
     assert run("ingest", "events.jsonl", "--json").json["taken"] == 10
     assert sizes == [3, 3, 3, 1]

@@ -134,7 +134,7 @@ def test_a_fault_of_ours_is_one_line_too(run: Run, demo_url: str, monkeypatch: p
     monkeypatch.setattr("headwater.store.store.Store.datasets", fault)
     result = run("datasets", "--store", demo_url)
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert "HEADWATER_DEBUG=1 shows where" in result.err
+    assert "HEADWATER_DEBUG=1 shows the traceback" in result.err
     monkeypatch.setenv("HEADWATER_DEBUG", "1")
     with pytest.raises(KeyError):
         run("datasets", "--store", demo_url)

@@ -179,6 +179,6 @@ def test_progress_is_shown_and_taken_away(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(lines([event(n) for n in range(300)]) + "{}\n")
     code, shown = on_a_terminal("ingest", "events.jsonl", "--store", "sqlite:///s.db", cwd=tmp_path, columns=100)
     assert code == 1
-    assert "Taking events in" in shown
+    assert "Ingesting events" in shown
     assert "Refused events.jsonl line 301" in shown
     assert "300 events taken, 0 duplicates, 0 flagged, 1 refused." in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.cli.running import Run
 from tests.cli.stores import event, store_with
 
-HEADINGS = ["When (UTC)", "Event", "By", "Operation", "What for", "Run"]
+HEADINGS = ["When (UTC)", "Event", "By", "Operation", "Purpose", "Run"]
 
 
 def test_what_is_stated_is_shown(run: Run, tmp_path: Path) -> None:
@@ -26,9 +26,9 @@ def test_what_is_stated_is_shown(run: Run, tmp_path: Path) -> None:
     at = ("--at", "2026-11-02T08:00", "--parameter", "rows=3", "--parameter", "to=a=b")
     stated = run("provenance", "state", "b", "--event", "accessed", *words, *context, *at, "--store", url)
     assert (stated.code, stated.err) == (0, "")
-    assert stated.out.startswith("Stated. Event ")
+    assert stated.out.startswith("Recorded. Event ")
     again = run("provenance", "state", "b", "--event", "accessed", *words, *context, *at, "--store", url)
-    assert again.out.startswith("It was stated before.")
+    assert again.out.startswith("Already recorded.")
     listed = run("provenance", "show", "b", "--store", url).out.splitlines()
     assert listed[0].split("  ")[0] == HEADINGS[0]
     assert [each for each in HEADINGS if each not in listed[0]] == []
@@ -43,8 +43,8 @@ def test_nothing_is_known(run: Run, tmp_path: Path) -> None:
     declared = event(1)
     del declared["run"], declared["eventType"]
     url = store_with(tmp_path, [declared])
-    assert run("provenance", "show", "a", "--store", url).out == "Nothing is known of who used it.\n"
-    assert run("provenance", "show", "a", "--event", "deleted", "--store", url).out == "Nothing fits.\n"
+    assert run("provenance", "show", "a", "--store", url).out == "No provenance is recorded.\n"
+    assert run("provenance", "show", "a", "--event", "deleted", "--store", url).out == "No matching events.\n"
     assert run("provenance", "show", "a", "--store", url, "--json").json == []
 
 

@@ -13,7 +13,7 @@ from tests.support.events import run_event
 def test_the_newest_whole_and_the_others_below(run: Run, tmp_path: Path, sqlite_url: str) -> None:
     with hw.connect(sqlite_url) as lineage:
         lineage.ingest(run_event(outputs=["x"]))
-    assert run("quality", "x", "--store", sqlite_url).out == "Nothing is known of the quality of x.\n"
+    assert run("quality", "x", "--store", sqlite_url).out == "No quality is recorded for x.\n"
     odd = {"rule_name": "no\nline\x1b[31m", "passed": False, "failed_count": 1200}
     for day, document in ((1, {"metrics": {"accuracy": 0.99999}}), (2, {"validations": [odd, {}]})):
         (tmp_path / "q.json").write_text(json.dumps({"measured_at": f"2026-11-0{day}T00:00:00Z", **document}))
@@ -23,7 +23,7 @@ def test_the_newest_whole_and_the_others_below(run: Run, tmp_path: Path, sqlite_
     assert lines[0] == "Quality of warehouse/x"
     assert "0 of 2 rules hold" in lines
     assert any(r"no\nline\x1b[31m" in line and "no" in line and "1,200" in line for line in lines)
-    assert any("not told" in line for line in lines)
+    assert any("not reported" in line for line in lines)
     assert lines[-1].split() == ["2026-11-01", "00:00:00", "stated", "99.99", "%", "no", "rules"]
     only = json.loads(run("quality", "x", "-n", "1", "--json", "--store", sqlite_url).out)
     assert [one["report"]["measured_at"] for one in only] == ["2026-11-02T00:00:00Z"]

@@ -51,7 +51,7 @@ def test_items_are_chosen(estate: Estate, run: Run) -> None:
     few = run("run", estate.run_id, "--items", "-n", "2", *estate.store).out
     assert few.count("customer_id=") == 2
     assert few.endswith("Stopped at 2 rows; --limit gives more.\n")
-    assert run("run", estate.run_id, "--node", "nowhere", *estate.store).out == "No item fits.\n"
+    assert run("run", estate.run_id, "--node", "nowhere", *estate.store).out == "No matching items.\n"
 
 
 def test_one_item_with_its_hops(estate: Estate, run: Run) -> None:
@@ -113,11 +113,11 @@ def event(run_id: str, **facet: Any) -> str:
 @pytest.mark.parametrize(
     ("facet", "said"),
     [
-        ({}, "is not the run of a pipeline, and has no items."),
-        ({"nodes": []}, "followed no items"),
+        ({}, "is not a pipeline run, so it has no items."),
+        ({"nodes": []}, "has no item records"),
         (
             {"items": {"location": "s3://far/items", "counts": {}}},
-            "s3://far/items is not read: it is not on this machine",
+            "s3://far/items may not be read: it is not on this machine",
         ),
         (
             {"items": {"location": "file:/nowhere/items"}},
@@ -169,7 +169,7 @@ def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> Non
     }
     lines = [line for file in (folder / "report").glob("*.json") for line in file.read_text().splitlines()]
     assert sorted(json.loads(line)["order_id"] for line in lines) == [1, 2]
-    assert python(folder, *replay) == "No dead letters are waiting.\n"
+    assert python(folder, *replay) == "No dead letters.\n"
     shown = python(folder, "-m", "headwater", "run", told["run_id"], *estate.store)
     assert f"replays  dead letters of priced, of run {first}" in shown
 
@@ -177,19 +177,19 @@ def test_letters_are_replayed_after_a_fix(estate: Estate, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("where", "said"),
     [
-        ("shop", "'shop' does not say where a pipeline is."),
+        ("shop", "'shop' does not name a pipeline."),
         ("nowhere.py:p", "There is no file nowhere.py."),
         ("nowhere:p", "There is no module 'nowhere'."),
-        ("some.py:other", "There is no 'other' in some.py. It has: known."),
-        ("some.py:number", "'number' in some.py is int, and not a pipeline. It has: known."),
+        ("some.py:other", "some.py has no 'other'. It has: known."),
+        ("some.py:number", "'number' in some.py is int, not a pipeline. It has: known."),
     ],
 )
 def test_a_pipeline_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, said: str) -> None:
-    from headwater.cli.failures import Mistake
-    from headwater.cli.replay import load
+    from headwater.cli.failures import CliError
+    from headwater.cli.replay import load_pipeline
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "some.py").write_text("import headwater as hw\nnumber = 1\nknown = hw.Pipeline('known')\n")
-    with pytest.raises(Mistake, match=re.escape(said)):
-        load(where)
+    with pytest.raises(CliError, match=re.escape(said)):
+        load_pipeline(where)

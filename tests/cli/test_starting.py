@@ -32,7 +32,7 @@ def test_the_entry_point_is_installed(tmp_path: Path) -> None:
 def test_help_lists_every_command_in_its_group(run: Run, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert (result.code, result.err) == (0, "")
-    for heading in ("Start here:", "Where data comes from and goes:", "What ran:", "Proof and upkeep:"):
+    for heading in ("Getting started:", "Dataset lineage:", "Runs:", "Audit and administration:"):
         assert f"\n{heading}\n" in result.out
     for name in top_level_commands():
         assert re.search(rf"^  {name}  +\S", result.out, re.MULTILINE), name

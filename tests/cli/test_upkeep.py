@@ -1,4 +1,4 @@
-"""Proof and upkeep: `verify` and `db upgrade`."""
+"""Audit and administration: `verify` and `db upgrade`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_db_upgrade(run: Run, tmp_path: Path) -> None:
     from headwater.store.schema.migrations import HEAD
 
     url = store_with(tmp_path, FIVE)
-    assert run("db", "upgrade", "--store", url).out.endswith(f"is at version {HEAD} already.\n")
+    assert run("db", "upgrade", "--store", url).out.endswith(f"is already at version {HEAD}.\n")
     answer = run("db", "upgrade", "--store", url, "--json").json
     assert (answer["before"], answer["after"]) == (HEAD, HEAD)
     (tmp_path / "empty.db").touch()
     made = run("db", "upgrade", "--store", "sqlite:///empty.db")
-    assert made.out.endswith(f"is made, at version {HEAD}.\n")
+    assert made.out.endswith(f", at version {HEAD}.\n")
     assert run("datasets", "--store", "sqlite:///empty.db", "--json").out == "[]\n"

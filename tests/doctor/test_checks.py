@@ -20,7 +20,7 @@ import pytest
 import headwater as hw
 from headwater.capture.delivery import Delivery, sink_for
 from headwater.doctor.disk import disk
-from headwater.doctor.findings import Asked, Finding, Sign
+from headwater.doctor.findings import CheckStatus, DoctorOptions, Finding
 from headwater.doctor.keys import signing_key
 from headwater.doctor.python import python
 from headwater.doctor.spool import spool
@@ -34,8 +34,8 @@ SOURCES = Path(hw.__file__).parents[1]
 PACKAGES = Path(sysconfig.get_path("purelib"))
 
 
-def asked(folder: Path, url: str | None = None) -> Asked:
-    return Asked(url or f"sqlite:///{folder}/lineage.db", folder / "spool")
+def asked(folder: Path, url: str | None = None) -> DoctorOptions:
+    return DoctorOptions(url or f"sqlite:///{folder}/lineage.db", folder / "spool")
 
 
 def one(findings: list[Finding], check: str) -> Finding:
@@ -176,7 +176,7 @@ def test_a_java_that_does_not_start(tmp_path: Path, doctor_here: Examine) -> Non
     (home / "bin" / "java").write_text("#!/bin/sh\nexit 3\n")
     _, found = doctor_here(JAVA_HOME=str(home))
     assert found["Java"]["sign"] == "failed"
-    assert "does not tell its version" in found["Java"]["found"]
+    assert "does not report its version" in found["Java"]["found"]
 
 
 @pytest.mark.parametrize(("version", "sign"), [("3.3.2", "failed"), ("4.0.1", "warning"), ("5.0.0", "warning")])
@@ -212,30 +212,30 @@ def test_a_store_in_order(tmp_path: Path) -> None:
 
 def test_no_store_yet(tmp_path: Path) -> None:
     (finding,) = store(asked(tmp_path))
-    assert finding.sign is Sign.WARNING
+    assert finding.sign is CheckStatus.WARNING
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "empty.db").touch()
     (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/empty.db"))
-    assert (finding.sign, "nothing in it yet" in finding.found) == (Sign.WARNING, True)
+    assert (finding.sign, "is empty" in finding.found) == (CheckStatus.WARNING, True)
 
 
 def test_no_store_where_none_can_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (finding,) = store(asked(tmp_path, f"sqlite:///{tmp_path}/file/lineage.db"))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert str(tmp_path / "file") in finding.found
 
 
 @pytest.mark.parametrize("address", ["mysql://somewhere/x", "lineage.db"])
 def test_no_address_of_a_store(tmp_path: Path, address: str) -> None:
     (finding,) = store(asked(tmp_path, address))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "lineage.db").write_bytes(b"not a database at all, but long enough to be looked at" * 20)
     (finding,) = store(asked(tmp_path))
-    assert (finding.sign, "cannot be read as a database" in finding.found) == (Sign.FAILED, True)
+    assert (finding.sign, "cannot be read as a database" in finding.found) == (CheckStatus.FAILED, True)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_store_of_another_version(tmp_path: Path, version: str, remedy: str) -
         database.execute(f"update {VERSION_TABLE} set version_num = ?", (version,))
     database.close()
     (finding,) = store(asked(tmp_path, url))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert version in finding.found
     assert HEAD in finding.found
     assert remedy in (finding.remedy or "")
@@ -258,7 +258,7 @@ def test_somebody_elses_database(tmp_path: Path) -> None:
         database.execute("create table event (what text)")
     database.close()
     (finding,) = store(asked(tmp_path))
-    assert (finding.sign, "not a Headwater store" in finding.found) == (Sign.FAILED, True)
+    assert (finding.sign, "not a Headwater store" in finding.found) == (CheckStatus.FAILED, True)
 
 
 def test_a_store_that_takes_no_writes(tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ def test_a_store_that_takes_no_writes(tmp_path: Path) -> None:
     database.close()
     before = (tmp_path / "lineage.db").read_bytes()
     found = list(store(asked(tmp_path, f"sqlite:///file:{tmp_path}/lineage.db?mode=ro&uri=true")))
-    assert one(found, "store").sign is Sign.OK
-    assert one(found, "writing").sign is Sign.FAILED
-    assert one(found, "journal").sign is Sign.WARNING
+    assert one(found, "store").sign is CheckStatus.OK
+    assert one(found, "writing").sign is CheckStatus.FAILED
+    assert one(found, "journal").sign is CheckStatus.WARNING
     assert "delete, not WAL" in one(found, "journal").found
     assert (tmp_path / "lineage.db").read_bytes() == before
 
@@ -287,7 +287,7 @@ def test_a_postgresql_that_takes_no_writes(tmp_path: Path, postgres_url: str) ->
 
 def test_a_postgresql_without_the_database(tmp_path: Path, postgres_url: str) -> None:
     (finding,) = store(asked(tmp_path, postgres_url.replace("/test_", "/nowhere_")))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "no database" in finding.found
 
 
@@ -296,7 +296,7 @@ def test_a_postgresql_that_does_not_answer(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))  # bound, and nobody listens
         url = f"postgresql://user:secret@127.0.0.1:{taken.getsockname()[1]}/lineage"
         (finding,) = store(asked(tmp_path, url))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "does not answer" in finding.found
     assert "secret" not in finding.found
 
@@ -311,7 +311,7 @@ def test_little_room(tmp_path: Path) -> None:
     free = os.statvfs(tmp_path).f_bavail * os.statvfs(tmp_path).f_frsize
     wanted = {1: "ok", free * 2: "warning", free * 64: "failed"}
     for room, sign in wanted.items():
-        (finding,) = disk(Asked(f"sqlite:///{tmp_path}/not/yet/there.db", tmp_path, room=room))
+        (finding,) = disk(DoctorOptions(f"sqlite:///{tmp_path}/not/yet/there.db", tmp_path, room=room))
         assert finding.sign == sign
         assert str(tmp_path) in finding.found
     assert list(disk(asked(tmp_path, "postgresql://host/lineage"))) == []
@@ -329,7 +329,7 @@ def clock_of(folder: Path, url: str) -> Finding:
 
 def test_the_clock_is_behind_the_log(tmp_path: Path) -> None:
     url = filled(tmp_path)
-    assert clock_of(tmp_path, url).sign is Sign.OK
+    assert clock_of(tmp_path, url).sign is CheckStatus.OK
     later = int((datetime.now(UTC) + timedelta(hours=2)).timestamp() * 1_000_000)
     with sqlite3.connect(tmp_path / "lineage.db") as database:
         names = database.execute("select name from sqlite_master where type = 'trigger' and tbl_name = 'audit'")
@@ -338,24 +338,24 @@ def test_the_clock_is_behind_the_log(tmp_path: Path) -> None:
         database.execute("update audit set recorded_at = ?", (later,))
     database.close()
     finding = clock_of(tmp_path, url)
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "behind the newest entry of the log" in finding.found
     assert ("2:00:0" in finding.found) or ("1:59:5" in finding.found)
 
 
 def test_an_event_of_tomorrow(tmp_path: Path) -> None:
     finding = clock_of(tmp_path, filled(tmp_path, timedelta(days=1)))
-    assert finding.sign is Sign.WARNING
+    assert finding.sign is CheckStatus.WARNING
     assert "ahead of that" in finding.found
 
 
 def test_no_log_to_hold_the_clock_against(tmp_path: Path) -> None:
-    assert "no log yet" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
+    assert "no log entry to compare with" in clock_of(tmp_path, f"sqlite:///{tmp_path}/nowhere.db").found
 
 
 @pytest.mark.parametrize(("hours", "how"), [(3, "behind the clock of"), (-3, "ahead of the clock of")])
 def test_the_clock_of_the_database_server(tmp_path: Path, postgres_url: str, hours: int, how: str) -> None:
-    assert clock_of(tmp_path, postgres_url).sign is Sign.OK
+    assert clock_of(tmp_path, postgres_url).sign is CheckStatus.OK
     execute(postgres_url, "CREATE SCHEMA wrong")
     execute(
         postgres_url,
@@ -364,7 +364,7 @@ def test_the_clock_of_the_database_server(tmp_path: Path, postgres_url: str, hou
     )
     execute(postgres_url, "ALTER DATABASE {} SET search_path = wrong, pg_catalog, public")
     finding = clock_of(tmp_path, postgres_url)
-    assert finding.sign is Sign.WARNING
+    assert finding.sign is CheckStatus.WARNING
     assert how in finding.found
 
 
@@ -395,7 +395,7 @@ def test_the_zone_does_not_matter(tmp_path: Path, doctor_here: Examine, in_zone:
 
 def test_events_that_wait(tmp_path: Path) -> None:
     (finding,) = spool(asked(tmp_path))
-    assert finding.sign is Sign.OK
+    assert finding.sign is CheckStatus.OK
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -403,13 +403,13 @@ def test_events_that_wait(tmp_path: Path) -> None:
         delivery.send(first := run_event())
         delivery.send(run_event(run="2", minute=5))
         (finding,) = spool(asked(tmp_path))
-        assert (finding.sign, finding.found) == (Sign.OK, "2 events on their way")
+        assert (finding.sign, finding.found) == (CheckStatus.OK, "2 events being delivered")
         delivery.close(0.1)
     (finding,) = spool(asked(tmp_path))
-    assert finding.sign is Sign.WARNING
-    assert finding.found.startswith(f"2 events wait in {tmp_path}/spool since {first['eventTime']}, for ")
+    assert finding.sign is CheckStatus.WARNING
+    assert finding.found.startswith(f"2 events waiting in {tmp_path}/spool since {first['eventTime']}, for ")
     (finding,) = spool(asked(tmp_path))
-    assert finding.sign is Sign.WARNING, "to look at it does not change it"
+    assert finding.sign is CheckStatus.WARNING, "to look at it does not change it"
 
 
 def test_a_spool_that_is_emptied_meanwhile(tmp_path: Path) -> None:
@@ -417,13 +417,13 @@ def test_a_spool_that_is_emptied_meanwhile(tmp_path: Path) -> None:
     (tmp_path / "spool" / "1").mkdir(parents=True)
     (tmp_path / "spool" / "1" / "000000000001.log").symlink_to(tmp_path / "gone")
     (finding,) = spool(asked(tmp_path))
-    assert finding.sign is Sign.OK
+    assert finding.sign is CheckStatus.OK
 
 
 def test_a_spool_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "spool").touch()
     (finding,) = spool(asked(tmp_path))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
 
 
 @pytest.fixture
@@ -434,13 +434,13 @@ def key_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_key(tmp_path: Path, key_file: Path) -> None:
     (finding,) = signing_key(asked(tmp_path))
-    assert (finding.sign, "headwater keys new" in (finding.remedy or "")) == (Sign.WARNING, True)
+    assert (finding.sign, "headwater keys new" in (finding.remedy or "")) == (CheckStatus.WARNING, True)
     KeyRing.create(key_file)
     (finding,) = signing_key(asked(tmp_path))
-    assert finding.sign is Sign.OK
+    assert finding.sign is CheckStatus.OK
     key_file.chmod(0o640)
     (finding,) = signing_key(asked(tmp_path))
-    assert (finding.sign, finding.remedy) == (Sign.FAILED, f"chmod 600 '{key_file}'")
+    assert (finding.sign, finding.remedy) == (CheckStatus.FAILED, f"chmod 600 '{key_file}'")
 
 
 def damaged(file: Path) -> None:
@@ -453,7 +453,7 @@ def test_a_key_that_is_none(tmp_path: Path, key_file: Path, spoil: Callable[[Pat
     if key_file.is_file():
         key_file.chmod(0o600)
     (finding,) = signing_key(asked(tmp_path))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "HEADWATER_KEY" in (finding.remedy or "")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.doctor.findings import Asked, Sign
+from headwater.doctor.findings import CheckStatus, DoctorOptions
 from headwater.doctor.trial import trial
 from tests.cli.running import bare_environment
 from tests.support import why_missing
@@ -24,8 +24,8 @@ def _java() -> None:
         pytest.skip(f"not run: no Java 17 or 21: {reason}")
 
 
-def asked(folder: Path, patience: float = 180.0) -> Asked:
-    return Asked(f"sqlite:///{folder}/lineage.db", folder / "spool", spark=True, patience=patience)
+def asked(folder: Path, patience: float = 180.0) -> DoctorOptions:
+    return DoctorOptions(f"sqlite:///{folder}/lineage.db", folder / "spool", spark=True, patience=patience)
 
 
 def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
@@ -50,16 +50,16 @@ def test_a_job_is_captured_and_asked_back(tmp_path: Path) -> None:
 
 
 def test_it_is_not_tried_unless_asked(tmp_path: Path) -> None:
-    assert list(trial(Asked("sqlite:///x.db", tmp_path))) == []
+    assert list(trial(DoctorOptions("sqlite:///x.db", tmp_path))) == []
 
 
 def test_spark_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     (finding,) = trial(asked(tmp_path))
-    assert finding.sign is Sign.FAILED
+    assert finding.sign is CheckStatus.FAILED
     assert "\n" not in finding.found
 
 
 def test_it_takes_too_long(tmp_path: Path) -> None:
     (finding,) = trial(asked(tmp_path, patience=0.2))
-    assert (finding.sign, finding.found) == (Sign.FAILED, "did not end within 0.2 s")
+    assert (finding.sign, finding.found) == (CheckStatus.FAILED, "did not end within 0.2 s")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import headwater as hw
 from headwater.client import Lineage
-from headwater.exchange.opening import Opened
+from headwater.exchange.opening import LineageFile
 from headwater.formats.wia.elements import ID_OF, LISTS, Document, Element, ElementKind
 from headwater.formats.wia.json_graph import graph_document
 from headwater.model.lineage import EdgeType
@@ -151,7 +151,7 @@ def written(graph: Any, file: Path) -> Path:
 
 
 def read(file: Path) -> Document:
-    return graph_document(Opened(file).elements())
+    return graph_document(LineageFile(file).elements())
 
 
 def lists(graph: Document) -> dict[str, dict[str, Document]]:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 import headwater as hw
 from headwater.examples import orders_events
 from headwater.exchange.exporting import Format
-from headwater.exchange.opening import Opened
+from headwater.exchange.opening import LineageFile
 from headwater.exchange.validating import validate
 from headwater.formats.wia.elements import Document
 from tests.exchange.graphs import (
@@ -86,7 +86,7 @@ def check_every_format(graph: Document) -> None:
         folder = Path(name)
         file = written(graph, folder / "given.json")
         assert validate(file).problems == ()
-        assert kinds(Opened(file).elements()) == kinds(elements(graph))
+        assert kinds(LineageFile(file).elements()) == kinds(elements(graph))
         for format in FORMATS:
             assert lists(there_and_back(file, folder / format, format)) == lists(graph)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater import errors
-from headwater.exchange.validating import MOST_PROBLEMS, validate
+from headwater.exchange.validating import MAX_PROBLEMS, validate
 from headwater.formats.wia.elements import Document
 from headwater.formats.wia.namespaces import as_uri, from_uri, is_uri
 from tests.exchange.graphs import CLEAN, CLEANING, RAW, empty_store, example, whole, written
@@ -139,11 +139,11 @@ def test_a_cycle_as_long_as_the_graph(tmp_path: Path) -> None:
 
 
 def test_problems_are_listed_up_to_a_number(tmp_path: Path) -> None:
-    graph = chain(nodes=MOST_PROBLEMS + 50)
+    graph = chain(nodes=MAX_PROBLEMS + 50)
     for node in graph["nodes"]:
         node["namespace"] = "no uri"
     found = validate(written(graph, tmp_path / "graph.json"))
-    assert (len(found.problems), found.truncated) == (MOST_PROBLEMS, True)
+    assert (len(found.problems), found.truncated) == (MAX_PROBLEMS, True)
 
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.7.2", "1.99", "0.9.0"])

@@ -197,7 +197,7 @@ def test_two_rules_of_one_name(spark: SparkSession) -> None:
 
 
 def test_a_strict_check_raises_and_names_what_is_broken(spark: SparkSession) -> None:
-    with pytest.raises(RulesBroken, match=r"Rules are broken: range\(id, 5..\) by 5\."):
+    with pytest.raises(RulesBroken, match=r"Quality rules are violated: range\(id, 5..\) by 5\."):
         hw.quality(spark.range(10), [not_null("id"), in_range("id", 5)], strict=True)
     assert hw.quality(spark.range(10), [not_null("id")], strict=True).passed
 

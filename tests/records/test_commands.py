@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from headwater.cli.spark import Phase
+from headwater.cli.spark import CommandPhase
 from headwater.client import Lineage
 from tests.cli.conftest import run as run  # noqa: PLC0414 (a fixture)
 from tests.cli.running import Run, bare_environment
@@ -223,10 +223,10 @@ def test_a_terminal_sees_how_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_bar_says_what_is_being_done() -> None:
-    phase = Phase()
-    assert [phase.described(0, 0), phase.described(1, 4)] == ["Reading the plan", "Spark: 1 of 4 tasks"]
-    phase.say("Tracing")
-    assert [phase.described(0, 0), phase.described(1, 4)] == ["Tracing", "Tracing: 1 of 4 tasks"]
+    phase = CommandPhase()
+    assert [phase.describe(0, 0), phase.describe(1, 4)] == ["Reading the plan", "Spark: 1 of 4 tasks"]
+    phase.set("Tracing")
+    assert [phase.describe(0, 0), phase.describe(1, 4)] == ["Tracing", "Tracing: 1 of 4 tasks"]
 
 
 def on_a_terminal(*arguments: str, cwd: Path) -> str:

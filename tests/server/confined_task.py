@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from headwater.errors import QueryError
-from headwater.server.tasks.confinement import SCRATCH, Limits, channel, limit_this_process
+from headwater.server.tasks.confinement import SCRATCH, TaskLimits, limit_this_process, open_channel
 from headwater.server.tasks.tasks import read_json, write_json
 
 
 def main(folder: Path) -> None:
     asked = read_json(folder / "asked.json")["asked"]
-    limit_this_process(Limits(**asked["limits"]))
+    limit_this_process(TaskLimits(**asked["limits"]))
     if "write" in asked:
         for number in range(asked["write"]):
             (folder / SCRATCH / f"{number}").write_bytes(b"x" * 2**20)
@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
         process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         (folder / "child").write_text(str(process.pid))
         time.sleep(600)
-    history = channel()
+    history = open_channel()
     print("what Spark prints")  # to stderr: the channel is not spoiled
     sys.stdout.flush()
     found: dict[str, Any] = {
@@ -43,7 +43,7 @@ def main(folder: Path) -> None:
     except QueryError as error:
         found["unknown"] = [type(error).__name__, str(error)]
     try:
-        history._ask(ask="delete", everything=True)
+        history._request(ask="delete", everything=True)
     except QueryError as error:
         found["refused"] = str(error)
     try:

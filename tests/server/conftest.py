@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from tests.server.running import ServerProcess
 
 
@@ -23,7 +23,7 @@ def served_url(sqlite_template: Path, sqlite_url: str) -> str:
 
 @pytest.fixture
 def client(served_url: str, tmp_path: Path) -> Iterator[TestClient]:
-    settings = Settings(workspace=str(tmp_path), rows_location=str(tmp_path / "rows"))
+    settings = ServerSettings(workspace=str(tmp_path), rows_location=str(tmp_path / "rows"))
     with TestClient(create_app(served_url, settings), base_url="http://127.0.0.1") as asking:
         yield asking
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 import uvicorn
 from fastapi import FastAPI
 
-from headwater.server.app.http_protocol import PatientProtocol
+from headwater.server.app.http_protocol import LimitedHttpProtocol
 from tests.conftest import ROOT
 
 _START_SECONDS = 30.0
@@ -35,7 +35,7 @@ def free_port() -> int:
 @contextmanager
 def in_this_process(app: FastAPI) -> Iterator[int]:
     """As `headwater serve` runs it, in a thread: the port. The application itself is at hand."""
-    config = uvicorn.Config(app, port=free_port(), http=PatientProtocol, ws="none", log_config=None)
+    config = uvicorn.Config(app, port=free_port(), http=LimitedHttpProtocol, ws="none", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

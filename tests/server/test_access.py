@@ -19,10 +19,10 @@ from headwater.errors import BindRefused
 from headwater.model.audit import Actor, AuditEntry
 from headwater.server.access.bind_address import check_bind, is_loopback
 from headwater.server.access.credentials import CSRF_HEADER
-from headwater.server.access.rate_limits import Rates
-from headwater.server.access.refusals import Refusals
+from headwater.server.access.rate_limits import RateLimiter
+from headwater.server.access.refusals import RefusalLog
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.server.asking import LOCAL
@@ -42,7 +42,7 @@ def serve(served_url: str, tmp_path: Path) -> Serve:
 
     @contextmanager
     def serving(base_url: str = LOCAL, **settings: Any) -> Iterator[TestClient]:
-        app = create_app(served_url, Settings(workspace=str(tmp_path), **settings))
+        app = create_app(served_url, ServerSettings(workspace=str(tmp_path), **settings))
         with TestClient(app, base_url=base_url) as client:
             yield client
 
@@ -76,14 +76,14 @@ def test_which_addresses_are_this_machine_itself(host: str, loopback: bool) -> N
 
 def test_it_does_not_listen_for_others_without_a_good_key(served_url: str) -> None:
     with Store(served_url) as store:
-        check_bind(store, Settings(host="127.0.0.1"))
-        with pytest.raises(BindRefused, match=r"'0\.0\.0\.0' can be reached by others"):
-            check_bind(store, Settings(host="0.0.0.0"))
+        check_bind(store, ServerSettings(host="127.0.0.1"))
+        with pytest.raises(BindRefused, match=r"'0\.0\.0\.0' can be reached from other machines"):
+            check_bind(store, ServerSettings(host="0.0.0.0"))
         store.access.add("page")
-        check_bind(store, Settings(host="0.0.0.0"))
+        check_bind(store, ServerSettings(host="0.0.0.0"))
         store.access.revoke("page")
         with pytest.raises(BindRefused):
-            check_bind(store, Settings(host="0.0.0.0"))
+            check_bind(store, ServerSettings(host="0.0.0.0"))
 
 
 def test_nor_does_the_command(served_url: str) -> None:
@@ -92,7 +92,7 @@ def test_nor_does_the_command(served_url: str) -> None:
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert answer.returncode == 1
-    assert "'0.0.0.0' can be reached by others, and the store has no key that is good" in answer.stderr
+    assert "'0.0.0.0' can be reached from other machines, and the store has no valid access key" in answer.stderr
 
 
 # -- keys -------------------------------------------------------------------------------------------------------------
@@ -316,7 +316,7 @@ def test_a_stream_tells_what_its_key_sees_and_ends_with_it(served_url: str, tmp_
 
 def test_a_bucket_fills_at_its_rate_and_holds_a_burst() -> None:
     now = [0.0]
-    rates = Rates(2.0, 3.0, lambda: now[0])
+    rates = RateLimiter(2.0, 3.0, lambda: now[0])
     assert [rates.wait("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert rates.wait("b") == 0
     now[0] = 0.5
@@ -342,7 +342,7 @@ def test_each_key_has_its_own_rate(serve: Serve) -> None:
 def test_whoever_guesses_is_slowed_down_and_nobody_else(serve: Serve) -> None:
     with serve() as client:
         assert isinstance(client.app, FastAPI)
-        guesses: Rates = client.app.state.credentials._guesses
+        guesses: RateLimiter = client.app.state.authenticator._failures
         guesses._clock = lambda: 0.0  # however slow the machine is, all of this happens in one moment
         made = store_of(client).access.add("page")
         codes = [client.get(DATASETS, headers=bearer(f"{made.secret[:-1]}{n % 10}x")).status_code for n in range(30)]
@@ -392,10 +392,10 @@ def test_who_was_refused_is_written_down_and_a_flood_is_counted(serve: Serve, se
 
 def test_refusals_a_minute_are_bounded() -> None:
     now = [0.0]
-    refusals = Refusals(lambda: now[0])
+    refusals = RefusalLog(lambda: now[0])
 
     def heard(address: str) -> list[tuple[str | None, str]]:
-        told = refusals.heard(Actor("unknown", "anonymous", client_ip=address))
+        told = refusals.add(Actor("unknown", "anonymous", client_ip=address))
         return [(who.client_ip, str(deed.details)) for who, deed in told]
 
     assert heard("a") == [("a", '{"count":1}')]
@@ -408,7 +408,7 @@ def test_refusals_a_minute_are_bounded() -> None:
     many = [entry for number in range(5000) for entry in heard(f"10.0.{number}")]
     assert len(many) == 99
     assert many[-1] == (None, '{"count":1}'), "the rest share one"
-    assert len(refusals.rest()) == 1
+    assert len(refusals.flush()) == 1
 
 
 def test_who_took_all_events_away_is_written_down(serve: Serve) -> None:

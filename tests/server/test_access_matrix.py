@@ -22,9 +22,9 @@ from sqlalchemy import update
 
 from headwater.model.access import Scope
 from headwater.server.access.credentials import CSRF_HEADER
-from headwater.server.access.rate_limits import Rates
+from headwater.server.access.rate_limits import RateLimiter
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.schema.access_tables import access_key
 from headwater.store.schema.tables import to_micros
 from tests.server.asking import LOCAL
@@ -196,8 +196,8 @@ def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> I
     url = f"sqlite:///{folder}/store.db"
     shutil.copy(sqlite_template, folder / "store.db")
     build(url, folder)
-    app = create_app(url, Settings(workspace=str(folder), rows_location=str(folder / "rows")))
-    app.state.credentials._guesses = Rates(1e6, 1e6)
+    app = create_app(url, ServerSettings(workspace=str(folder), rows_location=str(folder / "rows")))
+    app.state.authenticator._failures = RateLimiter(1e6, 1e6)
     with TestClient(app, base_url=LOCAL) as client:
         keys = _keys(app)
         about = {side: _about(app, side) for side in (OPEN, VAULT, ABSENT)}

@@ -18,7 +18,7 @@ import pytest
 
 from headwater.server.app import http_protocol
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import live
 from tests.server.running import in_this_process
 from tests.support.events import run_event, used
@@ -36,10 +36,10 @@ NOTHING = 0
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """As `headwater serve` runs it, in this process and with little patience."""
     folder = tmp_path_factory.mktemp("served")
-    settings = Settings(limit_bytes=LIMIT, body_seconds=0.5, streams=STREAMS, workspace=str(folder))
+    settings = ServerSettings(limit_bytes=LIMIT, body_seconds=0.5, streams=STREAMS, workspace=str(folder))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(http_protocol, "_HEAD_SECONDS", 0.5)
-        patch.setattr(live, "_ALIVE_SECONDS", 0.2)
+        patch.setattr(http_protocol, "_MAX_HEAD_SECONDS", 0.5)
+        patch.setattr(live, "_KEEPALIVE_SECONDS", 0.2)
         app = create_app(f"sqlite:///{folder}/store.db", settings)
         with in_this_process(app) as port:
             yield port

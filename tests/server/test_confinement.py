@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from headwater.model.tasks import Task, TaskState
-from headwater.server.tasks.confinement import PASSED_ON, Limits, StoreAnswers
-from headwater.server.tasks.tasks import Confined, Tasks
+from headwater.server.tasks.confinement import INHERITED_VARIABLES, StoreChannelServer, TaskLimits
+from headwater.server.tasks.tasks import Confinement, Tasks
 from headwater.store.store import Store
 from tests.support.events import run_event, used
 
@@ -51,8 +51,8 @@ Start = Callable[..., Task]
 
 @pytest.fixture
 def start(tasks: Tasks, store: Store) -> Start:
-    def started(limits: Limits, **asked: Any) -> Task:
-        confined = Confined(StoreAnswers(store), limits)
+    def started(limits: TaskLimits, **asked: Any) -> Task:
+        confined = Confinement(StoreChannelServer(store), limits)
         return tasks.start("test", CHILD, {**asked, "limits": asdict(limits)}, "me", confined=confined)
 
     return started
@@ -64,12 +64,18 @@ def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pyte
     store.capture_keys.trust("vc0l7ZkZSoXgfGgXUYDvFYpeiMFzL8RUk0f1p+jB5r0=")
     with socket.socket() as listening:
         os.set_inheritable(listening.fileno(), True)
-        limits = Limits(seconds=60, megabytes=512, disk_megabytes=2)
+        limits = TaskLimits(seconds=60, megabytes=512, disk_megabytes=2)
         started = start(limits, dataset="x", run=store.runs()[0].run_id, source="a")
         task = ended(tasks, started.id)
     assert task.state is TaskState.SUCCEEDED, task
     found: Any = task.result
-    assert set(found["environment"]) <= {*PASSED_ON, "TMPDIR", "SPARK_LOCAL_DIRS", "SPARK_SUBMIT_OPTS", "LC_CTYPE"}
+    assert set(found["environment"]) <= {
+        *INHERITED_VARIABLES,
+        "TMPDIR",
+        "SPARK_LOCAL_DIRS",
+        "SPARK_SUBMIT_OPTS",
+        "LC_CTYPE",
+    }
     assert "canary-secret" not in str(found)
     assert "lineage.db" not in str(found)
     kinds = {descriptor.partition(":")[0] for descriptor in found["descriptors"]}
@@ -80,7 +86,7 @@ def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pyte
     assert [name.rpartition("/")[2] for name in found["run"]] == ["x"]
     assert [name.rpartition("/")[2] for name in found["downstream"]] == ["x"]
     assert found["unknown"][0] == "UnknownDataset"
-    assert found["refused"] == "The question is none that a task has."
+    assert found["refused"] == "Unknown request."
     assert found["limits"] == [[(512 + 3 * 1024) * 2**20] * 2, [2 * 2**20] * 2]
     assert found["large"] == "File too large"
     assert not (tasks._folder / started.id / "scratch").exists()
@@ -90,11 +96,13 @@ def test_what_it_has(tasks: Tasks, store: Store, start: Start, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("limits", "asked", "detail"),
     [
-        (Limits(seconds=1), {"child": True}, "The task took longer than 1 s."),
-        (Limits(seconds=600, disk_megabytes=3), {"write": 5}, "The task wrote more than 3 MB."),
+        (TaskLimits(seconds=1), {"child": True}, "The task took longer than 1 s."),
+        (TaskLimits(seconds=600, disk_megabytes=3), {"write": 5}, "The task wrote more than 3 MB."),
     ],
 )
-def test_what_it_may_not_take(tasks: Tasks, start: Start, limits: Limits, asked: dict[str, Any], detail: str) -> None:
+def test_what_it_may_not_take(
+    tasks: Tasks, start: Start, limits: TaskLimits, asked: dict[str, Any], detail: str
+) -> None:
     task = ended(tasks, start(limits, **asked).id)
     assert task.problem == {"code": "task_limit", "detail": detail}
     child = tasks._folder / task.id / "child"

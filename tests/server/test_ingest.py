@@ -26,8 +26,8 @@ from openlineage.client.transport.http import (
 from requests import HTTPError
 
 from headwater.server.app.app import create_app
-from headwater.server.app.request_bodies import Gate
-from headwater.server.app.settings import Settings
+from headwater.server.app.request_bodies import BodyReader
+from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.server.asking import API
 from tests.server.running import ServerProcess, in_this_process
@@ -126,7 +126,7 @@ def test_over_what_can_wait_comes_again_later(server: ServerProcess) -> None:
     """256 bodies that never end are held; whoever comes then is told when to come again, and the server goes on."""
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
     with ExitStack() as held:
-        for _ in range(Settings().requests_in_flight):
+        for _ in range(ServerSettings().requests_in_flight):
             held.enter_context(socket.create_connection(("127.0.0.1", server.port))).sendall(head)
         for _ in range(100):  # until all of them have arrived
             status, problem = server.post("/api/v1/lineage", run_event())
@@ -166,8 +166,8 @@ def test_an_event_as_long_as_may_be_and_one_byte_longer(
 
 
 def test_over_so_many_bytes_that_wait_it_comes_again_later(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path), bytes_in_flight=1_000_000))
-    gate: Gate = app.state.service.gate
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path), bytes_in_flight=1_000_000))
+    gate: BodyReader = app.state.service.body_reader
     head = b"POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 400001\r\n\r\n"
     with in_this_process(app) as port, httpx2.Client(base_url=f"http://127.0.0.1:{port}") as client:
         with ExitStack() as held:

@@ -23,7 +23,7 @@ from headwater.model.access import Scope
 from headwater.server.access.principal import Principal
 from headwater.server.app.app import create_app
 from headwater.server.app.service import Service
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import live
 from headwater.server.tasks.tasks import Tasks
 from headwater.store.access.visibility import EVERYTHING
@@ -84,14 +84,14 @@ def test_who_is_far_behind_is_told_portion_by_portion(
     client: TestClient, served_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is handed over before the next is read: a million of them are never in memory together."""
-    monkeypatch.setattr(live, "_AT_ONCE", 2)
+    monkeypatch.setattr(live, "_MAX_EVENTS", 2)
     with Store(served_url) as store:
         store.ingest_many([run_event(run=str(number)) for number in range(5)])
     assert isinstance(client.app, FastAPI)
     serving: Service = client.app.state.service
 
     async def pieces() -> list[bytes]:
-        told = live._told(serving, Principal("me", frozenset(Scope), EVERYTHING, None), 0)
+        told = live._messages(serving, Principal("me", frozenset(Scope), EVERYTHING, None), 0)
         found = [await anext(told) for _ in range(4)]
         serving.drain()
         assert [piece async for piece in told] == [], "it goes on when the server has ended"
@@ -101,7 +101,7 @@ def test_who_is_far_behind_is_told_portion_by_portion(
 
 
 def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path)))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path)))
     tasks: Tasks = app.state.service.tasks
     with in_this_process(app) as port, Listening(port) as heard:
         started = tasks.start("test", "tests.server.slow_task", {"seconds": 2, "answer": "kept back"}, "local")
@@ -116,7 +116,7 @@ def test_tasks_as_they_go_on(served_url: str, tmp_path: Path) -> None:
 
 
 def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path), streams=30, streams_per_key=30))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams=30, streams_per_key=30))
     with in_this_process(app) as port:
         with ExitStack() as held:
             for _ in range(30):
@@ -127,7 +127,7 @@ def test_only_so_many_listen(served_url: str, tmp_path: Path) -> None:
 
 
 def test_one_key_takes_its_share_of_the_places_alone(served_url: str, tmp_path: Path) -> None:
-    app = create_app(served_url, Settings(workspace=str(tmp_path), streams_per_key=5))
+    app = create_app(served_url, ServerSettings(workspace=str(tmp_path), streams_per_key=5))
     store: Store = app.state.service.store
     greedy, other = ({"Authorization": f"Bearer {store.access.add(name).secret}"} for name in ("greedy", "other"))
     with in_this_process(app) as port:
@@ -155,7 +155,7 @@ def test_streams_that_come_at_the_same_moment_are_counted_too(client: TestClient
     feed = client.app.state.service.feed
 
     async def three() -> list[int | None]:
-        streams = [feed.turns("key a", 2) for _ in range(3)]
+        streams = [feed.updates("key a", 2) for _ in range(3)]
         told = [await anext(stream, None) for stream in streams]
         for stream in streams:
             await stream.aclose()

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from headwater import errors
 from headwater.server.app import problems, readiness
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.engine.database import Database
 from headwater.store.engine.write_probe import probe_writes
 from headwater.store.store import Store
@@ -137,7 +137,7 @@ def test_a_database_that_is_read_only_is_not_ready(postgres_url: str, tmp_path: 
         pass
     mark = "&" if "?" in postgres_url else "?"
     url = f"{postgres_url}{mark}options=-c%20default_transaction_read_only%3Don"
-    with TestClient(create_app(url, Settings(workspace=str(tmp_path))), base_url="http://127.0.0.1") as client:
+    with TestClient(create_app(url, ServerSettings(workspace=str(tmp_path))), base_url="http://127.0.0.1") as client:
         answer = client.get("/health/ready")
         assert (answer.status_code, answer.json()["code"]) == (503, "store_read_only")
         assert answer.headers["content-type"] == "application/problem+json"

@@ -19,7 +19,7 @@ from headwater.cli.app import app as cli
 from headwater.server.access.proxies import TrustedProxies, parse_address
 from headwater.server.access.refusals import REFUSED
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings, from_environment
+from headwater.server.app.settings import ServerSettings, settings_from_environment
 from headwater.store.store import Store
 
 PROXIES = TrustedProxies(["10.0.0.0/8", "2001:db8:1::/48"])
@@ -133,7 +133,7 @@ Serve = Callable[..., Any]
 def serve(served_url: str, tmp_path: Path) -> Serve:
     @contextmanager
     def serving(peer: str, **settings: Any) -> Iterator[TestClient]:
-        app = create_app(served_url, Settings(workspace=str(tmp_path), **settings))
+        app = create_app(served_url, ServerSettings(workspace=str(tmp_path), **settings))
         with TestClient(app, base_url="http://127.0.0.1", client=(peer, 5000)) as client:
             yield client
 
@@ -195,7 +195,7 @@ def test_a_proxy_that_is_no_address_is_a_mistake(wrong: str) -> None:
 
 
 def test_worker_processes_know_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(trusted_proxies=("10.0.0.0/8", "::1"))
+    settings = ServerSettings(trusted_proxies=("10.0.0.0/8", "::1"))
     for name, value in settings.as_environment("sqlite://").items():
         monkeypatch.setenv(name, value)
-    assert from_environment() == ("sqlite://", settings)
+    assert settings_from_environment() == ("sqlite://", settings)

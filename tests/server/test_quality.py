@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from headwater.model.plain import plain
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, segment
 from tests.support.events import NAMESPACE, ds, run_event
@@ -22,7 +22,7 @@ AT = f"/datasets/{segment(NAMESPACE)}/{segment('raw/x')}/quality"
 def served(sqlite_url: str, tmp_path: Path) -> Iterator[tuple[TestClient, Store]]:
     with Store(sqlite_url) as store:
         store.ingest(run_event(outputs=["raw/x"]))
-        with TestClient(create_app(sqlite_url, Settings(workspace=str(tmp_path))), base_url=LOCAL) as client:
+        with TestClient(create_app(sqlite_url, ServerSettings(workspace=str(tmp_path))), base_url=LOCAL) as client:
             yield client, store
 
 

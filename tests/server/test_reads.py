@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from headwater.exchange.validating import validate
 from headwater.model.plain import plain
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.query import events
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, segment
@@ -24,7 +24,7 @@ from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, run_event, run_id
 def busy(durable_url: str, tmp_path: Path) -> Iterator[tuple[TestClient, Store]]:
     with Store(durable_url) as store:
         store.ingest_many(busy_day(12))
-        with TestClient(create_app(durable_url, Settings(workspace=str(tmp_path))), base_url=LOCAL) as client:
+        with TestClient(create_app(durable_url, ServerSettings(workspace=str(tmp_path))), base_url=LOCAL) as client:
             yield client, store
 
 

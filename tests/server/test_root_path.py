@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from headwater.cli.app import app as cli
 from headwater.server.app.app import create_app
 from headwater.server.app.root_path import OWN_SEGMENTS, parse_root_path, without_root
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import page
 from tests.server.asking import document
 from tests.server.running import in_this_process
@@ -42,7 +42,7 @@ def ask(base: str, method: str, path: str, body: Any = None, **headers: str) -> 
 
 @pytest.fixture(params=["stripping", "passing on"])
 def shown(request: pytest.FixtureRequest, served_url: str, tmp_path: Path) -> Iterator[tuple[str, FastAPI]]:
-    settings = Settings(workspace=str(tmp_path / "work"), root_path=ROOT)
+    settings = ServerSettings(workspace=str(tmp_path / "work"), root_path=ROOT)
     app = create_app(served_url, settings)
     with in_this_process(app) as port, prefix_proxy(port, ROOT, strips=request.param == "stripping") as (base, outside):
         yield base, app

@@ -24,7 +24,7 @@ from headwater.formats.openlineage.signed_rows import sign_event
 from headwater.model.audit import AuditEntry
 from headwater.proof.keys import KeyRing, SigningKey, key_text
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.server.rows.audit import READ
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL, ask, document
@@ -85,7 +85,9 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asking(estate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     for name, value in short_job_environment("local[1]").items():
         monkeypatch.setenv(name, value)
-    settings = Settings(rows_location=str(estate / "rows"), spark_master="local[1]", workspace=str(estate / "work"))
+    settings = ServerSettings(
+        rows_location=str(estate / "rows"), spark_master="local[1]", workspace=str(estate / "work")
+    )
     with TestClient(create_app(f"sqlite:///{estate}/lineage.db", settings), base_url=LOCAL) as client:
         yield client
 

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headwater.server.app.app import create_app
-from headwater.server.app.settings import Settings
+from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.server.asking import API, LOCAL
 from tests.server.running import ServerProcess
@@ -74,7 +74,7 @@ def keys(served_url: str) -> dict[str, Json]:
 
 @pytest.fixture
 def client(served_url: str, keys: dict[str, Json], estate: Estate, tmp_path: Path) -> Iterator[TestClient]:
-    settings = Settings(workspace=str(tmp_path / "work"), rows_location=str(estate.rows))
+    settings = ServerSettings(workspace=str(tmp_path / "work"), rows_location=str(estate.rows))
     with TestClient(create_app(served_url, settings), base_url=LOCAL) as asking:
         yield asking
 

@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 
 from headwater.engines import values as conditions
 from headwater.model.tasks import Task, TaskState
-from headwater.server.app.logs import JsonLines
-from headwater.server.app.problems import Problem
+from headwater.server.app.logs import JsonLogFormatter
+from headwater.server.app.problems import HttpProblem
 from headwater.server.tasks.tasks import Tasks
 from tests.server.asking import API, ask
 
@@ -69,7 +69,7 @@ def test_only_so_many_at_once(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     for _ in range(2):
         tasks.start("test", CHILD, {"seconds": 60}, "me")
-    with pytest.raises(Problem, match="2 tasks are running"):
+    with pytest.raises(HttpProblem, match="2 tasks are already running"):
         tasks.start("test", CHILD, {}, "me")
     tasks.close()
     assert tasks.running() == []
@@ -78,7 +78,7 @@ def test_only_so_many_at_once(tmp_path: Path) -> None:
 def test_only_one_of_a_kind_that_stands_alone(tmp_path: Path) -> None:
     tasks = Tasks(tmp_path)
     tasks.start("test", CHILD, {"seconds": 60}, "me", alone=True)
-    with pytest.raises(Problem, match="A task test is running already"):
+    with pytest.raises(HttpProblem, match="A test task is already running"):
         tasks.start("test", CHILD, {}, "me", alone=True)
     tasks.start("other", CHILD, {}, "me", alone=True)
     tasks.close()
@@ -92,7 +92,7 @@ def test_what_a_task_says_when_it_dies_is_one_line_of_the_log(
     tasks.cancel(tasks.start("test", CHILD, {"seconds": 60}, "me").id)
     tasks.close()
     [record] = [record for record in caplog.records if record.getMessage() == "a task failed"]
-    line = json.loads(JsonLines().format(record))
+    line = json.loads(JsonLogFormatter().format(record))
     assert (line["task"], line["exit"], line["level"]) == (died.id, 1, "error")
     assert line["stderr"].rstrip().endswith("RuntimeError: secret")
     assert capfd.readouterr().err == "", "it has written into the server's own log"

@@ -58,7 +58,7 @@ def test_an_ambiguous_name_lists_its_candidates(store: Store) -> None:
         store.upstream("t")
     assert refused.value.candidates == ("lake/t", "s3://b/t", "warehouse/t")
     assert str(refused.value) == (
-        "'t' fits 3 datasets; name one with its namespace. Candidates: lake/t, s3://b/t, warehouse/t."
+        "'t' matches 3 datasets. Add the namespace. Candidates: lake/t, s3://b/t, warehouse/t."
     )
     assert store.upstream("s3://b/t").endpoint == Dataset("s3://b", "t")
 

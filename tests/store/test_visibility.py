@@ -324,7 +324,7 @@ HIDDEN = {
 
 @pytest.mark.parametrize("what", HIDDEN)
 def test_nobody_speaks_of_what_they_do_not_see(store: Store, what: str) -> None:
-    with pytest.raises(NamespaceRefused, match="The key may only speak of namespaces: op"):
+    with pytest.raises(NamespaceRefused, match="The key is limited to namespaces: op"):
         seen(store, "op*").ingest(HIDDEN[what])
     assert store.audit() == []
     store.ingest(HIDDEN[what])

@@ -1,8 +1,8 @@
-"""Second places: where checkpoints are kept out of reach of whoever runs the store.
+"""Anchors: where checkpoints are out of reach of the store's operator.
 
-A folder, a place in an object store (`s3://bucket/path`, by pyarrow), or a git repository (`git:/path`, by git's own
-command, on a branch of its own). A checkpoint is a file named after its size, and is never written over. One place is
-for one log: a checkpoint of another log in it is how a rewritten log shows.
+An anchor is a folder, a path in an object store (`s3://bucket/path`, by pyarrow), or a git repository (`git:/path`, by
+the git command, on a branch of its own). A checkpoint is a file named after its size, and is never overwritten. An
+anchor is for one log: a checkpoint of another log in it is how a rewritten log is detected.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ _GIT = "git:"
 
 def open_anchor(where: str) -> Anchor:
     if where.startswith(_GIT):
-        return GitRepository(where)
-    return ObjectStore(where) if "://" in where else Folder(where)
+        return GitAnchor(where)
+    return ObjectStoreAnchor(where) if "://" in where else FolderAnchor(where)
 
 
 class Anchor(ABC):
     def __init__(self, where: str) -> None:
         self.where = where
 
-    def keep(self, note: str) -> None:
-        """Write a checkpoint down, if it is of the log whose checkpoints are here already."""
+    def publish(self, note: str) -> None:
+        """Add a checkpoint. One of another log than those that are here is refused."""
         checkpoint = Checkpoint.of(Note.parse(note))
         name = f"{checkpoint.size:015}{_SUFFIX}"
         names = self._names()
         if name in names:
-            there = self._read([name])[name]
+            existing = self._read([name])[name]
         else:
-            there = note
+            existing = note
             self._refuse_another_log(names, checkpoint)
             self._write(name, note)
-        if there != note:
+        if existing != note:
             raise AnchorUnusable(f"{self.where} holds another checkpoint of {checkpoint.size} entries.")
 
     def checkpoints(self) -> list[tuple[str, str]]:
-        """Where each stands, and its note; the smallest log first."""
+        """Return the location and the note of each checkpoint, smallest log first."""
         return [(f"{name} in {self.where}", note) for name, note in sorted(self._read(self._names()).items())]
 
     def _refuse_another_log(self, names: Sequence[str], checkpoint: Checkpoint) -> None:
@@ -58,27 +58,27 @@ class Anchor(ABC):
         try:
             origin = Checkpoint.of(Note.parse(self._read([newest])[newest])).origin
         except NoteInvalid as invalid:
-            raise AnchorUnusable(f"{newest} in {self.where} is no checkpoint: {invalid}.") from None
+            raise AnchorUnusable(f"{newest} in {self.where} is not a checkpoint: {invalid}.") from None
         if origin != checkpoint.origin:
             raise AnchorUnusable(f"{self.where} holds the checkpoints of another log, {origin}.")
 
     def _unusable(self, error: object) -> AnchorUnusable:
         reason = str(error).strip().split("\n")[0].rstrip(".")
-        return AnchorUnusable(f"The second place {self.where} cannot be used: {reason}.")
+        return AnchorUnusable(f"The anchor {self.where} cannot be used: {reason}.")
 
     @abstractmethod
     def _names(self) -> list[str]:
-        """Of the checkpoints that are there."""
+        """Return the names of all checkpoints."""
 
     @abstractmethod
     def _read(self, names: Sequence[str]) -> Mapping[str, str]: ...
 
     @abstractmethod
     def _write(self, name: str, note: str) -> None:
-        """Whole or not at all; there is none of that name."""
+        """Write a new file atomically."""
 
 
-class Folder(Anchor):
+class FolderAnchor(Anchor):
     def _names(self) -> list[str]:
         try:
             return [name for name in os.listdir(self.where) if name.endswith(_SUFFIX)]
@@ -101,14 +101,14 @@ class Folder(Anchor):
                 unfinished.write(note.encode())
                 unfinished.flush()
                 os.fsync(unfinished.fileno())
-                os.chmod(unfinished.name, 0o644)  # to be read by whoever verifies
+                os.chmod(unfinished.name, 0o644)  # readable by verifiers
                 self._link(unfinished.name, folder / name, note)
         except OSError as error:
             raise self._unusable(error.strerror) from None
 
     @staticmethod
     def _link(unfinished: str, file: Path, note: str) -> None:
-        """Unlike a rename, it fails where there is one already; and so does what stands in where there are no links."""
+        """Create the file, and fail if it exists, which a rename would not; also on file systems without links."""
         try:
             os.link(unfinished, file)
         except FileExistsError:
@@ -118,15 +118,15 @@ class Folder(Anchor):
                 opened.write(note.encode())
 
 
-class ObjectStore(Anchor):
-    """No object store of pyarrow's can refuse to write over what is there: the bucket has to, by versions or a lock."""
+class ObjectStoreAnchor(Anchor):
+    """pyarrow cannot refuse to overwrite an object: the bucket must, by versioning or object lock."""
 
     def __init__(self, where: str) -> None:
         super().__init__(where)
         try:
             from pyarrow import fs
         except ImportError:
-            raise AnchorUnusable(f"The second place {where} needs pyarrow, which is not installed.") from None
+            raise AnchorUnusable(f"The anchor {where} needs pyarrow, which is not installed.") from None
         try:
             self._files, self._path = fs.FileSystem.from_uri(where)
         except (OSError, ValueError) as error:
@@ -141,14 +141,14 @@ class ObjectStore(Anchor):
         return [name for name in there if name.endswith(_SUFFIX)]
 
     def _read(self, names: Sequence[str]) -> Mapping[str, str]:
-        found = {}
+        result = {}
         try:
             for name in names:
                 with self._files.open_input_stream(f"{self._path}/{name}") as opened:
-                    found[name] = _text(opened.read())
+                    result[name] = _text(opened.read())
         except OSError as error:
             raise self._unusable(error) from None
-        return found
+        return result
 
     def _write(self, name: str, note: str) -> None:
         try:
@@ -159,8 +159,8 @@ class ObjectStore(Anchor):
             raise self._unusable(error) from None
 
 
-class GitRepository(Anchor):
-    """A commit for each checkpoint. No work tree is touched; to push the branch is left to whoever has the right to."""
+class GitAnchor(Anchor):
+    """Adds a commit for each checkpoint, without a work tree. Pushing the branch is left to the user."""
 
     def _names(self) -> list[str]:
         if not self._git("for-each-ref", _BRANCH):
@@ -174,19 +174,19 @@ class GitRepository(Anchor):
     def _write(self, name: str, note: str) -> None:
         parent = self._git("for-each-ref", "--format=%(objectname)", _BRANCH).strip()
         listed = self._git("ls-tree", parent) if parent else ""
-        blob = self._git("hash-object", "-w", "--stdin", given=note).strip()
-        tree = self._git("mktree", given=f"{listed}100644 blob {blob}\t{name}\n").strip()
+        blob = self._git("hash-object", "-w", "--stdin", stdin=note).strip()
+        tree = self._git("mktree", stdin=f"{listed}100644 blob {blob}\t{name}\n").strip()
         parents = ["-p", parent] if parent else []
-        commit = self._git("commit-tree", tree, *parents, given=f"Checkpoint {name.removesuffix(_SUFFIX)}\n").strip()
-        # Only if nobody has moved the branch since it was read.
+        commit = self._git("commit-tree", tree, *parents, stdin=f"Checkpoint {name.removesuffix(_SUFFIX)}\n").strip()
+        # Fails if the branch has moved since it was read.
         self._git("update-ref", _BRANCH, commit, parent or "0" * len(commit))
 
-    def _git(self, *arguments: str, given: str = "") -> str:
+    def _git(self, *arguments: str, stdin: str = "") -> str:
         named = {f"GIT_{who}_{what}": "headwater" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         try:
             answer = subprocess.run(
                 ["git", "-C", self.where.removeprefix(_GIT), *arguments],
-                input=given.encode(),
+                input=stdin.encode(),
                 capture_output=True,
                 env={**os.environ, **named},
                 check=False,
@@ -199,5 +199,5 @@ class GitRepository(Anchor):
 
 
 def _text(content: bytes) -> str:
-    """What is no text is still to be read, and then to be refused by name."""
+    """Decode with replacement, so that an invalid file is refused by name later."""
     return content.decode(errors="replace")

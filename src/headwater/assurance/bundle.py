@@ -1,4 +1,4 @@
-"""Does a bundle of evidence hold? Everything in it is recomputed, without the store it comes from."""
+"""Verifies an evidence bundle: recomputes everything in it, without the store."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from headwater.formats.openlineage.run_handoff import same_state, shared_dataset
 from headwater.model.bundles import HandedOn, VerifiedBundle
 from headwater.model.certificates import Certificate
 from headwater.model.names import Job
-from headwater.proof.bundle import Bundle, KeyEntry, Proven
+from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry
 from headwater.proof.history import KeyHistory, origin_of
-from headwater.proof.merkle import consistent, included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_consistency, verify_inclusion
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import ISSUED
@@ -26,24 +26,24 @@ from headwater.store.log.verify_events import digest_in, verify_claims
 def verify_bundle(
     content: bytes, *, key: str | None = None, anchored: Sequence[Anchored] | None = None
 ) -> VerifiedBundle:
-    """Raises :class:`EvidenceBroken` with the first thing that does not hold.
+    """Verify a bundle. Raises :class:`EvidenceBroken` with the first failure.
 
-    ``key``: a public key that must have signed for the log, and from which the one that signed here is followed.
-    Without it the key in the file vouches for itself alone. ``anchored``: checkpoints of a second place, which must
-    have this one.
+    ``key`` is a public key that must have signed the log at some time; the log's rotations lead from it to the key of
+    the bundle. Without it, the key in the file says nothing about who signed. ``anchored`` are checkpoints of an
+    anchor, which must include that of the bundle.
     """
-    bundle = Bundle.read(content)
-    log = _Log(bundle)
+    bundle = EvidenceBundle.read(content)
+    log = _BundleLog(bundle)
     log.is_signed(key)
     if anchored is not None:
         log.is_among(anchored)
-    return _Run(bundle, log).verified(trusted=key is not None, anchored=None if anchored is None else True)
+    return _BundleRun(bundle, log).verified(trusted=key is not None, anchored=None if anchored is None else True)
 
 
-class _Log:
-    """The log, as far as the checkpoint and what leads to it tell of it."""
+class _BundleLog:
+    """The log, as far as the checkpoint and the proofs of the bundle show it."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: EvidenceBundle) -> None:
         self._bundle = bundle
         try:
             self._note = Note.parse(bundle.checkpoint)
@@ -51,20 +51,20 @@ class _Log:
         except NoteInvalid as invalid:
             raise EvidenceBroken("The checkpoint", str(invalid)) from None
         size, root = self.state.size, self.state.root
-        if not included(leaf_hash(bundle.first), 0, size, bundle.first_path, root):
+        if not verify_inclusion(leaf_hash(bundle.first), 0, size, bundle.first_path, root):
             raise EvidenceBroken("The log's first entry", "it is not among those that were signed")
         if self.state.origin != origin_of(bundle.first):
             raise EvidenceBroken("The checkpoint", "it is signed under a name that is not this log's")
 
-    def has(self, *entries: Proven) -> None:
-        """Whether each is in the log, and after the one before it: there is only one way to write them down."""
+    def has(self, *entries: ProvenEntry) -> None:
+        """Check that each entry is in the log, in ascending order: a bundle has exactly one encoding."""
         last = 0
-        for each in entries:
-            if not each.is_in(self.state.size, self.state.root):
-                raise EvidenceBroken(f"Entry {each.seq}", "it is not among those that were signed")
-            if each.seq <= last:
-                raise EvidenceBroken(f"Entry {each.seq}", "it is not in its place")
-            last = each.seq
+        for entry in entries:
+            if not entry.is_in(self.state.size, self.state.root):
+                raise EvidenceBroken(f"Entry {entry.seq}", "it is not among those that were signed")
+            if entry.seq <= last:
+                raise EvidenceBroken(f"Entry {entry.seq}", "it is not in its place")
+            last = entry.seq
 
     def is_signed(self, trusted: str | None) -> None:
         history = KeyHistory(self.state.origin)
@@ -75,15 +75,17 @@ class _Log:
             raise EvidenceBroken("The checkpoint", "it is not signed by the key in force" + (f", {key}" if key else ""))
         if self._bundle.key != str(key):
             raise EvidenceBroken("The key in the file", f"it is not the one that signed, {key}")
-        if trusted is not None and Verifier.parse(trusted) not in [reign.key for reign in history.reigns]:
+        if trusted is not None and Verifier.parse(trusted) not in [period.key for period in history.periods]:
             raise EvidenceBroken("The log", f"it was never signed with {trusted}")
 
-    def _follow(self, history: KeyHistory, told: KeyEntry) -> None:
-        self.has(told.proven)
-        entry, before = told.proven.entry, told.proven.seq - 1
-        if not consistent(before, self.state.size, told.consistency, told.root, self.state.root):
-            raise EvidenceBroken(f"Entry {told.proven.seq}", "the log that was signed does not go on from its state")
-        history.follow(told.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: told.root)
+    def _follow(self, history: KeyHistory, key_entry: KeyEntry) -> None:
+        self.has(key_entry.proven)
+        entry, before = key_entry.proven.entry, key_entry.proven.seq - 1
+        if not verify_consistency(before, self.state.size, key_entry.consistency, key_entry.root, self.state.root):
+            raise EvidenceBroken(
+                f"Entry {key_entry.proven.seq}", "the log that was signed does not go on from its state"
+            )
+        history.follow(key_entry.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: key_entry.root)
 
     def is_among(self, anchored: Sequence[Anchored]) -> None:
         for where, note in anchored:
@@ -95,13 +97,13 @@ class _Log:
                 return
             if there.size == self.state.size:
                 raise EvidenceBroken("The checkpoint", f"{where} is another one")
-        raise EvidenceBroken("The checkpoint", f"the second place has none of {self.state.size} entries")
+        raise EvidenceBroken("The checkpoint", f"the anchor has none of {self.state.size} entries")
 
 
-class _Run:
-    """What the bundle has about the run, each thing against the log."""
+class _BundleRun:
+    """The run's part of the bundle, checked against the log."""
 
-    def __init__(self, bundle: Bundle, log: _Log) -> None:
+    def __init__(self, bundle: EvidenceBundle, log: _BundleLog) -> None:
         self._bundle = bundle
         self._log = log
         self._events: dict[str, Event] = {}
@@ -112,18 +114,20 @@ class _Run:
         self._match_events()
         self._check_certificates()
         self._log.has(*(each.certificate for each in self._bundle.upstream))
-        upstream = tuple(self._handed_on(number) for number in range(len(self._bundle.upstream)))
+        upstream = tuple(self._verify_upstream(number) for number in range(len(self._bundle.upstream)))
         newest = self._newest()
         job = next(iter(self._events.values())).job
         assert job is not None
         return VerifiedBundle(
             run_id=self._bundle.run_id,
             job=job,
-            entries=tuple(each.seq for each in self._bundle.entries),
+            entries=tuple(entry.seq for entry in self._bundle.entries),
             events=len(self._events),
             certificates=tuple(str(document["certificateId"]) for document in self._issued.values()),
             number=None if newest is None else newest.number,
-            broken=() if newest is None else tuple(each.name for each in newest.invariants if not each.holds),
+            broken=()
+            if newest is None
+            else tuple(invariant.name for invariant in newest.invariants if not invariant.holds),
             undecided=() if newest is None else tuple(each.name for each in newest.undecided),
             upstream=upstream,
             origin=self._log.state.origin,
@@ -135,20 +139,20 @@ class _Run:
         )
 
     def _match_events(self) -> None:
-        """The entries one after another, each about this run, and for each event its bytes."""
+        """Check that all entries are about this run, and match the events with theirs."""
         bodies = iter(self._bundle.events)
         self._log.has(*self._bundle.entries)
-        for each in self._bundle.entries:
-            if (each.entry["resource_type"], each.entry["resource_id"]) != ("run", self._bundle.run_id):
-                raise EvidenceBroken(f"Entry {each.seq}", f"it is not about run {self._bundle.run_id}")
-            if each.entry["event_type"] == INGESTED:
-                self._match(each, next(bodies, None))
+        for entry in self._bundle.entries:
+            if (entry.entry["resource_type"], entry.entry["resource_id"]) != ("run", self._bundle.run_id):
+                raise EvidenceBroken(f"Entry {entry.seq}", f"it is not about run {self._bundle.run_id}")
+            if entry.entry["event_type"] == INGESTED:
+                self._match(entry, next(bodies, None))
         if next(bodies, None) is not None:
             raise EvidenceBroken(f"Event {len(self._events) + 1}", "there is no entry of it")
         if not self._events:
             raise EvidenceBroken("The file", f"it has no event of run {self._bundle.run_id}")
 
-    def _match(self, proven: Proven, body: bytes | None) -> None:
+    def _match(self, proven: ProvenEntry, body: bytes | None) -> None:
         what = f"Event {len(self._events) + 1} (entry {proven.seq})"
         if body is None:
             raise EvidenceBroken(what, "it is missing")
@@ -163,10 +167,10 @@ class _Run:
         before = {_document_hash(each): each for each in self._bundle.chain}
         needed: set[str | None] = set()
         superseded = None
-        for each in self._bundle.entries:
-            if each.entry["event_type"] != ISSUED:
+        for entry in self._bundle.entries:
+            if entry.entry["event_type"] != ISSUED:
                 continue
-            document = document_in(each.seq, each.entry["details"])
+            document = document_in(entry.seq, entry.entry["details"])
             what = f"Certificate {document['certificateId']}"
             if document["eventDigest"] not in self._events:
                 raise EvidenceBroken(what, "its event is not in the file")
@@ -177,29 +181,29 @@ class _Run:
             if not _follows(document, before.get(document["previousCertificateHash"])):
                 raise EvidenceBroken(what, "it does not follow from the certificate before it")
             superseded = document["certificateId"]
-            before[_document_hash(each)] = each
-            self._issued[each.seq] = document
+            before[_document_hash(entry)] = entry
+            self._issued[entry.seq] = document
         for each in self._bundle.chain:
             if _document_hash(each) not in needed:
                 raise EvidenceBroken(f"Entry {each.seq}", "nothing in the file follows from it")
 
-    def _handed_on(self, number: int) -> HandedOn:
-        told = self._bundle.upstream[number]
+    def _verify_upstream(self, number: int) -> HandedOn:
+        upstream = self._bundle.upstream[number]
         what = f"Upstream event {number + 1}"
-        event = _read(what, told.event)
-        document = document_in(told.certificate.seq, told.certificate.entry["details"])
+        event = _read(what, upstream.event)
+        document = document_in(upstream.certificate.seq, upstream.certificate.entry["details"])
         verify_claims(document, event)
         datasets = shared_datasets(event, self._events.values())
         if not datasets:
             raise EvidenceBroken(what, "it wrote nothing that the run has read")
         newest = self._newest()
-        found = {} if newest is None else newest.source_state_hashes
+        input_states = {} if newest is None else newest.source_state_hashes
         return HandedOn(
             run_id=document["runId"],
             job=Job(document["namespace"], document["job"]),
             certificate_id=document["certificateId"],
             datasets=datasets,
-            same_state=same_state(datasets, document["targetStateHashes"], found),
+            same_state=same_state(datasets, document["targetStateHashes"], input_states),
         )
 
     def _newest(self) -> Certificate | None:
@@ -218,12 +222,12 @@ def _digest(event: Event) -> str:
     return f"sha256:{event.digest.hex()}"
 
 
-def _document_hash(certificate: Proven) -> str:
+def _document_hash(certificate: ProvenEntry) -> str:
     return sha256(certificate.entry["details"].encode()).hexdigest()
 
 
-def _follows(document: Mapping[str, Any], before: Proven | None) -> bool:
-    """Whether a certificate is the next one after that in the entry ``before``, or the first of its namespace."""
+def _follows(document: Mapping[str, Any], before: ProvenEntry | None) -> bool:
+    """Whether a certificate directly follows that of the entry ``before``, or is the first of its namespace."""
     if document["previousCertificateHash"] is None:
         return bool(document["number"] == 0)
     if before is None:

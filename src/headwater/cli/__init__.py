@@ -1,6 +1,6 @@
-"""The `headwater` command. One file a command; what they share is in `options`, `output`, `failures` and `render`.
+"""The `headwater` command. One module per command; `options`, `output`, `failures` and `render` are shared.
 
-Starting must stay fast: a command imports the store, and Rich, when it runs and not before.
+Starting must stay fast: a command imports the store, and Rich, only when it runs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,6 @@ def main() -> None:
         from headwater.cli.failures import run_app
 
         code = run_app(app)
-    except KeyboardInterrupt:  # interrupted before it had begun
+    except KeyboardInterrupt:  # interrupted before the command started
         code = 130
     raise SystemExit(code)

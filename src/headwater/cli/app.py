@@ -1,4 +1,4 @@
-"""All commands, in the order and the groups that `headwater --help` shows them."""
+"""All commands, in the order and groups of `headwater --help`."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from headwater.cli.validate import validate
 from headwater.cli.verify import verify
 from headwater.cli.why_not import why_not
 
-# What follows the script is the script's, whatever it looks like.
-_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
-START, LINEAGE, RUNS, PROOF = "Start here", "Where data comes from and goes", "What ran", "Proof and upkeep"
-ROWS = "Single rows"
-FILES = "Lineage in files"
-RECORDS = "The ledger of records"
+# Everything after the script is an argument of the script, even if it looks like an option.
+_CONTEXT_SETTINGS = {"exec": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+START, LINEAGE, RUNS, PROOF = "Getting started", "Dataset lineage", "Runs", "Audit and administration"
+ROWS = "Row lineage"
+FILES = "Import and export"
+RECORDS = "Record ledger"
 
 
-class _Grouped(TyperGroup):
-    """The commands under the headings of their groups, as plain text."""
+class GroupedCommands(TyperGroup):
+    """Lists the commands under the headings of their groups, as plain text."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for heading, named in groupby(self.commands.items(), key=lambda item: getattr(item[1], "rich_help_panel", "")):
@@ -60,8 +60,8 @@ class _Grouped(TyperGroup):
 
 app = typer.Typer(
     name="headwater",
-    cls=_Grouped,
-    help="Where did this table, this column come from; what breaks if it changes; what ran; prove it.",
+    cls=GroupedCommands,
+    help="Data lineage for PySpark: where tables, columns and rows come from, and what depends on them.",
     epilog="Every command takes --store URL (or HEADWATER_STORE) and --json.",
     add_completion=False,
     rich_markup_mode=None,
@@ -70,8 +70,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from headwater import __version__
 
         typer.echo(f"headwater {__version__}")
@@ -82,7 +82,7 @@ def _version(asked: bool) -> None:
 def _root(
     ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is None:
@@ -100,8 +100,8 @@ for group, commands in (
     (PROOF, (audit, verify, report, bundle, checkpoint, prove)),
 ):
     for command in commands:
-        name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a word of Python's own
-        app.command(name, rich_help_panel=group, context_settings=_SETTINGS.get(name))(command)
+        name = command.__name__.rstrip("_").replace("_", "-")  # `exec` is a built-in name of Python
+        app.command(name, rich_help_panel=group, context_settings=_CONTEXT_SETTINGS.get(name))(command)
 app.add_typer(provenance, name="provenance", rich_help_panel=PROOF)
 app.add_typer(access, name="access", rich_help_panel=PROOF)
 app.add_typer(keys, name="keys", rich_help_panel=PROOF)

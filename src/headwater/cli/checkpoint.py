@@ -15,7 +15,7 @@ AnchorOption = Annotated[
     typer.Option(
         "--anchor",
         metavar="PLACE",
-        help="A second place: a folder, an object store (s3://…) or a git repository (git:PATH). May be repeated.",
+        help="Anchor outside the store: a folder, an object store (s3://…) or a git repository (git:PATH). Repeatable.",
     ),
 ]
 
@@ -26,14 +26,14 @@ def checkpoint(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign the log as it is now, and keep what was signed in a second place too."""
+    """Sign the current state of the log, and optionally publish the signed checkpoint to an anchor."""
     from headwater.assurance.anchors import open_anchor
-    from headwater.cli.render.log import checkpoint_made
+    from headwater.cli.render.log import checkpoint_text
 
-    places = [open_anchor(where) for where in anchor or ()]
+    anchors = [open_anchor(where) for where in anchor or ()]
     with open_store(store) as lineage:
-        newest = [one for place in places for one in place.checkpoints()[-1:]]
+        newest = [checkpoint for target in anchors for checkpoint in target.checkpoints()[-1:]]
         signed = lineage.checkpoint(key=key_ring(key_file), anchored=newest)
-    for place in places:
-        place.keep(signed.note)
-    show(signed, as_json, checkpoint_made)
+    for target in anchors:
+        target.publish(signed.note)
+    show(signed, as_json, checkpoint_text)

@@ -7,9 +7,9 @@ from headwater.cli.output import open_store, show
 
 
 def dataset(dataset: DatasetArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Show all that is known of one dataset: owner, tags, aliases, schema, versions, partitions."""
+    """Show one dataset: owner, tags, aliases, schema, versions, partitions."""
     from headwater.cli.render.datasets import dataset_detail
 
     with open_store(store) as lineage:
-        found = lineage.dataset(dataset)
-    show(found, as_json, dataset_detail)
+        result = lineage.dataset(dataset)
+    show(result, as_json, dataset_detail)

@@ -10,20 +10,20 @@ import typer
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import show
 
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="A file, which is itself a store.")]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup file. It is a SQLite store itself.")]
 
-db = typer.Typer(help="Look after the database behind the store.", no_args_is_help=False)
+db = typer.Typer(help="Manage the database of the store.", no_args_is_help=False)
 
 
 @db.callback()
 def _group() -> None:
-    """Look after the database behind the store."""
+    """Manage the database of the store."""
 
 
 @db.command()
 def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Bring the store to the version this Headwater speaks, whole or not at all."""
-    from headwater.cli.render.database import upgraded
+    """Upgrade the store to the schema version of this Headwater, in one transaction."""
+    from headwater.cli.render.database import upgrade_text
     from headwater.store.engine.database import Database
     from headwater.store.schema.upgrade import upgrade as upgrade_store
 
@@ -32,13 +32,13 @@ def upgrade(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> 
         before, after = upgrade_store(database)
     finally:
         database.close()
-    show({"store": str(database), "before": before, "after": after}, as_json, upgraded)
+    show({"store": str(database), "before": before, "after": after}, as_json, upgrade_text)
 
 
 @db.command()
 def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Copy the store into a file, while others go on reading and writing."""
-    from headwater.cli.render.database import backed_up
+    """Copy the store to a file. Other processes can read and write meanwhile."""
+    from headwater.cli.render.database import backup_text
     from headwater.store.engine.backup import backup as copy_store
     from headwater.store.engine.database import Database
 
@@ -47,13 +47,13 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
         size = copy_store(database, file)
     finally:
         database.close()
-    show({"store": str(database), "file": str(file), "bytes": size}, as_json, backed_up)
+    show({"store": str(database), "file": str(file), "bytes": size}, as_json, backup_text)
 
 
 @db.command()
 def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
-    """Make a store of a backup. What is there already is never overwritten."""
-    from headwater.cli.render.database import restored
+    """Restore a backup into an empty store. Existing data is never overwritten."""
+    from headwater.cli.render.database import restore_text
     from headwater.store.engine.backup import restore as copy_back
     from headwater.store.engine.database import Database
 
@@ -62,4 +62,4 @@ def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Jso
         rows = copy_back(file, database)
     finally:
         database.close()
-    show({"store": str(database), "file": str(file), "rows": rows}, as_json, restored)
+    show({"store": str(database), "file": str(file), "rows": rows}, as_json, restore_text)

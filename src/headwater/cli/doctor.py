@@ -14,20 +14,20 @@ from headwater.cli.output import show
 
 def doctor(
     spark: Annotated[
-        bool, typer.Option("--spark", help="Also run a small job on Spark, capture it, and ask for it back.")
+        bool, typer.Option("--spark", help="Also run a small Spark job, capture it and query its lineage.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Check this installation and say what to do; exit 1 if something failed."""
+    """Check this installation and say how to fix it. Exit 1 if a check fails."""
     from headwater.capturing import DEFAULT_SPOOL
-    from headwater.cli.render.doctor import examined
+    from headwater.cli.render.doctor import findings_table
     from headwater.doctor.checks import examine
-    from headwater.doctor.findings import Asked, Sign
+    from headwater.doctor.findings import CheckStatus, DoctorOptions
 
     spool = Path(os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
-    found = examine(Asked(store, spool, spark))
-    sound = all(finding.sign is not Sign.FAILED for finding in found)
-    show({"ok": sound, "checks": found}, as_json, lambda _: examined(found))
+    result = examine(DoctorOptions(store, spool, spark))
+    sound = all(finding.sign is not CheckStatus.FAILED for finding in result)
+    show({"ok": sound, "checks": result}, as_json, lambda _: findings_table(result))
     if not sound:
         raise typer.Exit(1)

@@ -24,9 +24,9 @@ def downstream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """What was made of a dataset, a column or a partition."""
+    """Show what depends on a dataset, a column or a partition."""
     from headwater.cli.render.closure import closure_tree
 
     with open_store(store) as lineage:
-        found = lineage.downstream(dataset, column, partition, depth, as_of)
-    show(found, as_json, closure_tree)
+        result = lineage.downstream(dataset, column, partition, depth, as_of)
+    show(result, as_json, closure_tree)

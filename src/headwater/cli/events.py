@@ -1,6 +1,6 @@
-"""Events out of files: one event, a list of events, or JSON lines.
+"""Reads events from files: one event, a JSON array of events, or JSON lines.
 
-JSON lines are read line by line, whatever the size of the file; a JSON document has to be read whole.
+JSON lines are read line by line, so a file can be of any size; a JSON document is read whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from io import BytesIO
 from itertools import chain
 from typing import IO, Any
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.text import printable
 
 STDIN = "-"
@@ -24,45 +24,45 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One event as it stands in a file."""
+class FileEvent:
+    """One event of a file, not parsed yet."""
 
     file: str
     index: int
-    """How many events come before it in the file."""
+    """Number of events before it in the file."""
     line: int | None
-    """Where it stands, if the file is JSON lines."""
+    """Its line, if the file is JSON lines."""
     raw: bytes | Mapping[str, Any]
     size: int
-    """Its share of the file, in bytes."""
+    """Its share of the file size, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A file that holds no events."""
+class UnreadableFile:
+    """A file without events."""
 
     file: str
     reason: str
 
 
 def check_files(files: Iterable[str]) -> None:
-    """Every file is there and can be read, or nothing is taken from any of them."""
+    """Check that all files are readable before any of them is ingested."""
     for file in files:
         if file == STDIN:
             continue
         try:
             mode = os.stat(file).st_mode
             if stat.S_ISDIR(mode):
-                raise Mistake(f"{file} is a folder, not a file of events.")
+                raise CliError(f"{file} is a folder, not a file of events.")
             if stat.S_ISREG(mode):  # opening and closing a pipe would break it
                 with open(file, "rb"):
                     pass
         except (OSError, ValueError) as error:
-            raise Mistake(f"Cannot read {file}: {_why(error)}.") from None
+            raise CliError(f"Cannot read {file}: {_reason(error)}.") from None
 
 
 def total_size(files: Iterable[str]) -> int | None:
-    """In bytes; None where that cannot be told beforehand."""
+    """Return the size of all files in bytes; None if it is not known beforehand."""
     total = 0
     for file in files:
         mode = os.stat(file) if file != STDIN else None
@@ -72,20 +72,20 @@ def total_size(files: Iterable[str]) -> int | None:
     return total
 
 
-def read_files(files: Iterable[str]) -> Iterator[Found | Unreadable]:
+def read_files(files: Iterable[str]) -> Iterator[FileEvent | UnreadableFile]:
     for file in files:
         try:
-            with _opened(file) as stream:
+            with _open(file) as stream:
                 yield from _read(file, stream)
         except OSError as error:
-            yield Unreadable(file, f"cannot be read: {_why(error)}")
+            yield UnreadableFile(file, f"cannot be read: {_reason(error)}")
 
 
-def _opened(file: str) -> Any:
+def _open(file: str) -> Any:
     return nullcontext(sys.stdin.buffer) if file == STDIN else open(file, "rb")
 
 
-def _read(file: str, stream: IO[bytes]) -> Iterator[Found | Unreadable]:
+def _read(file: str, stream: IO[bytes]) -> Iterator[FileEvent | UnreadableFile]:
     blank: list[bytes] = []
     for line in stream:
         blank.append(line)
@@ -100,34 +100,34 @@ def _read(file: str, stream: IO[bytes]) -> Iterator[Found | Unreadable]:
     yield from _document(file, b"".join(blank) + stream.read())
 
 
-def _document(file: str, text: bytes) -> Iterator[Found | Unreadable]:
+def _document(file: str, text: bytes) -> Iterator[FileEvent | UnreadableFile]:
     try:
         document = json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        # Perhaps they are JSON lines after all, the first of which is broken.
+        # Perhaps the file is JSON lines with an invalid first line.
         if any(_is_object(line) for line in BytesIO(text)):
             yield from _lines(file, BytesIO(text))
         else:
-            yield Unreadable(file, _not_json(error))
+            yield UnreadableFile(file, _json_error(error))
         return
     if isinstance(document, list):
         share = len(text) // max(len(document), 1)
         for index, event in enumerate(document):
-            # What is no object is handed on as text, for the store to refuse in its own words.
+            # Anything but an object is passed on as text; the store refuses it with its own message.
             raw = event if isinstance(event, dict) else json.dumps(event).encode()
-            yield Found(file, index, None, raw, share)
+            yield FileEvent(file, index, None, raw, share)
     elif isinstance(document, dict):
-        yield Found(file, 0, None, text, len(text))
+        yield FileEvent(file, 0, None, text, len(text))
     else:
-        yield Unreadable(file, "holds neither an event nor a list of events")
+        yield UnreadableFile(file, "holds neither an event nor a list of events")
 
 
-def _lines(file: str, lines: Iterable[bytes]) -> Iterator[Found]:
+def _lines(file: str, lines: Iterable[bytes]) -> Iterator[FileEvent]:
     index = 0
     for number, line in enumerate(lines, 1):
         raw = line.strip() if number > 1 else line.removeprefix(_BOM).strip()
         if raw:
-            yield Found(file, index, number, raw, len(line))
+            yield FileEvent(file, index, number, raw, len(line))
             index += 1
 
 
@@ -140,7 +140,7 @@ def _is_object(line: bytes) -> bool:
         return False
 
 
-def _not_json(error: Exception) -> str:
+def _json_error(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"is not UTF-8 ({error.reason} at byte {error.start})"
     if isinstance(error, RecursionError):
@@ -148,6 +148,6 @@ def _not_json(error: Exception) -> str:
     return f"is not JSON ({error})"
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     reason = error.strerror if isinstance(error, OSError) else None
     return printable(reason or str(error))

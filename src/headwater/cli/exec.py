@@ -12,36 +12,40 @@ from headwater.cli.options import DEFAULT_STORE, StoreOption
 
 def exec_(
     script: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, metavar="SCRIPT", help="A PySpark program, unchanged.")
+        Path, typer.Argument(exists=True, dir_okay=False, metavar="SCRIPT", help="PySpark script to run, unchanged.")
     ],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Handed on to it.")] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Arguments of the script.")] = None,
     store: StoreOption = DEFAULT_STORE,
     url: Annotated[
         str | None,
-        typer.Option("--url", metavar="URL", help="Also to this OpenLineage endpoint.", envvar="HEADWATER_URL"),
+        typer.Option(
+            "--url", metavar="URL", help="Also send events to this OpenLineage endpoint.", envvar="HEADWATER_URL"
+        ),
     ] = None,
     sink: Annotated[
-        list[str] | None, typer.Option("--sink", metavar="SINK", help="Also to `file:///…jsonl` or `console`.")
+        list[str] | None,
+        typer.Option("--sink", metavar="SINK", help="Also write events to `file:///…jsonl` or `console`."),
     ] = None,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", metavar="NAME", help="Of its jobs.", envvar="HEADWATER_NAMESPACE")
+        str | None,
+        typer.Option("--namespace", metavar="NAME", help="Namespace of the jobs.", envvar="HEADWATER_NAMESPACE"),
     ] = None,
     job: Annotated[
         str | None,
-        typer.Option("--job", metavar="NAME", help="What its jobs are called after.", envvar="HEADWATER_JOB"),
+        typer.Option("--job", metavar="NAME", help="Prefix of the job names.", envvar="HEADWATER_JOB"),
     ] = None,
     literals: Annotated[
         str | None,
         typer.Option(
             "--literals",
             metavar="keep|mask|drop",
-            help="Literals of queries in SQL text, plans and column logic. Secrets are removed in any case.",
+            help="How to store literals of queries in SQL text, plans and column logic. Secrets are always removed.",
             envvar="HEADWATER_LITERALS",
             show_default="keep",
         ),
     ] = None,
 ) -> None:
-    """Run a PySpark script and capture its lineage. Its output and exit code are its own."""
+    """Run a PySpark script and capture its lineage. Output and exit code are those of the script."""
     import os
     import sys
 

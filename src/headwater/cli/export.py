@@ -18,34 +18,39 @@ def export(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid.",
+            help="Format: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid.",
         ),
     ] = "wia-json",
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PATH", help="Write it here, or into this folder; named by the time unless told."
+            "--out", "-o", metavar="PATH", help="Output file or folder.", show_default="a name made of the time"
         ),
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option("--dataset", metavar="DATASET", help="Only around this dataset; may be given several times."),
+        typer.Option("--dataset", metavar="DATASET", help="Only lineage of this dataset. Repeatable."),
     ] = None,
     direction: Annotated[
         str | None,
-        typer.Option("--direction", metavar="WAY", help="From there upstream, downstream or both; both unless told."),
+        typer.Option(
+            "--direction",
+            metavar="WAY",
+            help="Direction from there: upstream, downstream or both.",
+            show_default="both",
+        ),
     ] = None,
     depth: DepthOption = None,
     as_of: AsOfOption = None,
-    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the file.")] = False,
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the file with gzip.")] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write lineage to a file that others read, and `headwater import` too."""
-    from headwater.cli.render.exchange import exported
+    """Export lineage to a file, for other tools or for `headwater import`."""
+    from headwater.cli.render.exchange import export_text
 
     with open_store(store) as lineage:
         done = lineage.export(
             out, format=format, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
-    show(done, as_json, exported)
+    show(done, as_json, export_text)

@@ -22,9 +22,9 @@ def impact(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """What breaks if a dataset or a column changes: assets, columns touched, owners, jobs, readers."""
+    """Show what breaks if a dataset or a column changes: assets, columns, owners, jobs, readers."""
     from headwater.cli.render.impact import impact_report
 
     with open_store(store) as lineage:
-        found = lineage.impact(dataset, column, depth, as_of)
-    show(found, as_json, impact_report)
+        result = lineage.impact(dataset, column, depth, as_of)
+    show(result, as_json, impact_report)

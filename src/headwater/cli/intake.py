@@ -1,4 +1,4 @@
-"""Taking events in by batches: fast, and without one refused event costing the others."""
+"""Ingests events in batches: fast, and so that a refused event does not affect the others."""
 
 from __future__ import annotations
 
@@ -6,89 +6,89 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from headwater.cli.events import Found, Unreadable
+from headwater.cli.events import FileEvent, UnreadableFile
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.event import read_event
 from headwater.model.answers import Receipt
 from headwater.model.runs import Problem
 from headwater.store.store import Store
 
-_MOST_EVENTS = 200
-_MOST_BYTES = 8_000_000
-"""A batch is held in memory, and events of many megabytes exist."""
+_MAX_BATCH_EVENTS = 200
+_MAX_BATCH_BYTES = 8_000_000
+"""Maximum size of a batch in memory; an event may have many megabytes."""
 
 
 @dataclass
-class Counts:
+class IngestCounts:
     taken: int = 0
     duplicates: int = 0
     flagged: int = 0
     refused: int = 0
 
 
-class Report(Protocol):
-    """Told of everything as it happens, so that nothing has to be kept."""
+class IngestReport(Protocol):
+    """Receives every result at once, so that nothing has to be kept in memory."""
 
     def progress(self, size: int) -> None: ...
-    def flagged(self, event: Found, problems: Iterable[Problem]) -> None: ...
-    def refused(self, event: Found | Unreadable, path: str, reason: str) -> None: ...
+    def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None: ...
+    def refused(self, event: FileEvent | UnreadableFile, path: str, reason: str) -> None: ...
 
 
-class Intake:
-    def __init__(self, store: Store, report: Report, *, strict: bool) -> None:
-        self.counts = Counts()
+class FileIngest:
+    def __init__(self, store: Store, report: IngestReport, *, strict: bool) -> None:
+        self.counts = IngestCounts()
         self._store = store
         self._report = report
         self._strict = strict
 
-    def take(self, found: Iterable[Found | Unreadable]) -> None:
+    def ingest(self, result: Iterable[FileEvent | UnreadableFile]) -> None:
         try:
-            self._take_all(found)
-        except _Stopped:
+            self._ingest_all(result)
+        except _StrictStop:
             return
 
-    def _take_all(self, found: Iterable[Found | Unreadable]) -> None:
-        batch: list[Found] = []
+    def _ingest_all(self, result: Iterable[FileEvent | UnreadableFile]) -> None:
+        batch: list[FileEvent] = []
         size = 0
-        for item in found:
-            if isinstance(item, Unreadable):
-                self._take_batch(batch)
+        for item in result:
+            if isinstance(item, UnreadableFile):
+                self._ingest_batch(batch)
                 batch, size = [], 0
                 self._refuse(item, "$", item.reason)
                 continue
             batch.append(item)
             size += item.size
-            if len(batch) >= _MOST_EVENTS or size >= _MOST_BYTES:
-                self._take_batch(batch)
+            if len(batch) >= _MAX_BATCH_EVENTS or size >= _MAX_BATCH_BYTES:
+                self._ingest_batch(batch)
                 batch, size = [], 0
-        self._take_batch(batch)
+        self._ingest_batch(batch)
 
-    def _take_batch(self, batch: list[Found]) -> None:
+    def _ingest_batch(self, batch: list[FileEvent]) -> None:
         try:
-            self._take_together(batch)
-        except EventRefused:  # then none of them was taken
-            self._take_together(self._acceptable(batch))
+            self._ingest_together(batch)
+        except EventRefused:  # then none of them was stored
+            self._ingest_together(self._valid_events(batch))
 
-    def _take_together(self, batch: list[Found]) -> None:
+    def _ingest_together(self, batch: list[FileEvent]) -> None:
         receipts = self._store.ingest_many(event.raw for event in batch)
         for event, receipt in zip(batch, receipts, strict=True):
             self._count(event, receipt)
 
-    def _acceptable(self, batch: list[Found]) -> list[Found]:
-        """The events that will not be refused; the others are reported one by one."""
-        acceptable: list[Found] = []
+    def _valid_events(self, batch: list[FileEvent]) -> list[FileEvent]:
+        """Return the valid events and report the others."""
+        acceptable: list[FileEvent] = []
         for event in batch:
             try:
                 read_event(event.raw)
             except EventRefused as refusal:
                 if self._strict:
-                    self._take_together(acceptable)
+                    self._ingest_together(acceptable)
                 self._refuse(event, refusal.path, refusal.reason)
             else:
                 acceptable.append(event)
         return acceptable
 
-    def _count(self, event: Found, receipt: Receipt) -> None:
+    def _count(self, event: FileEvent, receipt: Receipt) -> None:
         if receipt.duplicate:
             self.counts.duplicates += 1
         else:
@@ -98,14 +98,14 @@ class Intake:
             self._report.flagged(event, receipt.problems)
         self._report.progress(event.size)
 
-    def _refuse(self, event: Found | Unreadable, path: str, reason: str) -> None:
+    def _refuse(self, event: FileEvent | UnreadableFile, path: str, reason: str) -> None:
         self.counts.refused += 1
         self._report.refused(event, path, reason)
-        if isinstance(event, Found):
+        if isinstance(event, FileEvent):
             self._report.progress(event.size)
         if self._strict:
-            raise _Stopped
+            raise _StrictStop
 
 
-class _Stopped(Exception):
-    """Strict, and something was refused."""
+class _StrictStop(Exception):
+    """An event was refused in strict mode."""

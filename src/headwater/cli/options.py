@@ -1,4 +1,4 @@
-"""The arguments and options that commands share, and how their values are read."""
+"""Arguments and options that commands share, with their parsers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
-_MOST_ROWS = 1_000_000
+_MAX_ROWS = 1_000_000
 
 
 def parse_moment(text: str) -> datetime:
-    """An ISO 8601 date or time; UTC where it names no zone."""
+    """Parse an ISO 8601 date or time; UTC if it names no zone."""
     from headwater.formats.openlineage.event import as_utc, parse_time
 
     moment = parse_time(text)
@@ -29,28 +29,33 @@ def _moment_option(name: str, meaning: str) -> object:
 
 StoreOption = Annotated[
     str,
-    typer.Option("--store", metavar="URL", envvar="HEADWATER_STORE", help="The store.", show_default=DEFAULT_STORE),
+    typer.Option(
+        "--store", metavar="URL", envvar="HEADWATER_STORE", help="URL of the store.", show_default=DEFAULT_STORE
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 DatasetArgument = Annotated[
     str,
     typer.Argument(
-        metavar="DATASET", help="`name` where only one namespace has it, else `namespace/name`; or an alias."
+        metavar="DATASET",
+        help="Name of a dataset, with its namespace (`namespace/name`) where the name is not unique, or an alias.",
     ),
 ]
-ColumnOption = Annotated[str | None, typer.Option("--column", "-c", metavar="NAME", help="Of this column only.")]
+ColumnOption = Annotated[str | None, typer.Option("--column", "-c", metavar="NAME", help="Only this column.")]
 PartitionOption = Annotated[
     str | None,
-    typer.Option("--partition", "-p", metavar="NAME", help="Of this partition only, like `day=2026-11-10`."),
+    typer.Option("--partition", "-p", metavar="NAME", help="Only this partition, like `day=2026-11-10`."),
 ]
 DepthOption = Annotated[
-    int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="At most so many hops; 100 unless told.")
+    int | None, typer.Option("--depth", "-d", min=1, metavar="N", help="Maximum number of hops.", show_default="100")
 ]
 AsOfOption = Annotated[
     datetime | None,
-    _moment_option("--as-of", "As it was known to hold then: a date (00:00 UTC) or a time (UTC without a zone)."),
+    _moment_option("--as-of", "Answer as of this time: a date (00:00 UTC) or a time (UTC without a zone)."),
 ]
-SinceOption = Annotated[datetime | None, _moment_option("--since", "Only runs heard of at or after this time.")]
+SinceOption = Annotated[datetime | None, _moment_option("--since", "Only runs with events at or after this time.")]
 UntilOption = Annotated[datetime | None, _moment_option("--until", "Only runs that began before this time.")]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=_MOST_ROWS, metavar="N", help="At most so many.")]
+LimitOption = Annotated[
+    int, typer.Option("--limit", "-n", min=1, max=_MAX_ROWS, metavar="N", help="Maximum number of results.")
+]

@@ -1,4 +1,4 @@
-"""Where answers go: JSON for a program, text for a person. Both on stdout, never both at once."""
+"""Prints answers on stdout: JSON with --json, otherwise text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-_NO_WRAPPING = 1_000_000
-"""The width of whatever is not a terminal: a pipe or a file gets every name in one piece."""
+_PIPE_WIDTH = 1_000_000
+"""The width of a pipe or a file, so that no name is wrapped."""
 
 
 def open_store(url: str, *, create: bool = False) -> Lineage:
-    """The store at ``url``. Only commands that write may create it: a mistyped address must not become a store."""
+    """Open the store at ``url``. Only commands that write may create it: a mistyped URL must not create a store."""
     from headwater import connect
 
     return connect(url, create=create)
@@ -35,14 +35,14 @@ def show(answer: Answer, as_json: bool, render: Callable[[Answer], RenderableTyp
 
 
 def print_json(value: Any) -> None:
-    """ASCII, so that any name survives any terminal, locale and pipe; one document, never wrapped or coloured."""
+    """Print one JSON document in ASCII, so that any name survives any terminal, locale and pipe."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def print_text(*parts: RenderableType, whole_lines: bool = False) -> None:
-    """For a person. What is not a terminal gets neither wrapping nor the blanks Rich fills lines up with.
+    """Print text. A pipe or file gets neither wrapping nor Rich's trailing blanks.
 
-    ``whole_lines`` leaves long ones to the terminal, so that what is copied from it is one line.
+    ``whole_lines`` lets the terminal wrap long lines, so that a copied line stays one line.
     """
     out = console()
     if sys.stdout.isatty():
@@ -54,9 +54,9 @@ def print_text(*parts: RenderableType, whole_lines: bool = False) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Rich without its markup, emoji codes and highlighting: names are data, and are shown as they are."""
+    """Return a Rich console without markup, emoji codes and highlighting: names are printed as they are."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _NO_WRAPPING
+    width = None if stream.isatty() else _PIPE_WIDTH
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)

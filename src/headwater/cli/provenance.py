@@ -18,80 +18,90 @@ from headwater.cli.options import (
 from headwater.cli.output import open_store, show
 
 provenance = typer.Typer(
-    help="Show and state who created, modified, accessed or deleted a dataset.", no_args_is_help=False
+    help="Show and record who created, modified, accessed or deleted a dataset.", no_args_is_help=False
 )
 
 
 @provenance.callback()
 def _group() -> None:
-    """Show and state who created, modified, accessed or deleted a dataset."""
+    """Show and record who created, modified, accessed or deleted a dataset."""
 
 
 @provenance.command("show")
 def show_(
     dataset: DatasetArgument,
     event: Annotated[
-        str | None, typer.Option("--event", metavar="EVENT", help="Only created, modified, accessed or deleted.")
+        str | None,
+        typer.Option("--event", metavar="EVENT", help="Only this event: created, modified, accessed or deleted."),
     ] = None,
     since: Annotated[
         datetime | None,
-        typer.Option("--since", parser=parse_moment, metavar="TIME", help="Only at or after this time."),
+        typer.Option("--since", parser=parse_moment, metavar="TIME", help="Only events at or after this time."),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option("--until", parser=parse_moment, metavar="TIME", help="Only before this time.")
+        datetime | None,
+        typer.Option("--until", parser=parse_moment, metavar="TIME", help="Only events before this time."),
     ] = None,
     limit: LimitOption = 100,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show who created, modified, accessed or deleted a dataset, the newest first."""
+    """Show who created, modified, accessed or deleted a dataset, newest first."""
     from headwater.cli.render.provenance import provenance_list
 
     with open_store(store) as lineage:
-        found = lineage.provenance(dataset, event=event, since=since, until=until, limit=limit)
+        result = lineage.provenance(dataset, event=event, since=since, until=until, limit=limit)
     filtered = any(value is not None for value in (event, since, until))
-    show(found, as_json, lambda answer: provenance_list(answer, limit, filtered))
+    show(result, as_json, lambda answer: provenance_list(answer, limit, filtered))
 
 
 @provenance.command()
 def state(
     dataset: DatasetArgument,
     event: Annotated[
-        str, typer.Option("--event", metavar="EVENT", help="What happened: created, modified, accessed or deleted.")
+        str, typer.Option("--event", metavar="EVENT", help="Event: created, modified, accessed or deleted.")
     ],
     agent: Annotated[
         str | None,
-        typer.Option("--agent", metavar="TYPE:ID", help="Who: `user:ID`, `service:ID` or `job:ID`; you unless told."),
+        typer.Option(
+            "--agent", metavar="TYPE:ID", help="Agent: `user:ID`, `service:ID` or `job:ID`.", show_default="you"
+        ),
     ] = None,
     agent_name: Annotated[
-        str | None, typer.Option("--agent-name", metavar="NAME", help="What the agent is called.")
+        str | None, typer.Option("--agent-name", metavar="NAME", help="Display name of the agent.")
     ] = None,
     operation: Annotated[
-        str | None, typer.Option("--operation", metavar="TYPE", help="read, write, transform or export.")
+        str | None, typer.Option("--operation", metavar="TYPE", help="Operation: read, write, transform or export.")
     ] = None,
-    method: Annotated[str | None, typer.Option("--method", metavar="TEXT", help="How it was done, like `csv`.")] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", metavar="TEXT", help="Method of the operation, like `csv`.")
+    ] = None,
     parameter: Annotated[
-        list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="With what; again for more.")
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the operation. Repeatable."),
     ] = None,
-    purpose: Annotated[str | None, typer.Option("--purpose", metavar="TEXT", help="What it was done for.")] = None,
+    purpose: Annotated[str | None, typer.Option("--purpose", metavar="TEXT", help="Purpose of the operation.")] = None,
     legal_basis: Annotated[
-        str | None, typer.Option("--legal-basis", metavar="TEXT", help="By what right, as the GDPR asks.")
+        str | None, typer.Option("--legal-basis", metavar="TEXT", help="Legal basis, as the GDPR requires.")
     ] = None,
     retention_period: Annotated[
-        str | None, typer.Option("--retention-period", metavar="TEXT", help="How long it is kept, like `P1Y`.")
+        str | None, typer.Option("--retention-period", metavar="TEXT", help="Retention period of the data, like `P1Y`.")
     ] = None,
     sensitivity: Annotated[
         str | None,
-        typer.Option("--sensitivity", metavar="LEVEL", help="public, internal, confidential or restricted."),
+        typer.Option(
+            "--sensitivity", metavar="LEVEL", help="Sensitivity: public, internal, confidential or restricted."
+        ),
     ] = None,
     at: Annotated[
-        datetime | None, typer.Option("--at", parser=parse_moment, metavar="TIME", help="When; now unless told.")
+        datetime | None,
+        typer.Option("--at", parser=parse_moment, metavar="TIME", help="Time of the event.", show_default="now"),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """State what no run tells: that somebody accessed, created, modified or deleted a dataset, and what for."""
-    from headwater.cli.render.provenance import provenance_stated
+    """Record an action that no run reports: who created, modified, accessed or deleted a dataset, and why."""
+    from headwater.cli.render.provenance import provenance_recorded_text
 
     who = _agent(agent, agent_name)
     done: dict[str, Any] = {"type": operation, "method": method}
@@ -109,13 +119,13 @@ def state(
             sensitivity=sensitivity,
             at=at,
         )
-    show(receipt, as_json, provenance_stated)
+    show(receipt, as_json, provenance_recorded_text)
 
 
 def _agent(text: str | None, name: str | None) -> dict[str, Any] | None:
     if text is None:
         if name is not None:
-            raise typer.BadParameter("a name is somebody's: say who with --agent TYPE:ID.", param_hint="--agent-name")
+            raise typer.BadParameter("--agent-name needs --agent TYPE:ID.", param_hint="--agent-name")
         return None
     kind, colon, own_id = text.partition(":")
     if not colon or not own_id:

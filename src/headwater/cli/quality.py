@@ -15,21 +15,21 @@ def quality(
     dataset: DatasetArgument,
     set_: Annotated[
         Path | None,
-        typer.Option("--set", metavar="FILE", help="First state what this file holds: a quality document, as JSON."),
+        typer.Option("--set", metavar="FILE", help="First store the quality document in this JSON file."),
     ] = None,
     limit: LimitOption = 10,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the quality of a dataset as it was measured, stated or imported, the newest first."""
+    """Show the quality of a dataset as measured, stated or imported, newest first."""
     from headwater.cli.render.quality import quality_list
 
     document = None if set_ is None else _read(set_)
     with open_store(store) as lineage:
         if document is not None:
             lineage.set_quality(dataset, document)
-        found = lineage.quality(dataset, limit=limit)
-    show(found, as_json, lambda answer: quality_list(dataset, answer, limit))
+        result = lineage.quality(dataset, limit=limit)
+    show(result, as_json, lambda answer: quality_list(dataset, answer, limit))
 
 
 def _read(file: Path) -> dict[str, object]:
@@ -42,7 +42,7 @@ def _read(file: Path) -> dict[str, object]:
     except OSError as missing:
         raise FileRefused(str(file), None, missing.strerror or "it cannot be read") from None
     except ValueError as wrong:
-        raise FileRefused(str(file), None, f"no JSON: {wrong}") from None
+        raise FileRefused(str(file), None, f"not JSON: {wrong}") from None
     if not isinstance(document, dict):
         raise FileRefused(str(file), None, "a quality document is an object")
     return document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import print_json, print_text
 from headwater.cli.spark import DEFAULT_MASTER, MasterOption, spark_session
@@ -21,92 +21,97 @@ if TYPE_CHECKING:
 def replay(
     pipeline: Annotated[
         str,
-        typer.Argument(metavar="MODULE_OR_FILE:PIPELINE", help="Where the pipeline is: its name there, or a function."),
+        typer.Argument(
+            metavar="MODULE_OR_FILE:PIPELINE", help="Pipeline to replay: a variable, or a function that returns it."
+        ),
     ],
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Letters of this run alone.")] = None,
-    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Letters of this node alone.")] = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="Only dead letters of this run.")] = None,
+    node: Annotated[str | None, typer.Option("--node", metavar="NAME", help="Only dead letters of this node.")] = None,
     location: Annotated[
         str | None,
         typer.Option(
-            "--location", metavar="PATH", help="As the run's options had it.", show_default=".headwater/pipelines"
+            "--location",
+            metavar="PATH",
+            help="Location that the run's options name.",
+            show_default=".headwater/pipelines",
         ),
     ] = None,
     mode: Annotated[
         str | None,
-        typer.Option("--mode", metavar="MODE", help="How sinks are written; also where adding to them would be wrong."),
+        typer.Option("--mode", metavar="MODE", help="Write mode of the sinks, such as append or overwrite."),
     ] = None,
     master: MasterOption = DEFAULT_MASTER,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Try the dead letters of a pipeline again, with its functions as they are now."""
+    """Replay the dead letters of a pipeline with its current functions."""
     import os
     import sys
 
     from headwater.pipeline.declare.options import LineageOptions
 
-    if master.startswith("local"):  # the functions run here, in the Python that has what they need
+    if master.startswith("local"):  # the functions run in this Python, which has their dependencies
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with spark_session(master) as spark:
-        found = load(pipeline)
+        declared = load_pipeline(pipeline)
         options = LineageOptions(mode="full", location=location)
-        told = [
+        replays = [
             {
-                "node": each.node,
-                "run_id": each.run_id,
-                "replays": list(each.runs),
-                "succeeded": each.succeeded,
-                "failed": each.failed,
-                "superseded": each.superseded,
+                "node": outcome.node,
+                "run_id": outcome.run_id,
+                "replays": list(outcome.runs),
+                "succeeded": outcome.succeeded,
+                "failed": outcome.failed,
+                "superseded": outcome.superseded,
             }
-            for each in found.replay(
+            for outcome in declared.replay(
                 spark, run_id=run, node=node, mode=mode, options=options, store=store, progress=False
             )
         ]
     if as_json:
-        print_json(told)
+        print_json(replays)
     else:
-        _print(told)
+        _print_replays(replays)
 
 
-def _print(told: list[dict[str, Any]]) -> None:
+def _print_replays(replays: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     from headwater.cli.render.layout import table
     from headwater.cli.render.parts import data
 
-    if not told:
-        print_text(Text("No dead letters are waiting."))
+    if not replays:
+        print_text(Text("No dead letters."))
         return
     rows = table("Node", "Succeeded", "Failed again", "Superseded", "Run")
-    for each in told:
-        numbers = (f"{each[name]:,}" for name in ("succeeded", "failed", "superseded"))
-        rows.add_row(data(each["node"], "cyan"), *numbers, data(each["run_id"]))
+    for replayed in replays:
+        numbers = (f"{replayed[name]:,}" for name in ("succeeded", "failed", "superseded"))
+        rows.add_row(data(replayed["node"], "cyan"), *numbers, data(replayed["run_id"]))
     print_text(rows)
 
 
-def load(where: str) -> Pipeline:
-    """The pipeline that a module or a file has under a name; a function there is called for it."""
+def load_pipeline(where: str) -> Pipeline:
+    """Load a pipeline from `module:name` or `file.py:name`; a function of that name is called."""
     from headwater.pipelines import Pipeline
 
-    place, _, name = where.rpartition(":")
-    if not place or not name:
-        raise Mistake(f"'{where}' does not say where a pipeline is. Write module:name or path/to/file.py:name.")
-    module = _loaded(place)
-    found: Any = module
+    module_name, _, name = where.rpartition(":")
+    if not module_name or not name:
+        raise CliError(f"'{where}' does not name a pipeline. Write module:name or path/to/file.py:name.")
+    module = _load_module(module_name)
+    value: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise Mistake(f"There is no '{name}' in {place}.{_pipelines_of(module)}")
-        found = getattr(found, part)
-    if callable(found) and not isinstance(found, Pipeline):
-        found = found()
-    if not isinstance(found, Pipeline):
-        raise Mistake(f"'{name}' in {place} is {type(found).__name__}, and not a pipeline.{_pipelines_of(module)}")
-    return found
+        if not hasattr(value, part):
+            raise CliError(f"{module_name} has no '{name}'.{_pipelines_of(module)}")
+        value = getattr(value, part)
+    if callable(value) and not isinstance(value, Pipeline):
+        value = value()
+    if not isinstance(value, Pipeline):
+        raise CliError(f"'{name}' in {module_name} is {type(value).__name__}, not a pipeline.{_pipelines_of(module)}")
+    return value
 
 
-def _loaded(place: str) -> ModuleType:
-    """Its functions go to the executors whole: they may have no such module."""
+def _load_module(name: str) -> ModuleType:
+    """Import the module. Its functions are pickled by value, because executors may not have the module."""
     import sys
     from importlib import import_module
     from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -115,15 +120,15 @@ def _loaded(place: str) -> ModuleType:
     from pyspark import cloudpickle
 
     sys.path.insert(0, str(Path.cwd()))
-    if not place.endswith(".py"):
+    if not name.endswith(".py"):
         try:
-            module = import_module(place)
+            module = import_module(name)
         except ModuleNotFoundError as missing:
-            raise Mistake(f"There is no module '{missing.name}'.") from missing
+            raise CliError(f"There is no module '{missing.name}'.") from missing
     else:
-        file = Path(place)
+        file = Path(name)
         if not file.is_file():
-            raise Mistake(f"There is no file {place}.")
+            raise CliError(f"There is no file {name}.")
         loader = SourceFileLoader(file.stem, str(file))
         module = module_from_spec(ModuleSpec(file.stem, loader, origin=str(file)))
         sys.path.insert(0, str(file.resolve().parent))
@@ -137,5 +142,5 @@ def _loaded(place: str) -> ModuleType:
 def _pipelines_of(module: ModuleType) -> str:
     from headwater.pipelines import Pipeline
 
-    there = [name for name, value in vars(module).items() if isinstance(value, Pipeline)]
-    return f" It has: {', '.join(there)}." if there else ""
+    names = [name for name, value in vars(module).items() if isinstance(value, Pipeline)]
+    return f" It has: {', '.join(names)}." if names else ""

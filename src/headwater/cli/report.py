@@ -16,18 +16,18 @@ def report(
     run_id: RunArgument,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it here; to `RUN_ID.report.html` unless told."),
+        typer.Option("--out", "-o", metavar="FILE", help="Output file.", show_default="RUN_ID.report.html"),
     ] = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what is proven of a run as one page: intent, logic, proof. It needs nothing from the network."""
-    from headwater.assurance.report.gather import gather
+    """Write the evidence of a run as one HTML page: intent, logic, proof. The page needs no network."""
+    from headwater.assurance.report.gather import gather_report
     from headwater.assurance.report.page import page
-    from headwater.cli.render.report import report_written
+    from headwater.cli.render.report import report_text
 
     with open_store(store) as lineage:
-        case = gather(lineage, run_id)
+        case = gather_report(lineage, run_id)
     file = out or file_named(run_id, ".report.html")
     file.write_bytes(page(case).encode())
-    show({"file": str(file), "holds": case.holds, "concerns": list(case.concerns)}, as_json, report_written)
+    show({"file": str(file), "holds": case.holds, "concerns": list(case.concerns)}, as_json, report_text)

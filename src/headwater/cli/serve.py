@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, StoreOption
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def parse_size(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,12})\s*([KMG]?B|)", text.strip().upper())
-    if found is None or int(found[1]) == 0:
+    match = re.fullmatch(r"(\d{1,12})\s*([KMG]?B|)", text.strip().upper())
+    if match is None or int(match[1]) == 0:
         raise typer.BadParameter(f"'{text}' is not a size. Write 500KB, 20MB or a number of bytes.")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 def parse_proxies(texts: Iterable[str]) -> tuple[str, ...]:
@@ -41,27 +41,31 @@ def parse_root(text: str) -> str:
 
 def serve(
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Any other than this machine's own needs a key.")
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS",
+            help="Address to listen on. One that other machines can reach requires an access key.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Where to listen.")] = 8321,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.")] = 8321,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Processes; more than one with PostgreSQL.")
+        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Number of processes. Several need PostgreSQL.")
     ] = 1,
     limit_bytes: Annotated[
-        str, typer.Option("--limit-bytes", metavar="SIZE", help="The longest body taken.")
+        str, typer.Option("--limit-bytes", metavar="SIZE", help="Maximum size of a request body.")
     ] = "20MB",
     rows_location: Annotated[
         str,
         typer.Option(
             "--rows-location", metavar="FOLDER", envvar="HEADWATER_ROWS_LOCATION",
-            help="The folder that pair tables may lie in.",
+            help="Folder of the pair tables.",
         ),
     ] = ".headwater/rows",
     rows_root: Annotated[
         list[str] | None,
         typer.Option(
             "--rows-root", metavar="FOLDER", envvar="HEADWATER_ROWS_ROOTS",
-            help="A folder or address that stored queries may read, beside --rows-location; again for more.",
+            help="Folder or URL that stored queries may read, besides --rows-location. Repeatable.",
             show_default="the local inputs of runs that a trusted key signed",
         ),
     ] = None,
@@ -69,11 +73,11 @@ def serve(
         int | None,
         typer.Option(
             "--max-direct-edges", min=0, metavar="N", envvar="HEADWATER_MAX_DIRECT_EDGES", show_default="10000",
-            help="Maximum number of edges (inputs by outputs) of a run without stated lineage; above it, via the job.",
+            help="Maximum number of edges (inputs by outputs) of a run without column lineage. Above it: via the job.",
         ),
     ] = None,
     log_level: Annotated[
-        str, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
+        str, typer.Option("--log-level", metavar="LEVEL", help="Log level: debug, info, warning or error.")
     ] = "info",
     trusted_proxy: Annotated[
         list[str] | None,
@@ -86,26 +90,26 @@ def serve(
         str,
         typer.Option(
             "--root-path", metavar="PATH", envvar="HEADWATER_ROOT_PATH",
-            help="Path below which a proxy shows the server, like /lineage.",
+            help="Path under which a proxy publishes the server, like /lineage.",
         ),
     ] = "",
     streams_per_key: Annotated[
-        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open streams of one key.")
+        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open event streams per key.")
     ] = 20,
     store: StoreOption = DEFAULT_STORE,
 ) -> None:  # fmt: skip
-    """Serve the store over HTTP: OpenLineage events in, lineage out, and the page."""
+    """Serve the store over HTTP: the OpenLineage endpoint, the lineage API and the page."""
     try:
         from headwater.server.app.serving import serve as serve_store
-        from headwater.server.app.settings import Settings
+        from headwater.server.app.settings import ServerSettings
     except ModuleNotFoundError as missing:
-        raise Mistake(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
+        raise CliError(f"The server needs {missing.name}: pip install 'headwater[server]'") from None
 
     if log_level not in ("debug", "info", "warning", "error"):
         raise typer.BadParameter(f"'{log_level}' is not a level. Levels: debug, info, warning, error.")
     serve_store(
         store,
-        Settings(
+        ServerSettings(
             host=host,
             port=port,
             workers=workers,

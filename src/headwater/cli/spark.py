@@ -1,4 +1,4 @@
-"""A Spark of our own, for commands that look at rows, and what it is doing while one waits."""
+"""A Spark session for commands that query rows, with its progress."""
 
 from __future__ import annotations
 
@@ -13,38 +13,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from rich.progress import Progress
 
-_EVERY = 0.2  # seconds between two looks
+_POLL_SECONDS = 0.2  # seconds
 
 MasterOption = Annotated[
     str,
-    typer.Option("--master", metavar="URL", envvar="HEADWATER_SPARK_MASTER", help="Where Spark runs."),
+    typer.Option("--master", metavar="URL", envvar="HEADWATER_SPARK_MASTER", help="Spark master URL."),
 ]
 PythonOption = Annotated[
-    bool, typer.Option("--allow-python", help="Run the Python functions that a stored query has brought along.")
+    bool, typer.Option("--allow-python", help="Allow the Python functions of stored queries to run.")
 ]
 UnsignedOption = Annotated[
     bool,
-    typer.Option("--trust-unsigned", help="Run stored queries that carry no signature: anybody may have sent them."),
+    typer.Option(
+        "--trust-unsigned",
+        help="Run stored queries without a signature. Anyone who can write events could have sent them.",
+    ),
 ]
 DEFAULT_MASTER = "local[*]"
 
 
-class Phase:
-    """What a command is at, as it says itself; shown before what Spark does for it."""
+class CommandPhase:
+    """The current phase of a command, shown before Spark's progress."""
 
     def __init__(self) -> None:
         self.text = ""
 
-    def say(self, text: str) -> None:
+    def set(self, text: str) -> None:
         self.text = text
 
-    def described(self, done: int, total: int) -> str:
+    def describe(self, done: int, total: int) -> str:
         tasks = f"{done} of {total} tasks"
         if self.text:
             return f"{self.text}: {tasks}" if total else self.text
@@ -52,31 +55,33 @@ class Phase:
 
 
 @contextmanager
-def spark_session(master: str, phase: Phase | None = None) -> Iterator[SparkSession]:
-    """Quiet, and not captured: a question is nobody's job. Who has phases says them to ``phase``."""
+def spark_session(master: str, phase: CommandPhase | None = None) -> Iterator[SparkSession]:
+    """Start a quiet Spark session that is not captured: a query is not a job. ``phase`` is shown in its progress."""
     from headwater.capture.autostart import disable_autostart
     from headwater.rows.session import quiet_session
 
-    disable_autostart()  # before anybody looks for pyspark: the capture takes that for the beginning of a job
+    disable_autostart()  # before pyspark is imported, which would start the capture
     if find_spec("pyspark") is None:
-        raise Mistake("This command needs Spark: pip install 'headwater[spark]'")
+        raise CliError("This command needs Spark: pip install 'headwater[spark]'")
     _say_errors_once()
-    with _watched("Starting Spark") as progress:
-        with _hushed():
+    with _progress_bar("Starting Spark") as progress:
+        with _quiet_stderr():
             spark = quiet_session(master)
-        over = Event()
-        watching = Thread(target=_watch, args=(spark, progress, over, phase or Phase()), daemon=True)
-        watching.start()
+        finished = Event()
+        updater = Thread(
+            target=_update_progress, args=(spark, progress, finished, phase or CommandPhase()), daemon=True
+        )
+        updater.start()
         try:
             yield spark
         finally:
-            over.set()
-            watching.join()
+            finished.set()
+            updater.join()
             spark.stop()
 
 
 def _say_errors_once() -> None:
-    """Newer versions of PySpark write an error about a query to stderr as well as raising it."""
+    """Stop PySpark from also writing query errors to stderr, as newer versions do."""
     with suppress(ImportError):
         from pyspark.logger import PySparkLogger
 
@@ -84,25 +89,25 @@ def _say_errors_once() -> None:
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
-    """Java greets its user on stderr, at length, and so does Spark. It is shown only if Spark does not start."""
-    with tempfile.TemporaryFile() as greeting:
-        own = os.dup(2)
+def _quiet_stderr() -> Iterator[None]:
+    """Hide the start messages of Java and Spark on stderr, unless Spark does not start."""
+    with tempfile.TemporaryFile() as output:
+        stderr = os.dup(2)
         sys.stderr.flush()
-        os.dup2(greeting.fileno(), 2)
+        os.dup2(output.fileno(), 2)
         try:
             yield
         except Exception as failure:
-            greeting.seek(0)
-            last = greeting.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise Mistake(f"Spark does not start: {(last or [str(failure)])[0]}") from failure
+            output.seek(0)
+            last = output.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise CliError(f"Spark does not start: {(last or [str(failure)])[0]}") from failure
         finally:
-            os.dup2(own, 2)
-            os.close(own)
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 @contextmanager
-def _watched(first: str) -> Iterator[Progress]:
+def _progress_bar(first: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from headwater.cli.output import console
@@ -113,11 +118,11 @@ def _watched(first: str) -> Iterator[Progress]:
         yield progress
 
 
-def _watch(spark: SparkSession, progress: Progress, over: Event, phase: Phase) -> None:
+def _update_progress(spark: SparkSession, progress: Progress, finished: Event, phase: CommandPhase) -> None:
     tracker = spark.sparkContext.statusTracker()
     task = progress.tasks[0].id
-    while not over.wait(_EVERY):
+    while not finished.wait(_POLL_SECONDS):
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
         total = sum(stage.numTasks for stage in stages)
         done = sum(stage.numCompletedTasks for stage in stages)
-        progress.update(task, description=phase.described(done, total), total=total or None, completed=done)
+        progress.update(task, description=phase.describe(done, total), total=total or None, completed=done)

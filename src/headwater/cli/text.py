@@ -1,4 +1,4 @@
-"""Plain words for a person: names made harmless, times, durations, counts."""
+"""Formats text for a terminal: escaped names, times, durations, counts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from datetime import datetime, timedelta
 
 
 def printable(text: str) -> str:
-    """``text`` in one line, with everything that a terminal would act on, or not show, written as an escape."""
+    """Return the text in one line, with control and invisible characters escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def elided(text: str, most: int = 200) -> str:
-    """The beginning of a text that may be very long; ``--json`` gives it whole."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def elide(text: str, limit: int = 200) -> str:
+    """Shorten a long text; ``--json`` prints it whole."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def moment(at: datetime | None) -> str:
-    """To the second, in UTC; headings and sentences say that it is UTC."""
+    """Format a time in UTC, to the second; the heading or sentence around it says UTC."""
     return "" if at is None else at.replace(tzinfo=None).isoformat(sep=" ", timespec="seconds")
 
 
-def took(started: datetime | None, ended: datetime | None) -> str:
+def elapsed(started: datetime | None, ended: datetime | None) -> str:
     if started is None or ended is None:
         return ""
     return duration(ended - started)
@@ -45,6 +45,6 @@ def duration(span: timedelta) -> str:
     raise AssertionError(seconds)
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def count_of(number: int, one: str, many: str | None = None) -> str:
     """`1 dataset`, `12 datasets`, `1,200 datasets`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

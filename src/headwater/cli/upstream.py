@@ -24,9 +24,9 @@ def upstream(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Where a dataset, a column or a partition comes from."""
+    """Show where a dataset, a column or a partition comes from."""
     from headwater.cli.render.closure import closure_tree
 
     with open_store(store) as lineage:
-        found = lineage.upstream(dataset, column, partition, depth, as_of)
-    show(found, as_json, closure_tree)
+        result = lineage.upstream(dataset, column, partition, depth, as_of)
+    show(result, as_json, closure_tree)

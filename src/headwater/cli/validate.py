@@ -10,11 +10,11 @@ from headwater.cli.output import show
 
 
 def validate(path: ExchangeFile, as_json: JsonOption = False) -> None:
-    """Hold a file of lineage against the rules of its format; exit 1 and list what is broken."""
-    from headwater.cli.render.exchange import verdict
+    """Validate a lineage file against its format. Exit 1 and list the violations if it is invalid."""
+    from headwater.cli.render.exchange import validation_text
     from headwater.exchange.validating import validate as validated
 
-    found = validated(path)
-    show(found, as_json, verdict)
-    if not found.sound:
+    result = validated(path)
+    show(result, as_json, validation_text)
+    if not result.sound:
         raise typer.Exit(1)

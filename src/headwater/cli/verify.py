@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.cli.checkpoint import AnchorOption
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import console, open_store, print_json, show
 from headwater.errors import AuditBroken, EvidenceBroken
@@ -21,94 +21,96 @@ if TYPE_CHECKING:
     from headwater.model.bundles import VerifiedBundle
     from headwater.model.log import Verified, VerifiedRun
 
-_LONG = 200_000
-"""Entries or events from which on it takes a while."""
+_MIN_FOR_PROGRESS = 200_000
+"""Number of entries or events from which on a progress bar is shown."""
 
 
 def verify(
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE", help="A bundle of evidence (`headwater bundle`): only what is in it, without the store."
-        ),
+        typer.Argument(metavar="FILE", help="Evidence bundle (`headwater bundle`) to verify without the store."),
     ] = None,
     anchor: AnchorOption = None,
     key: Annotated[
         str | None,
         typer.Option(
-            "--key", metavar="VKEY", help="A public key that must have signed, as `headwater keys show` has it."
+            "--key", metavar="VKEY", help="Public key that must have signed, as `headwater keys show` prints it."
         ),
     ] = None,
-    run: Annotated[str | None, typer.Option("--run", metavar="RUN_ID", help="Only what this run left.")] = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN_ID", help="Verify only the evidence of this run.")
+    ] = None,
     certificate: Annotated[
-        str | None, typer.Option("--certificate", metavar="ID", help="Only the run that this certificate is of.")
+        str | None, typer.Option("--certificate", metavar="ID", help="Verify only the run of this certificate.")
     ] = None,
     log_only: Annotated[
-        bool, typer.Option("--log-only", help="Only the log: leave out the events and what they fold into.")
+        bool, typer.Option("--log-only", help="Verify only the log, without the events and the graph.")
     ] = False,
     no_graph: Annotated[
-        bool, typer.Option("--no-graph", help="Do not fold all events again to compare the graph with them.")
+        bool, typer.Option("--no-graph", help="Do not rebuild the graph from the events for comparison.")
     ] = False,
     no_records: Annotated[
-        bool, typer.Option("--no-records", help="Do not compare the records, hot and archived, with the log.")
+        bool, typer.Option("--no-records", help="Do not compare the records, recent and archived, with the log.")
     ] = False,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Recompute the log and all it proves, the graph too; exit 1 and name the first thing that does not hold."""
-    from headwater.cli.render.log import run_verdict, verdict
+    """Verify the log and everything it proves, including the graph. Exit 1 and name the first failure."""
+    from headwater.cli.render.log import run_verification_text, verification_text
 
     left_out = log_only or no_graph or no_records
     if (run is not None or certificate is not None) and (left_out or (run and certificate)):
-        raise Mistake("--run and --certificate stand alone, or with --key and --anchor.")
+        raise CliError("--run and --certificate stand alone, or with --key and --anchor.")
     if file is not None:
         if run is not None or certificate is not None or left_out:
-            raise Mistake("A file stands alone, or with --key and --anchor.")
-        _file(file, anchor, key, as_json)
+            raise CliError("A file stands alone, or with --key and --anchor.")
+        _verify_file(file, anchor, key, as_json)
         return
-    with open_store(store) as lineage, _told_as_json(as_json):
+    with open_store(store) as lineage, _failures_as_json(as_json):
         if run is not None:
-            of_run = lineage.verify_run(run, key=key, anchored=_anchored(anchor))
+            verified = lineage.verify_run(run, key=key, anchored=_anchor_checkpoints(anchor))
         elif certificate is not None:
-            of_run = lineage.verify_certificate(certificate, key=key, anchored=_anchored(anchor))
+            verified = lineage.verify_certificate(certificate, key=key, anchored=_anchor_checkpoints(anchor))
         else:
-            whole = _whole(
+            store_verified = _verify_store(
                 lineage, anchor, key, events=not log_only, graph=not no_graph, records=not (log_only or no_records)
             )
-            show({"holds": True, **whole._asdict()}, as_json, lambda _: verdict(whole))
+            show({"holds": True, **store_verified._asdict()}, as_json, lambda _: verification_text(store_verified))
             return
-    show(_answer(of_run), as_json, lambda _: run_verdict(of_run))
+    show(_answer(verified), as_json, lambda _: run_verification_text(verified))
 
 
-def _file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
+def _verify_file(file: Path, anchor: list[str] | None, key: str | None, as_json: bool) -> None:
     from headwater.assurance.bundle import verify_bundle
-    from headwater.cli.render.bundle import bundle_verdict
+    from headwater.cli.render.bundle import bundle_verification_text
 
-    with _told_as_json(as_json):
-        found = verify_bundle(file.read_bytes(), key=key, anchored=_anchored(anchor))
-    show(_answer(found), as_json, lambda _: bundle_verdict(found))
+    with _failures_as_json(as_json):
+        result = verify_bundle(file.read_bytes(), key=key, anchored=_anchor_checkpoints(anchor))
+    show(_answer(result), as_json, lambda _: bundle_verification_text(result))
 
 
-def _answer(found: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
+def _answer(result: VerifiedRun | VerifiedBundle) -> dict[str, Any]:
     from headwater.model.plain import plain
 
-    return {"holds": True, **plain(found)}
+    return {"holds": True, **plain(result)}
 
 
-def _whole(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
-    with _progress() as told:
-        return lineage.verify(key=key, anchored=_anchored(anchor), progress=told, **parts)
+def _verify_store(lineage: Lineage, anchor: list[str] | None, key: str | None, **parts: bool) -> Verified:
+    with _progress() as report:
+        return lineage.verify(key=key, anchored=_anchor_checkpoints(anchor), progress=report, **parts)
 
 
-def _anchored(anchor: list[str] | None) -> list[tuple[str, str]] | None:
+def _anchor_checkpoints(anchor: list[str] | None) -> list[tuple[str, str]] | None:
     from headwater.assurance.anchors import open_anchor
 
-    return None if anchor is None else [one for where in anchor for one in open_anchor(where).checkpoints()]
+    return (
+        None if anchor is None else [checkpoint for where in anchor for checkpoint in open_anchor(where).checkpoints()]
+    )
 
 
 @contextmanager
-def _told_as_json(as_json: bool) -> Iterator[None]:
-    """What does not hold, for a program; a person gets the error's own line."""
+def _failures_as_json(as_json: bool) -> Iterator[None]:
+    """Print a failed verification as JSON; without --json the error line says it."""
     try:
         yield
     except AuditBroken as broken:
@@ -123,7 +125,7 @@ def _told_as_json(as_json: bool) -> Iterator[None]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar on a terminal, for what takes long."""
+    """Show a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -132,10 +134,10 @@ def _progress() -> Iterator[Callable[[str, int, int], None] | None]:
     with Progress(console=console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
-        def told(part: str, done: int, total: int) -> None:
-            if total >= _LONG:
+        def report(part: str, done: int, total: int) -> None:
+            if total >= _MIN_FOR_PROGRESS:
                 if part not in tasks:
                     tasks[part] = bar.add_task(f"Verifying {part}", total=total)
                 bar.update(tasks[part], completed=done)
 
-        yield told
+        yield report

@@ -13,15 +13,26 @@ from headwater.cli.spark import DEFAULT_MASTER, MasterOption, PythonOption, Unsi
 
 def why_not(
     dataset: Annotated[
-        str, typer.Argument(metavar="DATASET", help="Where the row is missing: a dataset, path or run.")
+        str,
+        typer.Argument(
+            metavar="DATASET", help="Where the row is missing: name of a dataset, its path, or the id of a run."
+        ),
     ],
     source: Annotated[
         str,
-        typer.Option("--source", "-s", metavar="DATASET", help="Where it should have come from; the end of its name."),
+        typer.Option(
+            "--source",
+            "-s",
+            metavar="DATASET",
+            help="Where the row should have come from; the end of the name is enough.",
+        ),
     ],
-    where: Annotated[str, typer.Option("--where", "-w", metavar="SQL", help="Which row of the source.")],
+    where: Annotated[
+        str,
+        typer.Option("--where", "-w", metavar="SQL", help="Which row of the source, as a condition on its columns."),
+    ],
     output: Annotated[
-        str | None, typer.Option("--output", metavar="NAME", help="Which output, of a run that has several.")
+        str | None, typer.Option("--output", metavar="NAME", help="Name of the output, if the run has several.")
     ] = None,
     allow_python: PythonOption = False,
     trust_unsigned: UnsignedOption = False,
@@ -29,7 +40,7 @@ def why_not(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Why a row of a source is not in a dataset: the operator that dropped it, and what it found."""
+    """Explain why a row of a source is missing from a dataset: the operator that dropped it, and why."""
     import json
 
     import headwater as hw
@@ -41,10 +52,10 @@ def why_not(
             trust_unsigned=trust_unsigned,
         )  # fmt: skip
         if as_json:
-            told = json.loads(answer.to_json())
+            document = json.loads(answer.to_json())
         else:
             text = why_not_text(answer)
     if as_json:
-        print_json(told)
+        print_json(document)
     else:
         print_text(text)

@@ -1,1 +1,5 @@
-"""Is this installation in order, and if not, what is to be done? One subject a file; ``checks.py`` has their order."""
+"""The checks of `headwater doctor`, with a remedy for each failure.
+
+One module per subject; ``checks`` has their order, ``findings`` their results. ``trial`` runs the job of
+``trial_job`` on Spark.
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater.doctor.clock import clock
 from headwater.doctor.disk import disk
-from headwater.doctor.findings import Asked, Check, Finding
+from headwater.doctor.findings import Check, DoctorOptions, Finding
 from headwater.doctor.java import java
 from headwater.doctor.keys import signing_key
 from headwater.doctor.parts import parts
@@ -17,5 +17,5 @@ from headwater.doctor.trial import trial
 CHECKS: tuple[Check, ...] = (python, java, spark, trial, store, disk, clock, spool, signing_key, parts)
 
 
-def examine(asked: Asked) -> list[Finding]:
-    return [finding for check in CHECKS for finding in check(asked)]
+def examine(options: DoctorOptions) -> list[Finding]:
+    return [finding for check in CHECKS for finding in check(options)]

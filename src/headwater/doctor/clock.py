@@ -1,47 +1,54 @@
-"""This machine's clock, held against what the log was written by. Where it is behind, what jobs tell from here on loses
-against what is known already: of two statements the later one holds. Zones do not matter: all times are UTC."""
+"""Compares this machine's clock with the times in the store.
+
+The later of two statements counts, so with a clock that is behind, new statements of jobs lose against older ones. Time
+zones do not matter: all times are UTC.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 from headwater.errors import StoreError
 from headwater.store.engine.database import Database
 from headwater.store.engine.health import Times, times
 from headwater.store.schema.upgrade import ensure_current
 
-_SLACK = timedelta(seconds=2)
-"""What clocks of several machines may differ by."""
-_REMEDY = "Set the clock of this machine, and have it kept: NTP."
+_TOLERANCE = timedelta(seconds=2)
+"""Maximum difference between the clocks of several machines."""
+_REMEDY = "Set the clock of this machine and keep it synchronized with NTP."
 
 
-def clock(asked: Asked) -> Iterator[Finding]:
-    told = _told(asked)
+def clock(options: DoctorOptions) -> Iterator[Finding]:
+    times_in_store = _read_times(options)
     now = datetime.now(UTC)
     shown = f"{now:%Y-%m-%d %H:%M:%S} UTC"
-    if told is None or told == Times(None, None, None):
-        yield ok("clock", f"{shown}; no log yet to hold it against")
-    elif told.entry is not None and told.entry - now > _SLACK:
-        yield failed("clock", f"{shown}, {_span(told.entry - now)} behind the newest entry of the log", _REMEDY)
-    elif told.database is not None and abs(told.database - now) > _SLACK:
-        apart = f"{_span(abs(told.database - now))} {'behind' if told.database > now else 'ahead of'}"
+    if times_in_store is None or times_in_store == Times(None, None, None):
+        yield ok("clock", f"{shown}; the store has no log entry to compare with")
+    elif times_in_store.entry is not None and times_in_store.entry - now > _TOLERANCE:
+        yield failed(
+            "clock", f"{shown}, {_span(times_in_store.entry - now)} behind the newest entry of the log", _REMEDY
+        )
+    elif times_in_store.database is not None and abs(times_in_store.database - now) > _TOLERANCE:
+        apart = (
+            f"{_span(abs(times_in_store.database - now))} {'behind' if times_in_store.database > now else 'ahead of'}"
+        )
         yield warning("clock", f"{shown}, {apart} the clock of the database server", _REMEDY)
-    elif told.event is not None and told.event - now > _SLACK:
+    elif times_in_store.event is not None and times_in_store.event - now > _TOLERANCE:
         yield warning(
             "clock",
-            f"{shown}; an event in the store is {_span(told.event - now)} ahead of that",
-            "Set the clock of the machine that sent it; what it said wins until that time has come.",
+            f"{shown}; an event in the store is {_span(times_in_store.event - now)} ahead of that",
+            "Set the clock of the machine that sent it; until then its event takes precedence over later ones.",
         )
     else:
         yield ok("clock", f"{shown}, not behind the log")
 
 
-def _told(asked: Asked) -> Times | None:
-    """None where there is no store that could be asked; the check of the store says why."""
+def _read_times(options: DoctorOptions) -> Times | None:
+    """Return the times in the store; None without a usable store, which another check reports."""
     try:
-        database = Database(asked.store, create=False)
+        database = Database(options.store, create=False)
         try:
             ensure_current(database, create=False)
             return times(database)

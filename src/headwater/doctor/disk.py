@@ -1,36 +1,36 @@
-"""Whether there is room where the store grows."""
+"""Checks the free disk space at the store."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
-from headwater.doctor.store import existing
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
+from headwater.doctor.store import nearest_existing
 from headwater.errors import StoreError
 from headwater.store.engine.database import file_at
 
-_NO_ROOM = 16
-"""This part of what is little room is none: a checkpoint of the write-ahead log may need it at once."""
+_CRITICAL_FRACTION = 16
+"""Below this fraction of the warning limit the check fails: a checkpoint of the write-ahead log may need the space."""
 
 
-def disk(asked: Asked) -> Iterator[Finding]:
+def disk(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        file = file_at(asked.store)
-    except StoreError:  # the check of the store has said so
+        file = file_at(options.store)
+    except StoreError:  # the check of the store reports it
         return
-    if file is None:  # a server's disk cannot be seen from here
+    if file is None:  # a database server's disk is not visible from here
         return
-    folder = existing(file.parent)
+    folder = nearest_existing(file.parent)
     free = shutil.disk_usage(folder).free
-    found = f"{_size(free)} free at {folder}"
-    remedy = "Make room, or move the store: headwater db backup FILE copies it."
-    if free < asked.room // _NO_ROOM:
-        yield failed("disk", found, remedy)
-    elif free < asked.room:
-        yield warning("disk", found, remedy)
+    result = f"{_size(free)} free at {folder}"
+    remedy = "Free disk space, or move the store: headwater db backup FILE copies it."
+    if free < options.room // _CRITICAL_FRACTION:
+        yield failed("disk", result, remedy)
+    elif free < options.room:
+        yield warning("disk", result, remedy)
     else:
-        yield ok("disk", found)
+        yield ok("disk", result)
 
 
 def _size(number: int) -> str:

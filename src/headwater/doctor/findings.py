@@ -1,4 +1,4 @@
-"""What is asked of an installation, and what one look at it finds."""
+"""Options and findings of the checks of `headwater doctor`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-LITTLE_ROOM = 2**30
-"""Bytes free at a store below which it is time to make room."""
+LOW_SPACE = 2**30
+"""Free bytes at a store below which the check warns."""
 
 
-class Sign(StrEnum):
+class CheckStatus(StrEnum):
     OK = "ok"
     WARNING = "warning"
     FAILED = "failed"
@@ -21,34 +21,34 @@ class Sign(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Finding:
     check: str
-    sign: Sign
+    sign: CheckStatus
     found: str
     remedy: str | None = None
-    """What to do, where it is not ok."""
+    """What to do, if the status is not ok."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DoctorOptions:
     store: str
     spool: Path
     spark: bool = False
-    """Whether a job is to be tried on Spark."""
+    """Whether to run a job on Spark."""
     patience: float = 180.0
-    """Seconds that it may take."""
-    room: int = LITTLE_ROOM
+    """Maximum seconds for that job."""
+    room: int = LOW_SPACE
 
 
 class Check(Protocol):
-    def __call__(self, asked: Asked, /) -> Iterator[Finding]: ...
+    def __call__(self, options: DoctorOptions, /) -> Iterator[Finding]: ...
 
 
 def ok(check: str, found: str) -> Finding:
-    return Finding(check, Sign.OK, found)
+    return Finding(check, CheckStatus.OK, found)
 
 
 def warning(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Sign.WARNING, found, remedy)
+    return Finding(check, CheckStatus.WARNING, found, remedy)
 
 
 def failed(check: str, found: str, remedy: str) -> Finding:
-    return Finding(check, Sign.FAILED, found, remedy)
+    return Finding(check, CheckStatus.FAILED, found, remedy)

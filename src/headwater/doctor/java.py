@@ -1,4 +1,4 @@
-"""The Java that Spark would start: that of JAVA_HOME where it is set, whatever is on PATH, else the one on PATH."""
+"""Checks the Java that Spark starts: that of JAVA_HOME if it is set, otherwise the one on PATH."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.doctor import spark
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-FIT = (17, 21)
-FIT_FOR_35 = (17,)
-"""The Arrow that Spark 3.5 brings does not work on Java 21."""
-_PATIENCE = 30.0
+SUPPORTED_JAVA = (17, 21)
+SUPPORTED_JAVA_FOR_35 = (17,)
+"""The Arrow of Spark 3.5 does not work on Java 21."""
+_TIMEOUT = 30.0
 
 
-def java(asked: Asked) -> Iterator[Finding]:
+def java(options: DoctorOptions) -> Iterator[Finding]:
     version = spark.installed()
-    fit = FIT_FOR_35 if version and version.startswith("3.5.") else FIT
+    fit = SUPPORTED_JAVA_FOR_35 if version and version.startswith("3.5.") else SUPPORTED_JAVA
     wanted = " or ".join(map(str, fit)) + (f" for Spark {version}" if version else "")
     remedy = f"Install Java {wanted} and set JAVA_HOME to it."
-    place, why = _place()
-    # Without pyspark there is nothing that would start it.
+    place, why = _find_java()
+    # Without pyspark nothing starts Java.
     absent = failed if version is not None else warning
     if place is None:
         yield absent("Java", why, remedy)
         return
     try:
-        major, told = _ask(place)
+        major, version_text = _read_version(place)
     except (OSError, subprocess.SubprocessError, ValueError) as trouble:
-        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not tell its version"
+        reason = (isinstance(trouble, OSError) and trouble.strerror) or "it does not report its version"
         yield absent("Java", f"{place} ({why}): {reason}", remedy)
         return
-    found = f"{told} at {place} ({why})"
+    result = f"{version_text} at {place} ({why})"
     if major in fit:
-        yield ok("Java", found)
+        yield ok("Java", result)
     elif major < min(fit):
-        yield failed("Java", found, remedy)
+        yield failed("Java", result, remedy)
     else:
-        yield warning("Java", found, remedy)
+        yield warning("Java", result, remedy)
 
 
-def _place() -> tuple[str | None, str]:
-    """Where it is, and by what it was found; or why it was not."""
+def _find_java() -> tuple[str | None, str]:
+    """Return its path and the variable that names it, or None and why it was not found."""
     home = os.environ.get("JAVA_HOME")
     if home:
         program = shutil.which("java", path=str(Path(home) / "bin"))
@@ -54,19 +54,19 @@ def _place() -> tuple[str | None, str]:
     return (program, "PATH") if program else (None, "not found: JAVA_HOME is not set, and PATH has none")
 
 
-def _ask(program: str) -> tuple[int, str]:
-    """Its major version, and the whole."""
+def _read_version(program: str) -> tuple[int, str]:
+    """Return its major version and its full version."""
     answer = subprocess.run(
         [program, "-XshowSettings:properties", "-version"],
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
         check=True,
     )
-    told = answer.stderr + answer.stdout
-    major = re.search(r"^ *java\.specification\.version = (?:1\.)?(\d+)", told, re.MULTILINE)
+    properties = answer.stderr + answer.stdout
+    major = re.search(r"^ *java\.specification\.version = (?:1\.)?(\d+)", properties, re.MULTILINE)
     if major is None:
-        raise ValueError(told)
-    whole = re.search(r"^ *java\.version = (\S+)", told, re.MULTILINE)
+        raise ValueError(properties)
+    whole = re.search(r"^ *java\.version = (\S+)", properties, re.MULTILINE)
     return int(major[1]), whole[1] if whole else major[1]

@@ -1,4 +1,4 @@
-"""What is installed beside: parts that can be left out, and what they are for."""
+"""Checks the optional packages."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-SERVER = ("fastapi", "uvicorn", "prometheus_client")
+SERVER_PACKAGES = ("fastapi", "uvicorn", "prometheus_client")
 
 
-def parts(asked: Asked) -> Iterator[Finding]:
-    missing = [name for name in SERVER if find_spec(name) is None]
+def parts(options: DoctorOptions) -> Iterator[Finding]:
+    missing = [name for name in SERVER_PACKAGES if find_spec(name) is None]
     if missing:
-        yield warning("server", f"{', '.join(missing)} not installed", "pip install 'headwater[server]', to serve.")
+        yield warning("server", f"{', '.join(missing)} not installed", "To serve: pip install 'headwater[server]'")
     else:
         yield ok("server", f"fastapi {_version('fastapi')}")
     if find_spec("duckdb") is None:
-        yield failed("duckdb", "not installed", "pip install duckdb: pair tables and records are looked up with it.")
+        yield failed("duckdb", "not installed", "To query pair tables and records: pip install duckdb")
     else:
         yield ok("duckdb", _version("duckdb"))
 
@@ -26,5 +26,5 @@ def parts(asked: Asked) -> Iterator[Finding]:
 def _version(package: str) -> str:
     try:
         return version(package)
-    except PackageNotFoundError:  # on the path without having been installed
-        return "of a version that it does not say"
+    except PackageNotFoundError:  # importable, but not installed as a package
+        return "version unknown"

@@ -5,17 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 """The package asks for the first, and names no later one than the second."""
 
 
-def python(asked: Asked) -> Iterator[Finding]:
-    found = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
+def python(options: DoctorOptions) -> Iterator[Finding]:
+    result = f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}"
     if sys.version_info[:2] < OLDEST:
-        yield failed("Python", found, "Headwater needs Python 3.11 or later.")
+        yield failed("Python", result, "Headwater needs Python 3.11 or later.")
     elif sys.version_info[:2] > NEWEST:
-        yield warning("Python", found, "Headwater has been tried up to Python 3.13; take that one if something fails.")
+        yield warning("Python", result, "Headwater is tested up to Python 3.13. Use that version if something fails.")
     else:
-        yield ok("Python", found)
+        yield ok("Python", result)

@@ -1,4 +1,4 @@
-"""Which pyspark would be imported. It is not: that takes a second, and what its version is stands in a file of it."""
+"""Checks the version of pyspark without importing it, which takes a second."""
 
 from __future__ import annotations
 
@@ -7,43 +7,45 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 
-OLDEST = (3, 5)
-TRIED = ("3.5", "4.1", "4.3")
+MIN_VERSION = (3, 5)
+TESTED_VERSIONS = ("3.5", "4.1", "4.3")
 """The versions that the tests run on."""
 _VERSION = re.compile(r"^__version__(?:\s*:\s*str)?\s*=\s*[\"']((\d+)\.(\d+)[^\"']*)[\"']", re.MULTILINE)
 
 
-def spark(asked: Asked) -> Iterator[Finding]:
+def spark(options: DoctorOptions) -> Iterator[Finding]:
     version = installed()
-    tried = f"Headwater has been tried on {', '.join(TRIED)}."
+    tested = f"Headwater is tested on {', '.join(TESTED_VERSIONS)}."
     if version is None:
-        yield warning(
-            "pyspark", "not installed", "pip install 'headwater[spark]', where jobs are captured or rows are traced."
-        )
+        yield warning("pyspark", "not installed", "To capture jobs or trace rows: pip install 'headwater[spark]'")
     elif version == "":
-        yield failed("pyspark", "is there, and does not say its version", "Install it anew: pip install pyspark")
-    elif (major_minor := _numbers(version)) < OLDEST:
-        yield failed("pyspark", version, f"Headwater needs Spark 3.5 or later. {tried}")
-    elif ".".join(map(str, major_minor)) not in TRIED:
-        yield warning("pyspark", version, f"{tried} Try yours: headwater doctor --spark")
+        yield failed(
+            "pyspark",
+            "is installed but does not report its version",
+            "Reinstall it: pip install --force-reinstall pyspark",
+        )
+    elif (major_minor := _version_numbers(version)) < MIN_VERSION:
+        yield failed("pyspark", version, f"Headwater needs Spark 3.5 or later. {tested}")
+    elif ".".join(map(str, major_minor)) not in TESTED_VERSIONS:
+        yield warning("pyspark", version, f"{tested} Test yours: headwater doctor --spark")
     else:
         yield ok("pyspark", version)
 
 
 def installed() -> str | None:
-    """Its version; None where there is none, empty where it does not say."""
-    found = find_spec("pyspark")
-    if found is None:
+    """Return the version of pyspark; None if it is not installed, empty if it does not report one."""
+    spec = find_spec("pyspark")
+    if spec is None:
         return None
-    for folder in found.submodule_search_locations or ():
+    for folder in spec.submodule_search_locations or ():
         file = Path(folder) / "version.py"
-        told = _VERSION.search(file.read_text(encoding="utf-8")) if file.is_file() else None
-        if told is not None:
-            return told[1]
+        match = _VERSION.search(file.read_text(encoding="utf-8")) if file.is_file() else None
+        if match is not None:
+            return match[1]
     return ""
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".")[:2])

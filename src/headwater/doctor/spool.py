@@ -1,33 +1,36 @@
-"""Events that captured jobs have told and no sink has taken yet."""
+"""Checks for captured events in the spool that no sink has received yet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from headwater.capture.delivery.unsent import unsent_events
-from headwater.doctor.findings import Asked, Finding, failed, ok, warning
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok, warning
 from headwater.errors import shorten
 
 
-def spool(asked: Asked) -> Iterator[Finding]:
+def spool(options: DoctorOptions) -> Iterator[Finding]:
     try:
-        found = list(unsent_events(asked.spool))
+        logs = list(unsent_events(options.spool))
     except OSError as trouble:
         yield failed(
             "spool",
-            f"{asked.spool} cannot be read: {trouble.strerror}",
-            "Let the user who runs the jobs read and write it, or name another: HEADWATER_SPOOL.",
+            f"{options.spool} cannot be read: {trouble.strerror}",
+            "Give the user who runs the jobs access to it, or set HEADWATER_SPOOL to another folder.",
         )
         return
-    left = [each for each in found if not each.at_work]
-    if not left:
-        on_the_way = sum(each.events for each in found)
-        yield ok("spool", f"{on_the_way} events on their way" if on_the_way else f"nothing waits in {asked.spool}")
+    waiting = [log for log in logs if not log.at_work]
+    if not waiting:
+        being_delivered = sum(log.events for log in logs)
+        yield ok(
+            "spool",
+            f"{being_delivered} events being delivered" if being_delivered else f"no events waiting in {options.spool}",
+        )
         return
-    since = min((each.since for each in left if each.since), default="a time that is not known")
-    sinks = ", ".join(sorted({shorten(each.sink) for each in left}))
+    since = min((log.since for log in waiting if log.since), default="an unknown time")
+    sinks = ", ".join(sorted({shorten(log.sink) for log in waiting}))
     yield warning(
         "spool",
-        f"{sum(each.events for each in left)} events wait in {asked.spool} since {since}, for {sinks}",
-        "The next captured job that uses this spool and sink delivers them; see that the sink answers.",
+        f"{sum(log.events for log in waiting)} events waiting in {options.spool} since {since}, for {sinks}",
+        "The next captured job with this spool and sink delivers them. Check that the sink responds.",
     )

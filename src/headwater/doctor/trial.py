@@ -1,4 +1,4 @@
-"""One job on Spark, captured and asked back: in a process and a folder of its own, so that nothing is left of it."""
+"""Runs a small Spark job, captures it and queries its lineage, in a process and a temporary folder of its own."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from headwater.doctor.findings import Asked, Finding, failed, ok
+from headwater.doctor.findings import DoctorOptions, Finding, failed, ok
 from headwater.doctor.trial_job import SOURCE, STORE, TARGET
 from headwater.errors import HeadwaterError, shorten
 
 _CHECK = "trial job"
-_SEE = "See what Spark says: HEADWATER_DEBUG=1 headwater doctor --spark shows all of it."
+_REMEDY = "Run HEADWATER_DEBUG=1 headwater doctor --spark to see Spark's output."
 
 
-def trial(asked: Asked) -> Iterator[Finding]:
-    if not asked.spark:
+def trial(options: DoctorOptions) -> Iterator[Finding]:
+    if not options.spark:
         return
-    with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as made:
-        began = time.monotonic()
-        trouble = _run(Path(made), asked.patience)
+    with tempfile.TemporaryDirectory(prefix="headwater-doctor-", ignore_cleanup_errors=True) as folder:
+        started = time.monotonic()
+        trouble = _run(Path(folder), options.patience)
         if trouble is not None:
-            yield failed(_CHECK, trouble, _SEE)
+            yield failed(_CHECK, trouble, _REMEDY)
             return
-        seconds = time.monotonic() - began
-        trouble = _asked_back(Path(made))
+        seconds = time.monotonic() - started
+        trouble = _query_lineage(Path(folder))
     if trouble is None:
-        yield ok(_CHECK, f"captured on Spark and asked back, in {seconds:.0f} s")
+        yield ok(_CHECK, f"ran on Spark, captured and queried in {seconds:.0f} s")
     else:
-        yield failed(_CHECK, trouble, _SEE)
+        yield failed(_CHECK, trouble, _REMEDY)
 
 
 def _run(folder: Path, patience: float) -> str | None:
-    """None, or what went wrong."""
+    """Run the job; return what went wrong, or None."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
     process = subprocess.Popen(
         [sys.executable, "-m", "headwater.doctor.trial_job"],
@@ -49,22 +49,22 @@ def _run(folder: Path, patience: float) -> str | None:
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        start_new_session=True,  # Spark's Java is a child of it, and has to end with it
+        start_new_session=True,  # Spark's Java is in its group, and must end with it
     )
     try:
-        _, told = process.communicate(timeout=patience)
+        _, stderr = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
-        _end(process)
+        _kill(process)
         return f"did not end within {patience:g} s"
     if os.environ.get("HEADWATER_DEBUG", "") not in ("", "0"):
-        sys.stderr.write(told)
+        sys.stderr.write(stderr)
     if process.returncode:
-        last = told.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
+        last = stderr.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
         return shorten(last[0])
     return None
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _kill(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
@@ -73,16 +73,16 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def _asked_back(folder: Path) -> str | None:
-    """None, or what is missing."""
+def _query_lineage(folder: Path) -> str | None:
+    """Query the lineage of the job; return what is missing, or None."""
     from headwater.store.store import Store
 
     try:
         with Store(f"sqlite:///{folder / STORE}", create=False) as store:
-            written = [each.dataset for each in store.datasets(TARGET)]
-            read = [node.endpoint for each in written for node in store.upstream(each).nodes]
+            written = [dataset.dataset for dataset in store.datasets(TARGET)]
+            read = [node.endpoint for dataset in written for node in store.upstream(dataset).nodes]
     except HeadwaterError as error:
         return str(error)
-    if any(getattr(each, "name", "").endswith(SOURCE) for each in read):
+    if any(getattr(endpoint, "name", "").endswith(SOURCE) for endpoint in read):
         return None
-    return "it ran, and what it wrote is not known to come from what it read"
+    return "it ran, but its lineage was not captured"

@@ -1,9 +1,9 @@
-"""The job that is tried: reads three rows, writes them, and is captured, all in the current folder."""
+"""The job of the trial: reads and writes three rows under capture, in the current folder."""
 
 from __future__ import annotations
 
 STORE, SOURCE, TARGET = "lineage.db", "trial_source", "trial_target"
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 
 
 def main() -> None:
@@ -21,11 +21,11 @@ def main() -> None:
     spark.range(3).write.parquet(SOURCE)
     hw.enable(spark, store=f"sqlite:///{STORE}", namespace="doctor", spool="spool")
     spark.read.parquet(SOURCE).write.parquet(TARGET)
-    delivered = hw.flush(_PATIENCE)
+    delivered = hw.flush(_TIMEOUT)
     hw.disable(spark)
     spark.stop()
     if not delivered:
-        raise SystemExit("What was captured did not come to the store in time.")
+        raise SystemExit("The captured events did not reach the store in time.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Example events that ship with Headwater. `orders.jsonl` is what `headwater demo` tells its story with."""
+"""Example events that ship with Headwater. `headwater demo` uses `orders.jsonl`."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.resources import files
 
 
 def orders_events() -> list[bytes]:
-    """The events of a small shop's daily revenue pipeline, one OpenLineage event each, in order of time."""
+    """Return the events of a small shop's daily revenue pipeline, one OpenLineage event each, in order of time."""
     return (files(__name__) / "orders.jsonl").read_bytes().splitlines()

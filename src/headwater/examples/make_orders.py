@@ -35,7 +35,7 @@ FAILED_DAY, CHANGED_DAY = DAYS[2], DAYS[3]
 
 
 @dataclass(frozen=True)
-class Table:
+class ExampleTable:
     """A dataset of the lake; ``alias`` is its name in the catalog."""
 
     name: str
@@ -67,26 +67,28 @@ class Table:
         return facets
 
 
-RAW_ORDERS = Table(
+RAW_ORDERS = ExampleTable(
     "raw/orders",
     dict.fromkeys(("order_id", "customer_id", "amount", "currency", "status", "ordered_at"), "string"),
     owner="team:checkout",
 )
-RAW_CUSTOMERS = Table(
+RAW_CUSTOMERS = ExampleTable(
     "raw/customers",
     {"customer_id": "bigint", "email": "string", "country": "string", "signed_up_at": "timestamp"},
     owner="team:crm",
     tags={"pii": "true"},
 )
-RAW_RATES = Table("raw/fx_rates", {"day": "date", "currency": "string", "rate": "decimal(12,6)"}, owner="team:treasury")
-ERP_RATES = Table("erp.public.fx_rates", {"day": "date", "currency": "text", "rate": "numeric"}, namespace=ERP)
-ORDERS = Table(
+RAW_RATES = ExampleTable(
+    "raw/fx_rates", {"day": "date", "currency": "string", "rate": "decimal(12,6)"}, owner="team:treasury"
+)
+ERP_RATES = ExampleTable("erp.public.fx_rates", {"day": "date", "currency": "text", "rate": "numeric"}, namespace=ERP)
+ORDERS = ExampleTable(
     "silver/orders",
     {"order_id": "bigint", "customer_id": "bigint", "amount": "decimal(12,2)", "currency": "string", "day": "date"},
     alias="shop.orders",
     owner="team:data",
 )
-ENRICHED = Table(
+ENRICHED = ExampleTable(
     "silver/orders_enriched",
     {
         "order_id": "bigint",
@@ -99,24 +101,24 @@ ENRICHED = Table(
     alias="shop.orders_enriched",
     owner="team:data",
 )
-REVENUE = Table(
+REVENUE = ExampleTable(
     "gold/daily_revenue",
     {"day": "date", "country": "string", "orders": "bigint", "revenue": "decimal(18,2)"},
     alias="shop.daily_revenue",
     owner="team:finance",
     tags={"report": "true", "tier": "1"},
 )
-SCORES = Table("gold/churn_scores", {"customer_hash": "string", "score": "double"}, owner="team:marketing")
+SCORES = ExampleTable("gold/churn_scores", {"customer_hash": "string", "score": "double"}, owner="team:marketing")
 
 
 # -- what the jobs do to columns --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class From:
+class ExampleSource:
     """A column is made of another: how, in what words, and whether the value is hidden on the way."""
 
-    table: Table
+    table: ExampleTable
     column: str
     subtype: str = "IDENTITY"
     logic: str = ""
@@ -129,45 +131,45 @@ class From:
         return named | {"transformations": [how]}
 
 
-def _indirect(table: Table, column: str, subtype: str, logic: str) -> From:
-    return From(table, column, subtype, logic, kind="INDIRECT")
+def _indirect(table: ExampleTable, column: str, subtype: str, logic: str) -> ExampleSource:
+    return ExampleSource(table, column, subtype, logic, kind="INDIRECT")
 
 
-CLEANING: Mapping[str, Sequence[From]] = {
-    "order_id": [From(RAW_ORDERS, "order_id", "TRANSFORMATION", "cast(order_id as bigint)")],
-    "customer_id": [From(RAW_ORDERS, "customer_id", "TRANSFORMATION", "cast(customer_id as bigint)")],
-    "amount": [From(RAW_ORDERS, "amount", "TRANSFORMATION", "cast(amount as decimal(12,2))")],
-    "currency": [From(RAW_ORDERS, "currency", "TRANSFORMATION", "upper(trim(currency))")],
-    "day": [From(RAW_ORDERS, "ordered_at", "TRANSFORMATION", "to_date(ordered_at)")],
+CLEANING: Mapping[str, Sequence[ExampleSource]] = {
+    "order_id": [ExampleSource(RAW_ORDERS, "order_id", "TRANSFORMATION", "cast(order_id as bigint)")],
+    "customer_id": [ExampleSource(RAW_ORDERS, "customer_id", "TRANSFORMATION", "cast(customer_id as bigint)")],
+    "amount": [ExampleSource(RAW_ORDERS, "amount", "TRANSFORMATION", "cast(amount as decimal(12,2))")],
+    "currency": [ExampleSource(RAW_ORDERS, "currency", "TRANSFORMATION", "upper(trim(currency))")],
+    "day": [ExampleSource(RAW_ORDERS, "ordered_at", "TRANSFORMATION", "to_date(ordered_at)")],
 }
 CLEANING_WHOLE = [_indirect(RAW_ORDERS, "status", "FILTER", "status <> 'cancelled'")]
 
-ENRICHMENT: Mapping[str, Sequence[From]] = {
-    **{name: [From(ORDERS, name)] for name in ("order_id", "amount", "currency", "day")},
-    "country": [From(RAW_CUSTOMERS, "country", "TRANSFORMATION", "coalesce(country, '??')")],
-    "customer_hash": [From(RAW_CUSTOMERS, "email", "TRANSFORMATION", "sha2(lower(email), 256)", masking=True)],
+ENRICHMENT: Mapping[str, Sequence[ExampleSource]] = {
+    **{name: [ExampleSource(ORDERS, name)] for name in ("order_id", "amount", "currency", "day")},
+    "country": [ExampleSource(RAW_CUSTOMERS, "country", "TRANSFORMATION", "coalesce(country, '??')")],
+    "customer_hash": [ExampleSource(RAW_CUSTOMERS, "email", "TRANSFORMATION", "sha2(lower(email), 256)", masking=True)],
 }
 ENRICHMENT_WHOLE = [
     _indirect(ORDERS, "customer_id", "JOIN", "orders.customer_id = customers.customer_id"),
     _indirect(RAW_CUSTOMERS, "customer_id", "JOIN", "orders.customer_id = customers.customer_id"),
 ]
 
-ADDING_UP: Mapping[str, Sequence[From]] = {
-    "day": [From(ENRICHED, "day")],
-    "country": [From(ENRICHED, "country")],
-    "orders": [From(ENRICHED, "order_id", "AGGREGATION", "count(distinct order_id)")],
-    "revenue": [From(ENRICHED, "amount", "AGGREGATION", "sum(amount)")],
+ADDING_UP: Mapping[str, Sequence[ExampleSource]] = {
+    "day": [ExampleSource(ENRICHED, "day")],
+    "country": [ExampleSource(ENRICHED, "country")],
+    "orders": [ExampleSource(ENRICHED, "order_id", "AGGREGATION", "count(distinct order_id)")],
+    "revenue": [ExampleSource(ENRICHED, "amount", "AGGREGATION", "sum(amount)")],
 }
 ADDING_UP_WHOLE = [
     _indirect(ENRICHED, "day", "GROUP_BY", "group by day, country"),
     _indirect(ENRICHED, "country", "GROUP_BY", "group by day, country"),
 ]
 IN_EUROS = "sum(amount * coalesce(rate, 1))"
-ADDING_UP_EUROS: Mapping[str, Sequence[From]] = {
+ADDING_UP_EUROS: Mapping[str, Sequence[ExampleSource]] = {
     **ADDING_UP,
     "revenue": [
-        From(ENRICHED, "amount", "AGGREGATION", IN_EUROS),
-        From(RAW_RATES, "rate", "AGGREGATION", IN_EUROS),
+        ExampleSource(ENRICHED, "amount", "AGGREGATION", IN_EUROS),
+        ExampleSource(RAW_RATES, "rate", "AGGREGATION", IN_EUROS),
     ],
 }
 ADDING_UP_EUROS_WHOLE = [
@@ -177,7 +179,7 @@ ADDING_UP_EUROS_WHOLE = [
 ]
 
 
-def _column_lineage(fields: Mapping[str, Sequence[From]], whole: Sequence[From]) -> Json:
+def _column_lineage(fields: Mapping[str, Sequence[ExampleSource]], whole: Sequence[ExampleSource]) -> Json:
     return _facet(
         "1-2-0/ColumnLineageDatasetFacet",
         fields={name: {"inputFields": [source.json() for source in sources]} for name, sources in fields.items()},
@@ -189,7 +191,7 @@ def _column_lineage(fields: Mapping[str, Sequence[From]], whole: Sequence[From])
 
 
 @dataclass
-class Run:
+class ExampleRun:
     """One run, reported by its START and its end."""
 
     namespace: str
@@ -198,7 +200,7 @@ class Run:
     starts: datetime
     takes: timedelta
     attempt: int = 1
-    parent: Run | None = None
+    parent: ExampleRun | None = None
     job_facets: Json = field(default_factory=dict)
     inputs: list[Json] = field(default_factory=list)
     outputs: list[Json] = field(default_factory=list)
@@ -284,10 +286,10 @@ def _declarations() -> Iterator[Json]:
         }
 
 
-def _runs_of(day: datetime) -> Iterator[Run]:
+def _runs_of(day: datetime) -> Iterator[ExampleRun]:
     night = day + timedelta(days=1, hours=2)
     retried = day == FAILED_DAY
-    whole = Run("airflow", "shop_daily", day, night, timedelta(minutes=75 if retried else 45))
+    whole = ExampleRun("airflow", "shop_daily", day, night, timedelta(minutes=75 if retried else 45))
     whole.job_facets = {"jobType": _job_type("AIRFLOW", "DAG")}
     yield whole
     yield _spark(
@@ -328,16 +330,18 @@ def _runs_of(day: datetime) -> Iterator[Run]:
             output=_output(SCORES, rows=96_331),
         )
         yield scoring
-    dashboard = Run("bi", "revenue_dashboard", day, day + timedelta(days=1, hours=7), timedelta(seconds=4))
+    dashboard = ExampleRun("bi", "revenue_dashboard", day, day + timedelta(days=1, hours=7), timedelta(seconds=4))
     dashboard.inputs = [_input(REVENUE, day)]
     yield dashboard
 
 
 def _spark(
-    job: str, day: datetime, starts: datetime, parent: Run, *, inputs: list[Json], output: Json, attempt: int = 1
-) -> Run:
+    job: str, day: datetime, starts: datetime, parent: ExampleRun, *, inputs: list[Json], output: Json, attempt: int = 1
+) -> ExampleRun:
     seconds = 90 + int.from_bytes(hashlib.sha256(f"{job}{day.date()}{attempt}".encode()).digest()[:1])
-    run = Run("shop", job, day, starts, timedelta(seconds=seconds), attempt, parent, inputs=inputs, outputs=[output])
+    run = ExampleRun(
+        "shop", job, day, starts, timedelta(seconds=seconds), attempt, parent, inputs=inputs, outputs=[output]
+    )
     run.job_facets = {"jobType": _job_type("SPARK", "JOB")}
     return run
 
@@ -345,12 +349,14 @@ def _spark(
 # -- pieces -----------------------------------------------------------------------------------------------------------
 
 
-def _input(table: Table, day: datetime | None = None) -> Json:
+def _input(table: ExampleTable, day: datetime | None = None) -> Json:
     use = {"namespace": table.namespace, "name": table.name, "facets": table.facets()}
     return use | ({"inputFacets": {"subset": _subset("input", day)}} if day else {})
 
 
-def _output(table: Table, day: datetime | None = None, columns: Json | None = None, rows: int | None = None) -> Json:
+def _output(
+    table: ExampleTable, day: datetime | None = None, columns: Json | None = None, rows: int | None = None
+) -> Json:
     facets = table.facets() | ({"columnLineage": columns} if columns else {})
     output_facets = {"subset": _subset("output", day)} if day else {}
     if rows is not None:

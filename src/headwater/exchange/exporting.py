@@ -1,4 +1,4 @@
-"""A store's lineage written to a file: the formats, and what each of them is called."""
+"""Exports the lineage of a store to a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
 PRODUCER = "headwater"
-_LINES_AT_ONCE = 200
+_LINES_PER_READ = 200
 
 
 class Format(StrEnum):
@@ -70,52 +70,52 @@ def export_file(
     as_of: datetime | None = None,
     gzip: bool = False,
 ) -> Exported:
-    wanted = _format(format)
-    if gzip and wanted is Format.PARQUET:
+    file_format = _format(format)
+    if gzip and file_format is Format.PARQUET:
         raise ExchangeError("Parquet files are compressed by themselves: export them without gzip.")
-    target = _target(path, wanted, gzip)
+    target = _target(path, file_format, gzip)
     whole = not datasets and as_of is None and depth is None
-    if wanted is Format.OPENLINEAGE and whole:
-        return Exported(str(target), wanted, {EVENTS: _write_received(store, target, gzip)})
+    if file_format is Format.OPENLINEAGE and whole:
+        return Exported(str(target), file_format, {EVENTS: _write_received(store, target, gzip)})
     counts: Counter[str] = Counter()
-    acyclic = wanted is not Format.MERMAID  # which draws what there is
+    acyclic = file_format is not Format.MERMAID  # which can draw cycles
     with store.graphs.stream(
         datasets, directions=_directions(direction), depth=depth, as_of=as_of, acyclic=acyclic
     ) as stream:
         cycles = tuple(stream.cycles())
-        elements = _counted(_with_head(stream, cycles), counts)
-        if wanted is Format.PARQUET:
+        elements = _counting(_with_header(stream, cycles), counts)
+        if file_format is Format.PARQUET:
             with _new_folder(target) as folder:
                 from headwater.formats.wia import parquet
 
                 parquet.write(elements, folder)
-        elif wanted is Format.OPENLINEAGE:
+        elif file_format is Format.OPENLINEAGE:
             _write_declared(elements, target, gzip)
         else:
             with _new_text(target, gzip) as out:
-                _WRITERS[wanted](elements, out)
-    counted = {str(kind): counts[kind] for kind in ElementKind if kind is not ElementKind.GRAPH}
-    return Exported(str(target), wanted, counted, cycles)
+                _WRITERS[file_format](elements, out)
+    totals = {str(kind): counts[kind] for kind in ElementKind if kind is not ElementKind.GRAPH}
+    return Exported(str(target), file_format, totals, cycles)
 
 
-def _format(named: str) -> Format:
+def _format(name: str) -> Format:
     try:
-        return Format(named)
+        return Format(name)
     except ValueError:
-        raise ExchangeError(f"'{named}' is not a format. Formats: {', '.join(Format)}.") from None
+        raise ExchangeError(f"'{name}' is not a format. Formats: {', '.join(Format)}.") from None
 
 
-def _directions(named: str | None) -> tuple[Direction, ...]:
-    if named in (None, "both"):
+def _directions(name: str | None) -> tuple[Direction, ...]:
+    if name in (None, "both"):
         return tuple(Direction)
     try:
-        return (Direction(named),)
+        return (Direction(name),)
     except ValueError:
-        raise ExchangeError(f"'{named}' is not a direction. Directions: both, {', '.join(Direction)}.") from None
+        raise ExchangeError(f"'{name}' is not a direction. Directions: both, {', '.join(Direction)}.") from None
 
 
 def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
-    """Where it goes: a name of its own in the current folder, or in the one that ``path`` is."""
+    """Return the output file; by default, or if ``path`` is a folder, with a generated name."""
     now = datetime.now(UTC)
     name = _NAMES[format].format(moment=now.strftime("%Y%m%dT%H%M%SZ"), date=now.date()) + (".gz" if gzip else "")
     if path is None:
@@ -124,7 +124,7 @@ def _target(path: str | Path | None, format: Format, gzip: bool) -> Path:
     return target / name if target.is_dir() and format is not Format.PARQUET else target
 
 
-def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
+def _with_header(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator[Element]:
     metadata: dict[str, object] = {"producer": PRODUCER}
     if cycles:
         metadata["custom"] = {HEADWATER_KEY: {"exported_by_version": [list(path) for path in cycles]}}
@@ -140,7 +140,7 @@ def _with_head(stream: GraphStream, cycles: Sequence[Sequence[str]]) -> Iterator
     yield from stream.elements()
 
 
-def _counted(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Element]:
+def _counting(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Element]:
     for kind, document in elements:
         counts[kind] += 1
         yield kind, document
@@ -150,19 +150,19 @@ def _counted(elements: Iterator[Element], counts: Counter[str]) -> Iterator[Elem
 
 
 def _write_received(store: Store, target: Path, gzip: bool) -> int:
-    """Everything as it was received, one event a line."""
+    """Write all events as received, one per line."""
     number = 0
     after: int | None = 0
     with _new_file(target, gzip) as out:
         while after is not None:
-            after, portion = store.pages.lines_after(after, _LINES_AT_ONCE)
+            after, portion = store.pages.lines_after(after, _LINES_PER_READ)
             out.write(b"".join(portion))
             number += len(portion)
     return number
 
 
 def _write_declared(elements: Iterator[Element], target: Path, gzip: bool) -> None:
-    """A part of it, as the declarations that an import would make of it."""
+    """Write a part of the lineage as the declarations that an import would make from it."""
     with Staging() as staging, _new_text(target, gzip) as out:
         _, head = next(elements)
         for kind, document in elements:
@@ -176,14 +176,14 @@ def _write_declared(elements: Iterator[Element], target: Path, gzip: bool) -> No
 
 @contextmanager
 def _new_file(target: Path, gzip: bool) -> Iterator[IO[bytes]]:
-    """Under another name until it is whole: an export that breaks off is none."""
+    """Open a file under a temporary name, and rename it when it is complete."""
     unfinished = target.with_name(f"{target.name}.unfinished")
     try:
         with open(unfinished, "wb") as file:
             if gzip:
-                # Without a name and a time in it: what is the same is the same file.
-                with gzip_files.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
+                # Without name and time in the header, so that equal content gives equal files.
+                with gzip_files.GzipFile("", "wb", 6, file, mtime=0) as compressed:
+                    yield compressed  # type: ignore[misc]
             else:
                 yield file
         unfinished.replace(target)
@@ -195,7 +195,7 @@ def _new_file(target: Path, gzip: bool) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _new_text(target: Path, gzip: bool) -> Iterator[IO[str]]:
-    # Half a surrogate pair has no UTF-8 form; what is written for it is how JSON spells it.
+    # Half a surrogate pair has no UTF-8 form; it is escaped as in JSON.
     with (
         _new_file(target, gzip) as binary,
         io.TextIOWrapper(io.BufferedWriter(binary, 2**20), "utf-8", "backslashreplace", "\n") as text,

@@ -1,4 +1,4 @@
-"""A file taken into a store: checked whole before the first event, and taken whole or not at all."""
+"""Imports a lineage file: validated completely before the first event, and stored in one transaction."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from headwater.exchange.opening import Found, Opened
-from headwater.exchange.validating import EVENTS, checked_events, told
+from headwater.exchange.opening import DetectedFormat, LineageFile
+from headwater.exchange.validating import EVENTS, checked_events, element_counts
 from headwater.formats.openlineage.event import RawEvent
 from headwater.formats.wia.elements import Document, ElementKind
 from headwater.formats.wia.events import node_event
@@ -19,26 +19,26 @@ from headwater.model.exchange import Imported
 from headwater.store.exchange.staging import Staging
 from headwater.store.store import Store
 
-_MOST_EVENTS = 500
-_MOST_BYTES = 8 * 2**20
+_MAX_EVENTS = 500
+_MAX_BYTES = 8 * 2**20
 
 
 def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -> Imported:
-    opened = Opened(Path(path))
-    if opened.format is Found.OPENLINEAGE:
+    opened = LineageFile(Path(path))
+    if opened.format is DetectedFormat.OPENLINEAGE:
         number = sum(1 for _ in checked_events(opened))
         new, duplicates = store.take_stream(_portions(line for _, line in opened.events()), actor=actor)
         return Imported(opened.name, opened.format, {EVENTS: number}, new + duplicates, duplicates)
     check = GraphCheck()
     with Staging() as staging:
-        head = laid_down(opened, check, staging)
+        head = stage_graph(opened, check, staging)
         events = events_of(staging, head["generated_at"])
         new, duplicates = store.take_stream(_portions(events), actor=actor)
-    return Imported(opened.name, opened.format, told(check), new + duplicates, duplicates)
+    return Imported(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
 
 
-def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
-    """The graph of a file in ``staging``, if it keeps every rule; its head, which says when it was made."""
+def stage_graph(opened: LineageFile, check: GraphCheck, staging: Staging) -> Document:
+    """Stage the graph of a file if it is valid, and return its head, which has the time of its creation."""
     head: Document = {}
     newest = ""
     for kind, document in opened.elements():
@@ -51,17 +51,17 @@ def laid_down(opened: Opened, check: GraphCheck, staging: Staging) -> Document:
             newest = max(newest, document.get("updated_at") or "", document.get("created_at") or "")
     for error in check.finish():
         raise error
-    # A file that does not say when it was made is as old as the last thing in it: the same file is the same events.
+    # A file without a time is as old as its newest element, so that importing it again gives the same events.
     return {"generated_at": newest or time_text(datetime.now(UTC))} | head
 
 
 def events_of(staging: Staging, at: str) -> Iterator[str]:
-    """One event for each node, with all that is said of it."""
+    """Yield one event for each node, with all its documents."""
     return (node_event(group, at) for group in staging.groups())
 
 
 def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
-    """As many at a time as memory is to hold."""
+    """Yield events in portions of limited size."""
     while portion := _portion(events):
         yield portion
 
@@ -69,9 +69,9 @@ def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
 def _portion(events: Iterator[str]) -> list[RawEvent]:
     portion: list[RawEvent] = []
     size = 0
-    for event in islice(events, _MOST_EVENTS):
+    for event in islice(events, _MAX_EVENTS):
         portion.append(event)
         size += len(event)
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             break
     return portion

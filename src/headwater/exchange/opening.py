@@ -1,4 +1,4 @@
-"""A file that anybody may have made, as a stream of elements or events: which format it is, and what is refused."""
+"""Reads an untrusted lineage file as a stream of elements or events, after detecting its format."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from headwater.formats.wia.elements import Element, ElementKind
 from headwater.formats.wia.versions import refuse_later_major
 
 _GZIP = b"\x1f\x8b"
-_LOOKED_AT = 2**16
+_SNIFFED_BYTES = 2**16
 
 
-class Found(StrEnum):
-    """The formats that can be told from what a file holds."""
+class DetectedFormat(StrEnum):
+    """The formats that can be detected from the content of a file."""
 
     JSON = "wia-json"
     JSONL = "wia-jsonl"
@@ -33,32 +33,32 @@ class Found(StrEnum):
 
 
 @contextmanager
-def _faults_named(file: str) -> Iterator[None]:
-    """What readers say as a ``ValueError``, and what the system says, as one line that names the file."""
+def _naming_errors(file: str) -> Iterator[None]:
+    """Turn errors of readers and of the system into one that names the file."""
     try:
         yield
     except UnicodeDecodeError as error:
         raise FileRefused(file, None, f"not UTF-8 ({error.reason})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileRefused(file, None, f"the gzip file breaks off or is damaged ({error})") from None
+        raise FileRefused(file, None, f"the gzip file is truncated or damaged ({error})") from None
     except ValueError as error:
         raise FileRefused(file, None, str(error)) from None
     except OSError as error:
         raise FileRefused(file, None, error.strerror or str(error)) from None
 
 
-class Opened:
-    """A file and its format; its elements can be read as often as wanted."""
+class LineageFile:
+    """A file and its format; its elements can be read repeatedly."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
-        with _faults_named(self.name):
-            self.format = self._found()
+        with _naming_errors(self.name):
+            self.format = self._detect_format()
 
     def elements(self) -> Iterator[Element]:
-        """Of a graph; of a later major version the first is refused."""
-        with _faults_named(self.name):
+        """Yield the elements of a graph; a later major version is refused."""
+        with _naming_errors(self.name):
             for kind, document in self._read():
                 version = document.get("version")
                 if kind is ElementKind.GRAPH and isinstance(version, str):
@@ -66,66 +66,66 @@ class Opened:
                 yield kind, document
 
     def _read(self) -> Iterator[Element]:
-        if self.format is Found.PARQUET:
+        if self.format is DetectedFormat.PARQUET:
             from headwater.formats.wia import parquet
 
             yield from parquet.read(self.path)
-        elif self.format is Found.GRAPHML:
+        elif self.format is DetectedFormat.GRAPHML:
             with self._bytes() as binary:
                 yield from graphml.read(binary)
         else:
             with self._text() as text:
-                yield from (lines if self.format is Found.JSONL else json_graph).read(text)
+                yield from (lines if self.format is DetectedFormat.JSONL else json_graph).read(text)
 
     def events(self) -> Iterator[tuple[int, str]]:
-        """Of a file of OpenLineage events: each with the number of its line."""
-        with _faults_named(self.name), self._text() as text:
+        """Yield OpenLineage events, each with its line number."""
+        with _naming_errors(self.name), self._text() as text:
             yield from lines.numbered_lines(text)
 
     @contextmanager
     def _bytes(self) -> Iterator[io.BufferedReader[Any]]:
         with open(self.path, "rb") as file:
-            packed = file.read(2) == _GZIP
+            compressed = file.read(2) == _GZIP
             file.seek(0)
-            yield io.BufferedReader(_Unpacked(file), 2**20) if packed else file
+            yield io.BufferedReader(_GzipReader(file), 2**20) if compressed else file
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
         with self._bytes() as binary:
             yield io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
-    def _found(self) -> Found:
+    def _detect_format(self) -> DetectedFormat:
         if self.path.is_dir():
-            return Found.PARQUET
+            return DetectedFormat.PARQUET
         with self._bytes() as binary:
-            start = binary.read(_LOOKED_AT).removeprefix(b"\xef\xbb\xbf").lstrip()
+            start = binary.read(_SNIFFED_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip()
         if start.startswith(b"<"):
-            return Found.GRAPHML
+            return DetectedFormat.GRAPHML
         first, _, rest = start.partition(b"\n")
         if not first.startswith(b"{"):
             raise ValueError("neither JSON, JSON lines, GraphML nor a folder of Parquet files")
-        return _of_line(first, rest)
+        return _format_of_lines(first, rest)
 
 
-def _of_line(first: bytes, rest: bytes) -> Found:
-    """The first line is a whole statement in a file of lines; a graph may be in one line too."""
+def _format_of_lines(first: bytes, rest: bytes) -> DetectedFormat:
+    """Detect the format by the first line: one element in JSON lines, but a graph may be a single line too."""
     try:
         statement: Any = decode_json(first.decode())
-    except ValueError:  # a line that is longer than what was looked at, or the beginning of a document
+    except ValueError:  # a line longer than the bytes read, or the beginning of a document
         if b'"eventTime"' in first and not rest:
-            return Found.OPENLINEAGE
-        return Found.JSONL if first.startswith((b'{"event":', b'{"event" :')) else Found.JSON
+            return DetectedFormat.OPENLINEAGE
+        return DetectedFormat.JSONL if first.startswith((b'{"event":', b'{"event" :')) else DetectedFormat.JSON
     if isinstance(statement, dict) and "event" in statement and "data" in statement:
-        return Found.JSONL
+        return DetectedFormat.JSONL
     if isinstance(statement, dict) and "eventTime" in statement:
-        return Found.OPENLINEAGE
-    return Found.JSON
+        return DetectedFormat.OPENLINEAGE
+    return DetectedFormat.JSON
 
 
-class _Unpacked(io.RawIOBase):
-    """A gzip file, read as a stream, that is refused where it unpacks to far more than lineage ever does."""
+class _GzipReader(io.RawIOBase):
+    """Reads a gzip file as a stream, and refuses one that expands far more than lineage does (a gzip bomb)."""
 
-    _MOST = 2**26
+    _MIN_CHECKED = 2**26
     _RATIO = 250
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -140,6 +140,6 @@ class _Unpacked(io.RawIOBase):
         content = self._gzip.read(len(buffer))
         buffer[: len(content)] = content
         self._total += len(content)
-        if self._total > self._MOST and self._total > self._RATIO * self._file.tell():
-            raise ValueError(f"it unpacks to more than {self._RATIO} times its size")
+        if self._total > self._MIN_CHECKED and self._total > self._RATIO * self._file.tell():
+            raise ValueError(f"it expands to more than {self._RATIO} times its size")
         return len(content)

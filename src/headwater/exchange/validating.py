@@ -1,4 +1,4 @@
-"""A file held against the rules of its format, without a store."""
+"""Validates a lineage file against its format, without a store."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from itertools import islice
 from pathlib import Path
 
 from headwater.errors import EventRefused, FileRefused, GraphInvalid
-from headwater.exchange.opening import Found, Opened
+from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.formats.openlineage.event import read_event
 from headwater.formats.wia.elements import ElementKind
 from headwater.formats.wia.graph_check import GraphCheck
 from headwater.model.exchange import RuleBroken, Validated
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 EVENTS = "events"
 
 
 def validate(path: str | Path) -> Validated:
-    """Everything that is wrong with a file, as far as it can be read; up to a hundred rules that are broken.
+    """Validate a file and return up to a hundred violations.
 
-    What cannot be read at all is refused: :class:`~headwater.errors.FileRefused`.
+    A file that cannot be read is refused: :class:`~headwater.errors.FileRefused`.
     """
-    opened = Opened(Path(path))
-    if opened.format is Found.OPENLINEAGE:
+    opened = LineageFile(Path(path))
+    if opened.format is DetectedFormat.OPENLINEAGE:
         return Validated(opened.name, opened.format, {EVENTS: sum(1 for _ in checked_events(opened))}, (), False)
     check = GraphCheck()
-    broken = list(islice(_broken(opened, check), MOST_PROBLEMS + 1))
+    broken = list(islice(_violations(opened, check), MAX_PROBLEMS + 1))
     return Validated(
         opened.name,
         opened.format,
-        told(check),
-        tuple(map(_told_of, broken[:MOST_PROBLEMS])),
-        len(broken) > MOST_PROBLEMS,
+        element_counts(check),
+        tuple(map(_problem_of, broken[:MAX_PROBLEMS])),
+        len(broken) > MAX_PROBLEMS,
     )
 
 
-def _broken(opened: Opened, check: GraphCheck) -> Iterator[GraphInvalid]:
+def _violations(opened: LineageFile, check: GraphCheck) -> Iterator[GraphInvalid]:
     for kind, document in opened.elements():
         yield from check.check(kind, document)
     yield from check.finish()
 
 
-def _told_of(error: GraphInvalid) -> RuleBroken:
+def _problem_of(error: GraphInvalid) -> RuleBroken:
     return RuleBroken(type(error).__name__, error.rule, error.element, error.reason)
 
 
-def told(check: GraphCheck) -> dict[str, int]:
+def element_counts(check: GraphCheck) -> dict[str, int]:
     return {str(kind): number for kind, number in check.counts.items() if kind is not ElementKind.GRAPH}
 
 
-def checked_events(opened: Opened) -> Iterator[str]:
+def checked_events(opened: LineageFile) -> Iterator[str]:
     """The events of a file, each of which can be taken in."""
     for number, line in opened.events():
         try:

@@ -1,4 +1,4 @@
-"""The evidence of one run as one file, which can be checked without the store it comes from.
+"""The evidence of one run as one file, which can be verified without the store.
 
 The file is canonical JSON (RFC 8785) and has one spelling: what does not come out again as it was read is refused. What
 it holds is held together by hashes (docs/assurance.md says which): an entry by its hash, which is a leaf of the tree
@@ -18,16 +18,16 @@ from typing import Any
 import rfc8785
 
 from headwater.errors import EvidenceBroken
-from headwater.proof.merkle import included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_inclusion
 
 FORMAT = "headwater-bundle/1"
 _FILE = "The file"
-_NOT_ONE = "it is not a bundle of evidence, as `headwater bundle` writes it"
+_NOT_A_BUNDLE = "it is not a bundle of evidence, as `headwater bundle` writes it"
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """An entry of the log, its columns but the hash, and the path from it to the checkpoint's root."""
+class ProvenEntry:
+    """A log entry with its columns except the hash, and its path to the root of the checkpoint."""
 
     entry: Mapping[str, Any]
     path: tuple[bytes, ...]
@@ -41,13 +41,13 @@ class Proven:
         return sha256(rfc8785.dumps(dict(self.entry))).digest()
 
     def is_in(self, size: int, root: bytes) -> bool:
-        return included(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
+        return verify_inclusion(leaf_hash(self.hash), self.seq - 1, size, self.path, root)
 
     def document(self) -> dict[str, Any]:
         return {"entry": dict(self.entry), "path": _texts(self.path)}
 
     @classmethod
-    def read(cls, document: Any) -> Proven:
+    def read(cls, document: Any) -> ProvenEntry:
         entry = dict(document["entry"])
         if type(entry["seq"]) is not int or not isinstance(entry["details"], str):
             raise TypeError(entry)
@@ -56,9 +56,9 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class KeyEntry:
-    """An entry that puts a key in force; it was signed over ``root``, and the log went on from there."""
+    """An entry that puts a key in force; it was signed over ``root``, which the log extends."""
 
-    proven: Proven
+    proven: ProvenEntry
     root: bytes
     consistency: tuple[bytes, ...]
 
@@ -67,92 +67,94 @@ class KeyEntry:
 
     @classmethod
     def read(cls, document: Any) -> KeyEntry:
-        return cls(Proven.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
+        return cls(ProvenEntry.read(document), bytes.fromhex(document["root"]), _hashes(document["consistency"]))
 
 
 @dataclass(frozen=True, slots=True)
-class Upstream:
-    """A run whose output was read: its certificate, and the event that this is of."""
+class UpstreamEvidence:
+    """A run whose output was read: its certificate, and the event of the certificate."""
 
-    certificate: Proven
+    certificate: ProvenEntry
     event: bytes
 
     def document(self) -> dict[str, Any]:
         return {"certificate": self.certificate.document(), "event": _event(self.event)}
 
     @classmethod
-    def read(cls, document: Any, number: int) -> Upstream:
-        return cls(Proven.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
+    def read(cls, document: Any, number: int) -> UpstreamEvidence:
+        return cls(ProvenEntry.read(document["certificate"]), _received(document["event"], f"Upstream event {number}"))
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class EvidenceBundle:
     run_id: str
-    entries: tuple[Proven, ...]
-    """About the run, the oldest first."""
+    entries: tuple[ProvenEntry, ...]
+    """The entries about the run, oldest first."""
     events: tuple[bytes, ...]
     """As received, in the order of their entries."""
-    chain: tuple[Proven, ...]
-    """The certificates that those of the run follow."""
-    upstream: tuple[Upstream, ...]
+    chain: tuple[ProvenEntry, ...]
+    """The certificates before those of the run."""
+    upstream: tuple[UpstreamEvidence, ...]
     checkpoint: str
     first: bytes
-    """The hash of the log's first entry, which its name is made of."""
+    """The hash of the log's first entry, from which its name is derived."""
     first_path: tuple[bytes, ...]
     keys: tuple[KeyEntry, ...]
     key: str
-    """The one that signed the checkpoint, as a `vkey`."""
+    """The key that signed the checkpoint, as a `vkey`."""
 
     def write(self) -> bytes:
         return rfc8785.dumps(
             {
                 "format": FORMAT,
                 "run": self.run_id,
-                "entries": [each.document() for each in self.entries],
-                "events": [_event(each) for each in self.events],
-                "chain": [each.document() for each in self.chain],
-                "upstream": [each.document() for each in self.upstream],
+                "entries": [entry.document() for entry in self.entries],
+                "events": [_event(event) for event in self.events],
+                "chain": [item.document() for item in self.chain],
+                "upstream": [item.document() for item in self.upstream],
                 "log": {
                     "checkpoint": self.checkpoint,
                     "first": {"hash": self.first.hex(), "path": _texts(self.first_path)},
                     "key": self.key,
-                    "keys": [each.document() for each in self.keys],
+                    "keys": [key.document() for key in self.keys],
                 },
             }
         )
 
     @classmethod
-    def read(cls, content: bytes) -> Bundle:
+    def read(cls, content: bytes) -> EvidenceBundle:
         document = _document(content)
         try:
             log = document["log"]
-            found = cls(
+            result = cls(
                 run_id=_text(document["run"]),
-                entries=tuple(map(Proven.read, document["entries"])),
+                entries=tuple(map(ProvenEntry.read, document["entries"])),
                 events=tuple(_received(one, f"Event {number}") for number, one in enumerate(document["events"], 1)),
-                chain=tuple(map(Proven.read, document["chain"])),
-                upstream=tuple(Upstream.read(one, number) for number, one in enumerate(document["upstream"], 1)),
+                chain=tuple(map(ProvenEntry.read, document["chain"])),
+                upstream=tuple(
+                    UpstreamEvidence.read(one, number) for number, one in enumerate(document["upstream"], 1)
+                ),
                 checkpoint=_text(log["checkpoint"]),
                 first=bytes.fromhex(log["first"]["hash"]),
                 first_path=_hashes(log["first"]["path"]),
                 keys=tuple(map(KeyEntry.read, log["keys"])),
                 key=_text(log["key"]),
             )
-            same = found.write() == content
+            same = result.write() == content
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-            raise EvidenceBroken(_FILE, _NOT_ONE) from None
+            raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
         if not same:
             raise EvidenceBroken(_FILE, "it is not written as a bundle is: in canonical JSON, with nothing added")
-        return found
+        return result
 
 
 def _document(content: bytes) -> Mapping[str, Any]:
     try:
         document = json.loads(content.decode())
     except (ValueError, RecursionError):
-        raise EvidenceBroken(_FILE, _NOT_ONE) from None
+        raise EvidenceBroken(_FILE, _NOT_A_BUNDLE) from None
     if not isinstance(document, Mapping) or not isinstance(document.get("format"), str):
-        raise EvidenceBroken(_FILE, _NOT_ONE)
+        raise EvidenceBroken(_FILE, _NOT_A_BUNDLE)
     if document["format"] != FORMAT:
         raise EvidenceBroken(_FILE, f"its format is not {FORMAT}, the one that is known here")
     return document
@@ -179,7 +181,7 @@ def _text(value: Any) -> str:
 
 
 def _texts(hashes: tuple[bytes, ...]) -> list[str]:
-    return [one.hex() for one in hashes]
+    return [hash_.hex() for hash_ in hashes]
 
 
 def _hashes(texts: Any) -> tuple[bytes, ...]:

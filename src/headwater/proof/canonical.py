@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785), and hashes over it that say what they are of."""
+"""Canonical JSON (RFC 8785), and labelled hashes of it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def digest_of(value: Any) -> str:
 
 
 def digest_and_preimage(value: Any) -> tuple[str, bytes]:
-    """The hash of a document, and what it is the hash of."""
+    """Return the hash of a document, and the hashed text."""
     try:
         label, content = "sha256-rfc8785", rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError):
@@ -49,7 +49,7 @@ def canonical_scalar(value: Any) -> str | int | float | bool | None:
 
 
 def hashes_by_name(value: Any) -> dict[str, str]:
-    """A mapping of names to `algorithm:hex`. What is said in another form is represented by its hash."""
+    """Return a mapping of names to `algorithm:hex`. A value in another form is replaced by its hash."""
     if not isinstance(value, Mapping):
         return {}
     return {

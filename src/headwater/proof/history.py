@@ -1,7 +1,7 @@
-"""Which key signs for a log, and since when: told by entries of the log itself.
+"""The keys that signed a log over time, as entries of the log itself state them.
 
-The first key is adopted by an entry that it signs. Another takes over by an entry that both sign, over the state of the
-log at that moment: who trusts one of the keys can follow to all others, and no such entry fits into another log.
+An entry adopts the first key, which signs it. An entry signed by the old and the new key replaces a key, over the state
+of the log at that time: a verifier who trusts one key can follow to all others, and such an entry fits no other log.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from headwater.errors import EvidenceBroken, NoteInvalid
-from headwater.proof.notes import Checkpoint, Note, Signs, Verifier
+from headwater.proof.notes import Checkpoint, Note, Signer, Verifier
 
 ADOPTED, ROTATED = "key.adopted", "key.rotated"
 _TITLES = {ADOPTED: "headwater: key adopted", ROTATED: "headwater: key rotated"}
@@ -19,19 +19,19 @@ _CHECKPOINT_LINES = 3
 
 
 def origin_of(first_entry: bytes) -> str:
-    """The name of a log: by the hash of its first entry, so that no two logs have the same."""
+    """Return the name of a log, derived from the hash of its first entry, so that it is unique."""
     return f"headwater.log/{first_entry.hex()[:32]}"
 
 
-def statement(kind: str, state: Checkpoint, *keys: Signs) -> Note:
-    """``keys``: the one adopted, or the old and the new one."""
+def statement(kind: str, state: Checkpoint, *keys: Signer) -> Note:
+    """Return the signed statement of a key entry. ``keys``: the adopted key, or the old and the new key."""
     named = "".join(f"{Verifier(state.origin, key.public)}\n" for key in keys)
     return Note.signed(f"{_TITLES[kind]}\n{state.text}{named}", state.origin, keys)
 
 
 @dataclass(frozen=True, slots=True)
-class Reign:
-    """A key, and the entry from which on it signs."""
+class KeyPeriod:
+    """A key, and the first entry that it signs for."""
 
     seq: int
     key: Verifier
@@ -40,18 +40,18 @@ class Reign:
 class KeyHistory:
     def __init__(self, origin: str) -> None:
         self.origin = origin
-        self.reigns: list[Reign] = []
+        self.periods: list[KeyPeriod] = []
 
     @property
     def current(self) -> Verifier | None:
-        return self.reigns[-1].key if self.reigns else None
+        return self.periods[-1].key if self.periods else None
 
     def at(self, size: int) -> Verifier | None:
-        """The key that signs for a log of so many entries."""
-        return next((reign.key for reign in reversed(self.reigns) if reign.seq <= size), None)
+        """Return the key in force for a log of ``size`` entries."""
+        return next((period.key for period in reversed(self.periods) if period.seq <= size), None)
 
     def follow(self, seq: int, kind: str, note: str, root_at: Callable[[int], bytes]) -> None:
-        """Take in what entry ``seq`` states, or :class:`EvidenceBroken`."""
+        """Apply the key entry ``seq``. Raises :class:`EvidenceBroken` if it is invalid."""
         try:
             signed = Note.parse(note)
             title, *lines = signed.text.removesuffix("\n").split("\n")
@@ -65,7 +65,7 @@ class KeyHistory:
             wrong = f"it is not signed by {unsigned[0]}"
         if wrong is not None:
             raise EvidenceBroken(f"Entry {seq}, on the key that signs,", wrong)
-        self.reigns.append(Reign(seq, keys[-1]))
+        self.periods.append(KeyPeriod(seq, keys[-1]))
 
     def _wrong(
         self,
@@ -82,7 +82,7 @@ class KeyHistory:
             return f"it is of another log, {state.origin}"
         if state.size != seq - 1 or state.root != root_at(state.size):
             return "it was signed for another state of the log"
-        if kind == ADOPTED and self.reigns:
+        if kind == ADOPTED and self.periods:
             return f"the log has a key already, {self.current}"
         if kind == ROTATED and keys[0] != self.current:
             return f"the key in force was {self.current}, not {keys[0]}"

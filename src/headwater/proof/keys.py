@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "HEADWATER_KEY"
 _PEM = re.compile(rb"-----BEGIN PRIVATE KEY-----\n.*?-----END PRIVATE KEY-----\n", re.DOTALL)
-_OURS_ALONE = stat.S_IRUSR | stat.S_IWUSR
+_PRIVATE_MODE = stat.S_IRUSR | stat.S_IWUSR
 _PUBLIC_SIZE = 32
 
 
 def default_key_file() -> Path:
-    """What HEADWATER_KEY names, else a file in the user's folder of settings."""
-    named = os.environ.get(KEY_VARIABLE)
-    if named:
-        return Path(named)
+    """Return the file that HEADWATER_KEY names, or one in the user's settings folder."""
+    configured = os.environ.get(KEY_VARIABLE)
+    if configured:
+        return Path(configured)
     folder = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
     return Path(folder or Path.home() / ".config") / "headwater" / "signing.pem"
 
@@ -75,12 +75,12 @@ def key_text(public: bytes) -> str:
 def public_key(text: str) -> bytes:
     """A public key that :func:`key_text` wrote."""
     try:
-        found = base64.b64decode(text.encode("ascii"), validate=True)
+        result = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError):
-        found = b""
-    if len(found) != _PUBLIC_SIZE or key_text(found) != text:
+        result = b""
+    if len(result) != _PUBLIC_SIZE or key_text(result) != text:
         raise KeyUnusable(f"'{shorten(text)}' is not a public Ed25519 key: {_PUBLIC_SIZE} bytes in Base64.")
-    return found
+    return result
 
 
 def read_public_key(text_or_file: str) -> str:
@@ -96,12 +96,12 @@ def read_public_key(text_or_file: str) -> str:
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
     try:
-        found = load_pem_public_key(content)
+        result = load_pem_public_key(content)
     except ValueError:
         raise KeyUnusable(f"{file} does not hold a key as PEM.") from None
-    if not isinstance(found, Ed25519PublicKey):
-        raise KeyUnusable(f"{file} holds a key that is not one of Ed25519.")
-    return key_text(found.public_bytes_raw())
+    if not isinstance(result, Ed25519PublicKey):
+        raise KeyUnusable(f"{file} holds a key that is not Ed25519.")
+    return key_text(result.public_bytes_raw())
 
 
 def verifies(public: bytes, signature: bytes, data: bytes) -> bool:
@@ -137,7 +137,7 @@ class KeyRing:
             _write(_new_file(file), ring._pem())
             _settle(file.parent)
         except FileExistsError:
-            raise KeyUnusable(f"There is a key at {file} already. `headwater keys rotate` replaces it.") from None
+            raise KeyUnusable(f"{file} already holds a key. `headwater keys rotate` replaces it.") from None
         except OSError as error:
             raise ring._unwritable(error) from None
         return ring
@@ -148,18 +148,18 @@ class KeyRing:
             content = file.read_bytes()
             mode = file.stat().st_mode
         except FileNotFoundError:
-            raise KeyUnusable(f"There is no key at {file}. `headwater keys new` makes one.") from None
+            raise KeyUnusable(f"No key at {file}. `headwater keys new` creates one.") from None
         except OSError as error:
             raise KeyUnusable(f"The key at {file} cannot be read: {error.strerror}.") from None
-        if os.name == "posix" and stat.S_IMODE(mode) & ~_OURS_ALONE & 0o077:
-            raise KeyUnusable(f"The key at {file} is open to others. Close it: chmod 600 '{file}'.")
+        if os.name == "posix" and stat.S_IMODE(mode) & ~_PRIVATE_MODE & 0o077:
+            raise KeyUnusable(f"The key file {file} is accessible to other users. Run chmod 600 '{file}'.")
         pems = _PEM.findall(content)
         if not pems or b"".join(pems) != content:
             raise KeyUnusable(f"{file} does not hold private keys as PEM.")
         try:
             return cls(file, tuple(map(SigningKey.from_pem, pems)))
         except ValueError:
-            raise KeyUnusable(f"{file} holds a key that is not one of Ed25519, or is damaged.") from None
+            raise KeyUnusable(f"{file} holds a key that is damaged or not Ed25519.") from None
 
     @classmethod
     def load_or_create(cls, file: Path) -> KeyRing:
@@ -190,7 +190,9 @@ class KeyRing:
         try:
             opened = _new_file(unfinished)
         except FileExistsError:
-            raise KeyUnusable(f"Another rotation is under way; if it was interrupted, remove {unfinished}.") from None
+            raise KeyUnusable(
+                f"Another key rotation is in progress. If it was interrupted, remove {unfinished}."
+            ) from None
         except OSError as error:
             raise self._unwritable(error) from None
         try:
@@ -220,7 +222,7 @@ def _refuse_foreign(file: Path) -> None:
 
 
 def _new_file(file: Path) -> BinaryIO:
-    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OURS_ALONE), "wb")
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_MODE), "wb")
 
 
 def _write(opened: BinaryIO, content: bytes) -> None:

@@ -26,7 +26,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def perfect_root(hashes: Sequence[bytes]) -> bytes:
-    """Of 1, 2, 4, 8, … hashes: level by level, which is the quickest way there is."""
+    """Return the root over 1, 2, 4, 8, … hashes, level by level, which is fastest."""
     while len(hashes) > 1:
         pairs = iter(hashes)
         hashes = [sha256(_NODE + left + right).digest() for left, right in zip(pairs, pairs, strict=True)]
@@ -34,12 +34,12 @@ def perfect_root(hashes: Sequence[bytes]) -> bytes:
 
 
 def perfect_sizes(size: int) -> list[int]:
-    """The perfect trees that a tree of ``size`` leaves is made of, from the left: 13 is 8, 4, 1."""
+    """Return the sizes of the perfect trees in a tree of ``size`` leaves, from the left: 13 is 8, 4, 1."""
     return [1 << bit for bit in range(size.bit_length() - 1, -1, -1) if size >> bit & 1]
 
 
 def perfect_roots(hashes: Sequence[bytes]) -> list[bytes]:
-    """The roots of those trees."""
+    """Return the roots of those trees."""
     roots, start = [], 0
     for size in perfect_sizes(len(hashes)):
         roots.append(perfect_root(hashes[start : start + size]))
@@ -47,8 +47,8 @@ def perfect_roots(hashes: Sequence[bytes]) -> list[bytes]:
     return roots
 
 
-def joined_root(roots: Sequence[bytes]) -> bytes:
-    """The root over a row of perfect trees of falling height."""
+def combined_root(roots: Sequence[bytes]) -> bytes:
+    """Return the root over a row of perfect trees of falling height."""
     if not roots:
         return EMPTY_ROOT
     root = roots[-1]
@@ -58,17 +58,17 @@ def joined_root(roots: Sequence[bytes]) -> bytes:
 
 
 def root_of(leaf_hashes: Sequence[bytes]) -> bytes:
-    return joined_root(perfect_roots(leaf_hashes))
+    return combined_root(perfect_roots(leaf_hashes))
 
 
 class CompactRange:
-    """What has to be remembered of a tree to go on adding to it: one hash for each bit of its size."""
+    """The state of a tree that is needed to append to it: one hash for each 1 bit of its size."""
 
     def __init__(self, hashes: Iterable[bytes] = ()) -> None:
         self.size = 0
         self.roots: list[bytes] = []
-        for one in hashes:
-            self.append(one)
+        for hash_ in hashes:
+            self.append(hash_)
 
     def append(self, leaf: bytes) -> None:
         """``leaf`` is the hash of a leaf, or the root of a perfect tree where all that are added are as high."""
@@ -81,28 +81,28 @@ class CompactRange:
 
     def root(self, after: Sequence[bytes] = ()) -> bytes:
         """``after``: the perfect trees that follow, lower than all that were added."""
-        return joined_root([*self.roots, *after])
+        return combined_root([*self.roots, *after])
 
 
 def split(size: int) -> int:
-    """The largest power of two below ``size``: where a tree of two or more leaves divides."""
+    """Return the largest power of two below ``size``, at which a tree of two or more leaves splits."""
     return 1 << ((size - 1).bit_length() - 1)
 
 
 # -- checking proofs -------------------------------------------------------------------------------------------------
 
 
-def included(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
-    """Whether ``proof`` shows that the leaf of this hash is number ``index`` (from 0) of the tree of that root."""
+def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root: bytes) -> bool:
+    """Whether ``proof`` shows that the leaf with this hash has ``index`` (from 0) in the tree with this root."""
     if not 0 <= index < size or not _hashes([leaf, root, *proof]):
         return False
     steps = _sides(index, size)
     if len(proof) != len(steps):
         return False
-    found = leaf
+    result = leaf
     for sibling_is_left, sibling in zip(steps, proof, strict=True):
-        found = node_hash(sibling, found) if sibling_is_left else node_hash(found, sibling)
-    return found == root
+        result = node_hash(sibling, result) if sibling_is_left else node_hash(result, sibling)
+    return result == root
 
 
 def _sides(index: int, size: int) -> list[bool]:
@@ -119,8 +119,8 @@ def _sides(index: int, size: int) -> list[bool]:
     return sides[::-1]
 
 
-def consistent(old: int, new: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
-    """Whether ``proof`` shows that the tree of ``new`` leaves begins with the tree of ``old`` leaves."""
+def verify_consistency(old: int, new: int, proof: Sequence[bytes], old_root: bytes, new_root: bytes) -> bool:
+    """Whether ``proof`` shows that the tree of ``new`` leaves starts with the tree of ``old`` leaves."""
     if not 0 <= old <= new or not _hashes([old_root, new_root, *proof]):
         return False
     if old == new:

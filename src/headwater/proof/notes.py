@@ -1,4 +1,4 @@
-"""Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), which other tools read too.
+"""Signed notes and checkpoints, in the text forms of C2SP (signed-note, tlog-checkpoint), as other tools read them.
 
     headwater.log/5f2c…        the log's name, its origin
     1024                       how many entries it had
@@ -25,11 +25,11 @@ from headwater.proof.merkle import HASH_SIZE
 
 _ED25519 = b"\1"
 _ID_SIZE, _KEY_SIZE = 4, 32
-_MOST_SIGNATURES = 64
+_MAX_SIGNATURES = 64
 _MARK = "— "
 
 
-class Signs(Protocol):
+class Signer(Protocol):
     @property
     def public(self) -> bytes: ...
 
@@ -48,21 +48,21 @@ class Verifier:
         return sha256(self.name.encode() + b"\n" + _ED25519 + self.public).digest()[:_ID_SIZE]
 
     def __str__(self) -> str:
-        """The `vkey`, as C2SP's tools take it."""
-        return f"{self.name}+{self.id.hex()}+{_encoded(_ED25519 + self.public)}"
+        """Return the `vkey`, as C2SP's tools accept it."""
+        return f"{self.name}+{self.id.hex()}+{_base64_text(_ED25519 + self.public)}"
 
     @classmethod
     def parse(cls, vkey: str) -> Verifier:
         vkey = vkey.strip()
         name, _, rest = vkey.partition("+")
         try:
-            key = _decoded(rest.partition("+")[2])
+            key = _base64_bytes(rest.partition("+")[2])
         except ValueError:
             key = b""
-        found = cls(name, key[1:])
-        if not _is_name(name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_SIZE or str(found) != vkey:
+        result = cls(name, key[1:])
+        if not _is_name(name) or key[:1] != _ED25519 or len(key) != 1 + _KEY_SIZE or str(result) != vkey:
             raise NoteInvalid(f"'{shorten(vkey)}' is not a public key of Ed25519. It has the form NAME+ID+KEY.")
-        return found
+        return result
 
     def verifies(self, signature: bytes, data: bytes) -> bool:
         return verifies(self.public, signature, data)
@@ -75,7 +75,7 @@ class Signature:
     signature: bytes
 
     def __str__(self) -> str:
-        return f"{_MARK}{self.name} {_encoded(self.id + self.signature)}\n"
+        return f"{_MARK}{self.name} {_base64_text(self.id + self.signature)}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Note:
         return f"{self.text}\n{''.join(map(str, self.signatures))}"
 
     @classmethod
-    def signed(cls, text: str, name: str, keys: Iterable[Signs]) -> Note:
+    def signed(cls, text: str, name: str, keys: Iterable[Signer]) -> Note:
         data = text.encode()
         return cls(text, tuple(Signature(name, Verifier(name, key.public).id, key.sign(data)) for key in keys))
 
@@ -99,23 +99,27 @@ class Note:
             raise NoteInvalid("it is not UTF-8") from None
         text, blank, lines = note.rpartition("\n\n")
         signatures = lines.removesuffix("\n").split("\n")
-        if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MOST_SIGNATURES:
+        if not blank or not text or any(c < " " and c != "\n" for c in note) or len(signatures) > _MAX_SIGNATURES:
             raise NoteInvalid("it is not a signed note")
-        found = cls(f"{text}\n", tuple(map(_signature, signatures)))
-        if str(found) != note:
+        result = cls(f"{text}\n", tuple(map(_signature, signatures)))
+        if str(result) != note:
             raise NoteInvalid("it is not written as a signed note is")
-        return found
+        return result
 
     def is_signed_by(self, key: Verifier) -> bool:
-        """A signature that names the key and is not of it spoils the note, as C2SP wants it."""
-        theirs = [each for each in self.signatures if (each.name, each.id) == (key.name, key.id)]
-        return bool(theirs) and all(key.verifies(each.signature, self.text.encode()) for each in theirs)
+        """Whether the key signed the note. An invalid signature in its name invalidates the note, as C2SP requires."""
+        candidates = [
+            signature for signature in self.signatures if (signature.name, signature.id) == (key.name, key.id)
+        ]
+        return bool(candidates) and all(
+            key.verifies(candidate.signature, self.text.encode()) for candidate in candidates
+        )
 
 
 def _signature(line: str) -> Signature:
     name, _, encoded = line.removeprefix(_MARK).partition(" ")
     try:
-        data = _decoded(encoded)
+        data = _base64_bytes(encoded)
     except ValueError:
         raise NoteInvalid("a signature of it cannot be read") from None
     if not line.startswith(_MARK) or not _is_name(name) or len(data) <= _ID_SIZE:
@@ -131,35 +135,35 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        return f"{self.origin}\n{self.size}\n{_encoded(self.root)}\n"
+        return f"{self.origin}\n{self.size}\n{_base64_text(self.root)}\n"
 
     @classmethod
     def of(cls, note: Note) -> Checkpoint:
         origin, *rest = note.text.split("\n")
         try:
             size, root, end = rest
-            found = cls(origin, int(size), _decoded(root))
+            result = cls(origin, int(size), _base64_bytes(root))
         except ValueError:
             raise NoteInvalid("it is not a checkpoint: name, size and root, a line each") from None
-        if not origin or end or found.size < 0 or len(found.root) != HASH_SIZE or found.text != note.text:
+        if not origin or end or result.size < 0 or len(result.root) != HASH_SIZE or result.text != note.text:
             raise NoteInvalid("it is not written as a checkpoint is")
-        return found
+        return result
 
 
 def _is_name(name: str) -> bool:
     return bool(name) and "+" not in name and not any(c.isspace() for c in name)
 
 
-def _encoded(data: bytes) -> str:
+def _base64_text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _decoded(text: str) -> bytes:
+def _base64_bytes(text: str) -> bytes:
     """Strictly: Base64 has spare bits at its end, and a text with others there would be read as the same."""
     try:
         data = base64.b64decode(text.encode("ascii"), validate=True)
     except (binascii.Error, UnicodeEncodeError) as error:
         raise ValueError(str(error)) from None
-    if _encoded(data) != text:
+    if _base64_text(data) != text:
         raise ValueError("not the shortest spelling")
     return data

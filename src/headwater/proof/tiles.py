@@ -1,14 +1,14 @@
-"""A tree whose inner hashes are kept in tiles: a proof then reads a few hundred hashes, however many leaves there are.
+"""A Merkle tree whose inner hashes are stored in tiles: a proof reads a few hundred hashes, for any number of leaves.
 
 Level 0 are the leaves. A hash of level 1 is the root over 256 leaves, one of level 2 the root over 256 of those, and so
-on; only whole ones are kept. All that lies between is computed again from the level below.
+on; only complete tiles are stored. Hashes in between are recomputed from the level below.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from headwater.proof.merkle import joined_root, perfect_root, perfect_sizes, split
+from headwater.proof.merkle import combined_root, perfect_root, perfect_sizes, split
 
 WIDTH = 256
 _BITS = 8
@@ -26,7 +26,7 @@ class Tiles:
         return self._range(0, size, size)
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """The siblings on the way from leaf ``index`` up to the root over ``size`` leaves (RFC 6962, 2.1.1)."""
+        """Return the siblings on the path from leaf ``index`` to the root over ``size`` leaves (RFC 6962, 2.1.1)."""
         path: list[bytes] = []
         start, stop = 0, size
         while stop - start > 1:
@@ -40,7 +40,7 @@ class Tiles:
         return path[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
-        """What shows that the tree of ``new`` leaves begins with the one of ``old`` (RFC 6962, 2.1.2)."""
+        """Return the proof that the tree of ``new`` leaves starts with that of ``old`` leaves (RFC 6962, 2.1.2)."""
         if old in (0, new):
             return []
         path: list[bytes] = []
@@ -63,7 +63,7 @@ class Tiles:
         for perfect in perfect_sizes(stop - start):
             roots.append(self._perfect(start, perfect, size))
             start += perfect
-        return joined_root(roots)
+        return combined_root(roots)
 
     def _perfect(self, start: int, count: int, size: int) -> bytes:
         level = (count.bit_length() - 1) // _BITS
@@ -79,8 +79,8 @@ class Tiles:
         return self._read[key]
 
 
-def completed(size_before: int, size: int) -> Iterator[tuple[int, int]]:
-    """The tiles that became whole as the tree grew: level and number, lower levels first."""
+def completed_tiles(size_before: int, size: int) -> Iterator[tuple[int, int]]:
+    """Return the tiles that a growing tree completed: level and number, lower levels first."""
     level, before, now = 1, size_before // WIDTH, size // WIDTH
     while now > before or now >= WIDTH:
         for number in range(before, now):

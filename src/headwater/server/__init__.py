@@ -1,7 +1,11 @@
-"""The HTTP server: OpenLineage in, lineage out.
+"""The HTTP server: the OpenLineage endpoint, the lineage API and the page.
 
-    request ──► Envelope (id, path, headers, log) ──► Door (who is it) ──► a route ──► a thread ──► the store
-                                                                             └► a problem (RFC 9457)
+    request ──► RequestMiddleware ──────► AccessMiddleware ──► route ──► thread ──► store
+                (id, path, headers, log)  (authentication)       └► problem details (RFC 9457)
 
-FastAPI is imported here and nowhere else, and only by `headwater serve`.
+``app`` assembles the application and runs it; ``access`` authenticates; ``routes`` has one module per subject, with
+``marquez`` for Marquez's addresses; ``ingest`` stores events; ``rows`` answers row queries; ``tasks`` runs what takes
+long in processes of its own; ``page`` has the built web page.
+
+FastAPI is imported in this package only, and only by `headwater serve`.
 """

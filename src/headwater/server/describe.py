@@ -1,4 +1,4 @@
-"""What the server answers, written down for the page's client: `python -m headwater.server.describe FILE`."""
+"""Writes the OpenAPI document that the page's client is generated from: `python -m headwater.server.describe FILE`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.server.app.app import create_app
 
 
 def description() -> str:
-    """The OpenAPI document without the version, which is another with every release and tells a client nothing."""
+    """Return the OpenAPI document without the version, which changes with every release and tells a client nothing."""
     document = create_app("sqlite://").openapi()
     return json.dumps({**document, "info": {**document["info"], "version": "-"}}, indent=1, sort_keys=True) + "\n"
 

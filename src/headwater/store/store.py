@@ -36,7 +36,7 @@ from headwater.model.names import Dataset, Endpoint
 from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
-from headwater.proof.history import Reign
+from headwater.proof.history import KeyPeriod
 from headwater.proof.keys import KeyRing, default_key_file
 from headwater.store.access.capture_keys import CaptureKeys, trusted_keys
 from headwater.store.access.keys import AccessKeys
@@ -460,10 +460,10 @@ class Store:
         with self._database.write() as conn:
             return checkpoints.rotate(conn, ring, actor or self._actor)
 
-    def signing_keys(self) -> list[Reign]:
+    def signing_keys(self) -> list[KeyPeriod]:
         """The keys that signed for this log, the first one first, each with the entry from which on it did."""
         with self._view() as view:
-            return checkpoints.reigns(view.conn)
+            return checkpoints.periods(view.conn)
 
     def inclusion(self, seq: int, size: int | None = None) -> InclusionProof:
         """That an entry is in the log of ``size`` entries, all of them unless told."""

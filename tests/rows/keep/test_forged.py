@@ -93,6 +93,6 @@ def test_python_and_the_command_line_read_none_that_nobody_trusted_signed(
     ):
         assert run_app(app, arguments) == 1
         told = capfd.readouterr().err
-        assert told.startswith("Error: The kept plan is refused:")
+        assert told.startswith("Error: The stored plan is refused:")
         assert told.count("\n") == 1
     assert not forger.has_run()

@@ -1,5 +1,5 @@
-"""One page on one run, for somebody who has to be convinced: what was meant, what was done, and by what it is proven.
+"""The assurance report of a run: one HTML page for an auditor, with intent, logic and proof.
 
-``gather`` asks the store, the sections turn what it found into HTML, ``page`` puts them together. Facets come from
-anywhere, so nothing is taken for granted of their shape, and what is not there is said not to be there.
+``gather`` queries the store, the section modules turn the result into HTML, and ``page`` combines them. Facets are
+untrusted input, so their shape is checked, and missing ones are marked as not shown.
 """

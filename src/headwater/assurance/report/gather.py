@@ -1,4 +1,4 @@
-"""Everything that the page tells of a run, asked of the store."""
+"""Collects the data of a report from the store."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from headwater.store.store import Store
 
 
 @dataclass(frozen=True)
-class Case:
+class ReportData:
     detail: RunDetail
     verified: VerifiedRun | None
     broken: str | None
-    """What of the evidence does not hold, where something does not."""
+    """The first failure of the verification, if it failed."""
     checkpoint: SignedCheckpoint | None
     inclusion: InclusionProof | None
-    """Of the certificate in the checkpoint."""
+    """Proof that the checkpoint includes the certificate."""
     written_at: datetime
 
     @cached_property
     def certificate(self) -> Certificate | None:
-        """The newest that is of the evidence in force: events may have come in another order than they happened."""
+        """The newest certificate of the current evidence: events may arrive out of order."""
         return _certificate(self.detail)
 
     @property
@@ -47,7 +47,7 @@ class Case:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What nobody can say is wrong, and nobody can show is right."""
+        """What could neither be proven nor refuted."""
         return tuple(self._gaps())
 
     @property
@@ -55,14 +55,14 @@ class Case:
         return self.failures + self.gaps
 
     def facet(self, name: str) -> Mapping[str, Any] | None:
-        found = self.detail.run_facets.get(name)
-        return found if isinstance(found, Mapping) else None
+        facet = self.detail.run_facets.get(name)
+        return facet if isinstance(facet, Mapping) else None
 
     def is_certified(self, name: str) -> bool | None:
-        """Whether a facet is the one that the certificate is of; None where that says nothing of it."""
+        """Whether the certificate covers this facet's content; None if it has no hash of it."""
         if self.certificate is None or name not in self.certificate.evidence_hashes:
             return None
-        return _is_of(self.certificate, self.detail, name)
+        return _is_about(self.certificate, self.detail, name)
 
     def _failures(self) -> Iterator[str]:
         if self.broken is not None:
@@ -70,13 +70,13 @@ class Case:
         state = self.detail.run.state
         if state in (RunState.FAIL, RunState.ABORT):
             yield f"The run ended in {state.value}."
-        for each in self.invariants:
-            if not each.holds:
-                why = f": {each.detail}" if each.detail else ""
-                yield f"{each.breach or 'MATERIAL'}: {each.name} does not hold{why}."
+        for invariant in self.invariants:
+            if not invariant.holds:
+                why = f": {invariant.detail}" if invariant.detail else ""
+                yield f"{invariant.breach or 'MATERIAL'}: {invariant.name} does not hold{why}."
         for name in self.certificate.evidence_hashes if self.certificate is not None else ():
             if self.is_certified(name) is False:
-                yield f"{name} is not the one that was certified."
+                yield f"{name} differs from the certified one."
 
     def _gaps(self) -> Iterator[str]:
         if not self.detail.run.state.terminal:
@@ -91,31 +91,33 @@ class Case:
             yield "The certificate is not signed yet: `headwater checkpoint` signs the log."
 
 
-def gather(store: Store, run_id: str) -> Case:
+def gather_report(store: Store, run_id: str) -> ReportData:
     detail = store.run(run_id)
-    verified, broken = _verified(store, run_id)
+    verified, broken = _verify(store, run_id)
     checkpoint = inclusion = None
     if broken is None:
         checkpoint = next(iter(store.checkpoints(limit=1)), None)
         certificate = _certificate(detail)
         if checkpoint is not None and certificate is not None and certificate.seq <= checkpoint.size:
             inclusion = store.inclusion(certificate.seq, checkpoint.size)
-    return Case(detail, verified, broken, checkpoint, inclusion, datetime.now(UTC))
+    return ReportData(detail, verified, broken, checkpoint, inclusion, datetime.now(UTC))
 
 
 def _certificate(detail: RunDetail) -> Certificate | None:
-    of_what_holds = (
-        each for each in detail.certificates if all(_is_of(each, detail, name) for name in each.evidence_hashes)
+    current = (
+        certificate
+        for certificate in detail.certificates
+        if all(_is_about(certificate, detail, name) for name in certificate.evidence_hashes)
     )
-    return next(of_what_holds, next(iter(detail.certificates), None))
+    return next(current, next(iter(detail.certificates), None))
 
 
-def _is_of(certificate: Certificate, detail: RunDetail, name: str) -> bool:
+def _is_about(certificate: Certificate, detail: RunDetail, name: str) -> bool:
     return name in detail.run_facets and certificate.evidence_hashes[name] == digest_of(detail.run_facets[name])
 
 
-def _verified(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
-    """It is for the page to tell what does not hold."""
+def _verify(store: Store, run_id: str) -> tuple[VerifiedRun | None, str | None]:
+    """Verify the run and return a failure as text, because the page reports it."""
     try:
         return store.verify_run(run_id), None
     except (AuditBroken, EvidenceBroken) as broken:

@@ -1,60 +1,60 @@
-"""What became of the rows of each source, as a picture and in numbers."""
+"""The ledger: what became of the rows of each source, as a picture and in numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.assurance.report.gather import Case
-from headwater.assurance.report.manifest import certified
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, mark, table, tag, words
+from headwater.assurance.report.gather import ReportData
+from headwater.assurance.report.manifest import certified_mark
+from headwater.assurance.report.markup import Html, Part, absent_note, code, facts, join_parts, mark, table, tag, words
 from headwater.assurance.report.picture import pictures
-from headwater.assurance.report.shapes import Account, accounts, mappings, text
+from headwater.assurance.report.shapes import LedgerAccount, accounts, mappings, text
 from headwater.formats.openlineage.claims.balance import BalanceVerdict, ledger_balance
 from headwater.formats.openlineage.facet_names import LEDGER_FACET
 
-_IN_WORDS = {
-    True: "balanced: each row of the sources is in exactly one of them",
+_BALANCE_TEXTS = {
+    True: "balanced: each source row is in exactly one of them",
     False: "not balanced",
-    None: "whether it balances is not known",
+    None: "balance not known",
 }
-_IN_NUMBER = "balanced in number: of some sources it is not known of every row"
-_SAID = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", "balanced", "exact", "partly")
+_BALANCED_IN_NUMBER = "balanced in number: for some sources not row by row"
+_SHOWN_MEMBERS = ("inputRecordCount", "processedCount", "filteredCount", "erroredCount", "balanced", "exact", "partly")
 _HEADINGS = ["Source", "Read", "Processed", "Filtered", "Errored", "Not accounted for", ""]
 
 
-def balance(case: Case) -> BalanceVerdict | None:
-    """By its counts, as a certificate has it; None where there is no ledger."""
-    told = case.facet(LEDGER_FACET)
-    return None if told is None else ledger_balance(told)
+def balance(case: ReportData) -> BalanceVerdict | None:
+    """Return the balance by the counts, as in a certificate; None without a ledger."""
+    facet = case.facet(LEDGER_FACET)
+    return None if facet is None else ledger_balance(facet)
 
 
-def ledger(case: Case) -> Html:
-    told = case.facet(LEDGER_FACET)
-    if told is None:
-        return absent(f"Not shown by this run: its rows were not counted against its sources ({LEDGER_FACET}).")
-    found = accounts(told)
-    balanced = ledger_balance(told)
-    words_for_it = _IN_NUMBER if balanced.in_number else _IN_WORDS[balanced.holds]
-    partly = text(told.get("partly"))
-    return joined(
+def ledger(case: ReportData) -> Html:
+    facet = case.facet(LEDGER_FACET)
+    if facet is None:
+        return absent_note(f"Not shown by this run: it reported no ledger ({LEDGER_FACET}).")
+    result = accounts(facet)
+    balanced = ledger_balance(facet)
+    words_for_it = _BALANCED_IN_NUMBER if balanced.in_number else _BALANCE_TEXTS[balanced.holds]
+    partly = text(facet.get("partly"))
+    return join_parts(
         [
-            tag("p", mark(balanced.holds, words_for_it), " ", certified(case, LEDGER_FACET)),
-            None if partly is None else absent(f"Not of all rows: {partly}."),
-            pictures(found),
-            table(_HEADINGS, map(_account, found)) if found else absent("No source was counted."),
-            *_notes(found),
-            *_not_followed(told),
-            _also(told),
+            tag("p", mark(balanced.holds, words_for_it), " ", certified_mark(case, LEDGER_FACET)),
+            None if partly is None else absent_note(f"Not all rows: {partly}."),
+            pictures(result),
+            table(_HEADINGS, map(_account, result)) if result else absent_note("No sources were counted."),
+            *_notes(result),
+            *_untracked_sources(facet),
+            _other_members(facet),
         ]
     )
 
 
-def _account(account: Account) -> list[Part]:
+def _account(account: LedgerAccount) -> list[Part]:
     counts = (account.read, account.processed, account.filtered, account.errored)
     missing = account.missing
     balanced = account.balanced if account.balanced is not None else None if missing is None else not missing
-    state = {True: "balanced", False: "not balanced", None: "not told"}[balanced]
+    state = {True: "balanced", False: "not balanced", None: "not reported"}[balanced]
     if balanced and account.exact is False:
         state = "balanced in number"
     return [code(account.source), *map(words, counts), _missing(missing), mark(balanced, state)]
@@ -64,32 +64,34 @@ def _missing(missing: int | None) -> str:
     return words(missing) if missing is None or missing >= 0 else f"{-missing:,} too many"
 
 
-def _notes(found: list[Account]) -> Iterator[Html]:
-    told: list[tuple[str, Part]] = [(account.source, account.note) for account in found if account.note is not None]
-    if told:
-        yield tag("h4", "Known of their number, not of every row")
-        yield facts(told)
+def _notes(result: list[LedgerAccount]) -> Iterator[Html]:
+    notes: list[tuple[str, Part]] = [(account.source, account.note) for account in result if account.note is not None]
+    if notes:
+        yield tag("h4", "Known in number, not row by row")
+        yield facts(notes)
     beyond: list[tuple[str, Part]] = [
-        (account.source, "; ".join(account.beyond)) for account in found if account.beyond
+        (account.source, "; ".join(account.beyond)) for account in result if account.beyond
     ]
     if beyond:
-        yield tag("h4", "Rows that are said to come from where there are none")
+        yield tag("h4", "Rows with a position that does not exist")
         yield facts(beyond)
 
 
-def _not_followed(told: Mapping[str, Any]) -> Iterator[Html]:
-    found = [one for each in (told, *mappings(told.get("outputs"))) for one in mappings(each.get("notFollowed"))]
-    if found:
-        yield tag("h4", "Sources whose rows were not followed")
-        yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in found))
+def _untracked_sources(facet: Mapping[str, Any]) -> Iterator[Html]:
+    result = [
+        mapping for item in (facet, *mappings(facet.get("outputs"))) for mapping in mappings(item.get("notFollowed"))
+    ]
+    if result:
+        yield tag("h4", "Sources that were not traced")
+        yield table(["Source", "Why"], ([code(words(one.get("dataset"))), words(one.get("reason"))] for one in result))
 
 
-def _also(told: Mapping[str, Any]) -> Html | None:
-    """What else is said in single values or texts, like which keys are missing, and where the rest of them is."""
+def _other_members(facet: Mapping[str, Any]) -> Html | None:
+    """List other members with short values, such as missing keys."""
     rest: list[tuple[str, Part]] = [
         (key, ", ".join(value) if isinstance(value, list) else words(value))
-        for key, value in told.items()
-        if key not in _SAID and not key.startswith("_") and _is_short(value)
+        for key, value in facet.items()
+        if key not in _SHOWN_MEMBERS and not key.startswith("_") and _is_short(value)
     ]
     return facts(rest) if rest else None
 

@@ -1,4 +1,4 @@
-"""What went in and what came out, by hash: configuration, code, design, and the states of the data."""
+"""The manifest: hashes of configuration, code, design, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -6,80 +6,92 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from headwater.assurance.report.gather import Case
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
+from headwater.assurance.report.gather import ReportData
+from headwater.assurance.report.markup import (
+    Html,
+    Part,
+    absent_note,
+    code,
+    facts,
+    join_parts,
+    lines,
+    mark,
+    table,
+    tag,
+    words,
+)
 from headwater.assurance.report.shapes import mapping
 from headwater.formats.openlineage.claims.preimages import matches_hash
 from headwater.formats.openlineage.facet_names import MANIFEST_FACET
 
 _HASHES = {"configHash": ("configuration", "config"), "codeHash": ("code", "code"), "designHash": ("design", "design")}
-"""What each is of, and where the manifest has what was hashed, if it does."""
+"""What each hash covers, and the member of the manifest with the hashed document, if any."""
 _STATES = {"inputChecksums": "input", "outputChecksums": "output"}
-_WITHOUT = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read for it"}
-_LONGEST = 6_000
+_LIST_HEADINGS = {"withoutChecksum": "Without a checksum", "filesNotRead": "Files that were not read"}
+_MAX_TEXT = 6_000
 
 
-def manifest_hashes(case: Case) -> list[tuple[str, str, str]]:
-    """What was hashed, its name, and its hash."""
-    told = mapping(case.facet(MANIFEST_FACET))
-    found = [(what, "", words(told[key])) for key, (what, _) in _HASHES.items() if key in told]
+def manifest_hashes(case: ReportData) -> list[tuple[str, str, str]]:
+    """Return for each hash what it covers, a name, and the hash."""
+    facet = mapping(case.facet(MANIFEST_FACET))
+    result = [(what, "", words(facet[key])) for key, (what, _) in _HASHES.items() if key in facet]
     for key, what in _STATES.items():
-        found += [(what, name, words(one)) for name, one in mapping(told.get(key)).items()]
-    return found
+        result += [(what, name, words(one)) for name, one in mapping(facet.get(key)).items()]
+    return result
 
 
-def certified(case: Case, name: str) -> Html | None:
+def certified_mark(case: ReportData, name: str) -> Html | None:
     answer = case.is_certified(name)
     if answer is None:
         return None
-    return mark(answer, "as certified" if answer else "not the one that was certified")
+    return mark(answer, "as certified" if answer else "differs from the certified one")
 
 
-def manifest(case: Case) -> Html:
-    found = manifest_hashes(case)
-    if not found:
-        return absent(f"Not shown by this run: it ended without a manifest ({MANIFEST_FACET}).")
-    told = mapping(case.facet(MANIFEST_FACET))
-    rows = ([what, code(name) if name else "—", code(one), _recomputed(told, what)] for what, name, one in found)
-    return joined(
+def manifest(case: ReportData) -> Html:
+    result = manifest_hashes(case)
+    if not result:
+        return absent_note(f"Not shown by this run: it has no manifest ({MANIFEST_FACET}).")
+    facet = mapping(case.facet(MANIFEST_FACET))
+    rows = ([what, code(name) if name else "—", code(one), _recomputed_mark(facet, what)] for what, name, one in result)
+    return join_parts(
         [
-            tag("p", certified(case, MANIFEST_FACET)),
+            tag("p", certified_mark(case, MANIFEST_FACET)),
             table(["Of", "Name", "Hash", ""], rows),
-            *_without(told),
-            *_hashed(told),
+            *_unhashed_files(facet),
+            *_hashed_document(facet),
         ]
     )
 
 
-def _recomputed(told: Mapping[str, Any], what: str) -> Part:
-    """Where the manifest holds what was hashed, it was hashed again."""
+def _recomputed_mark(facet: Mapping[str, Any], what: str) -> Part:
+    """Verify a hash if the manifest has the hashed document."""
     for key, (of, document) in _HASHES.items():
-        same = matches_hash(told.get(key), told.get(document)) if of == what else None
+        same = matches_hash(facet.get(key), facet.get(document)) if of == what else None
         if same is not None:
-            return mark(same, "hashed again" if same else "not the hash of it")
+            return mark(same, "hash verified" if same else "hash differs")
     return None
 
 
-def _without(told: Mapping[str, Any]) -> Iterator[Html]:
-    for key, heading in _WITHOUT.items():
-        named = mapping(told.get(key))
+def _unhashed_files(facet: Mapping[str, Any]) -> Iterator[Html]:
+    for key, heading in _LIST_HEADINGS.items():
+        named = mapping(facet.get(key))
         if named:
             yield tag("h4", heading)
             yield facts((name, words(why)) for name, why in named.items())
 
 
-def _hashed(told: Mapping[str, Any]) -> Iterator[Html]:
+def _hashed_document(facet: Mapping[str, Any]) -> Iterator[Html]:
     for of, document in _HASHES.values():
-        if document in told:
-            text = _indented(told[document])
-            yield tag("h4", f"The {of} that was hashed")
-            yield lines(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n…")
+        if document in facet:
+            text = _indent(facet[document])
+            yield tag("h4", f"The hashed {of}")
+            yield lines(text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}\n…")
 
 
-def _indented(document: Any) -> str:
-    """A document that stands there as the text that was hashed is shown as what it says."""
+def _indent(document: Any) -> str:
+    """Format a document; one stored as the hashed JSON text is parsed first."""
     try:
-        told = json.loads(document) if isinstance(document, str) else document
+        value = json.loads(document) if isinstance(document, str) else document
     except ValueError:
-        told = document
-    return json.dumps(told, indent=2, ensure_ascii=False)
+        value = document
+    return json.dumps(value, indent=2, ensure_ascii=False)

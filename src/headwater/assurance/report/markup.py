@@ -1,4 +1,4 @@
-"""HTML by small functions. What is not made here is text, and is escaped: names are data."""
+"""Builds HTML. Everything that these functions did not build is text and is escaped."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-_LONGEST = 400
-_LONG_WORD = 24
+_MAX_TEXT = 400
+_MAX_WORD = 24
 
 
 class Html(str):
-    """Markup of ours, as opposed to text."""
+    """Markup, as opposed to text."""
 
     __slots__ = ()
 
 
 Part = Html | str | int | None
-"""Something to put into markup: markup as it is, anything else escaped; nothing where there is none."""
+"""Content of markup: markup unchanged, anything else escaped, None omitted."""
 
 
-def visible(text: str) -> str:
-    """With all that would not be shown, or would turn the text around, written as an escape."""
+def escape_invisible(text: str) -> str:
+    """Escape invisible characters, and those that reverse the text direction."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -31,21 +31,21 @@ def visible(text: str) -> str:
 def as_html(part: Part) -> Html:
     if isinstance(part, Html):
         return part
-    return Html("" if part is None else escape(visible(str(part))))
+    return Html("" if part is None else escape(escape_invisible(str(part))))
 
 
-def joined(parts: Iterable[Part], separator: str = "") -> Html:
+def join_parts(parts: Iterable[Part], separator: str = "") -> Html:
     return Html(separator.join(map(as_html, parts)))
 
 
 def tag(name: str, *parts: Part, **attributes: str | int | float | None) -> Html:
     """``class_`` is the attribute class, and `aria_label` is aria-label. One of None is left out."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(str(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(escape_invisible(str(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{name}{written}>{joined(parts)}</{name}>")
+    return Html(f"<{name}{written}>{join_parts(parts)}</{name}>")
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Part]]) -> Html:
@@ -55,15 +55,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Part]]) -> Html:
 
 
 def _cell(part: Part) -> Html:
-    """Words are kept whole, but for one so long that it would push the table off the page."""
+    """Return a cell that breaks only words that are too long for the page."""
     text = "" if part is None or isinstance(part, Html) else str(part)
-    long = any(len(word) > _LONG_WORD for word in text.split())
+    long = any(len(word) > _MAX_WORD for word in text.split())
     return tag("td", part, class_="long" if long else None)
 
 
 def facts(rows: Iterable[tuple[str, Part]]) -> Html:
     """A name and a value a line; those without a value are left out."""
-    lines = [joined([tag("dt", name), tag("dd", value)]) for name, value in rows if value is not None]
+    lines = [join_parts([tag("dt", name), tag("dd", value)]) for name, value in rows if value is not None]
     return tag("dl", *lines)
 
 
@@ -73,11 +73,11 @@ def code(text: object) -> Html:
 
 def lines(text: str) -> Html:
     """Text of several lines, as it is."""
-    shown = "\n".join(escape(visible(line)) for line in text.expandtabs(4).splitlines())
+    shown = "\n".join(escape(escape_invisible(line)) for line in text.expandtabs(4).splitlines())
     return Html(f"<pre>{shown}</pre>")
 
 
-def absent(words: str) -> Html:
+def absent_note(words: str) -> Html:
     return tag("p", words, class_="absent")
 
 
@@ -87,7 +87,7 @@ def mark(holds: bool | None, words: str) -> Html:
     return tag("span", tag("span", sign, aria_hidden="true"), " ", words, class_=f"mark {kind}")
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -100,4 +100,4 @@ def words(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

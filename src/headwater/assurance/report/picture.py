@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headwater.assurance.report.markup import Html, joined, tag
-from headwater.assurance.report.shapes import Account
+from headwater.assurance.report.markup import Html, join_parts, tag
+from headwater.assurance.report.shapes import LedgerAccount
 
 _WIDTH, _LEFT, _RIGHT = 720, 190, 470
 _TALL, _THIN, _LINE = 90, 3, 30
 
 
-def picture(account: Account) -> Html | None:
-    """Nothing where the counts were not told."""
+def picture(account: LedgerAccount) -> Html | None:
+    """Return nothing if the counts are missing."""
     flows = [flow for flow in _flows(account) if flow[1]]
     if account.read is None or not flows:
         return None
@@ -34,18 +34,18 @@ def picture(account: Account) -> Html | None:
         _text(_LEFT - 18, middle - 4, f"{account.read:,}", "number end"),
         _text(_LEFT - 18, middle + 12, "rows read", "dim end"),
     ]
-    told = ", ".join(f"{count:,} {name}" for name, count, _ in flows)
+    description = ", ".join(f"{count:,} {name}" for name, count, _ in flows)
     return tag(
         "svg",
         *parts,
         viewBox=f"0 0 {_WIDTH} {round(bottom + 2)}",
         role="img",
-        aria_label=f"{account.source}: {account.read:,} rows read, {told}",
+        aria_label=f"{account.source}: {account.read:,} rows read, {description}",
     )
 
 
-def _flows(account: Account) -> Iterator[tuple[str, int, str]]:
-    """Words, how many, and the kind that gives a band its look."""
+def _flows(account: LedgerAccount) -> Iterator[tuple[str, int, str]]:
+    """Label, count, and the style of a band."""
     yield "processed", account.processed or 0, "processed"
     yield "filtered", account.filtered or 0, "filtered"
     yield "errored", account.errored or 0, "errored"
@@ -55,7 +55,7 @@ def _flows(account: Account) -> Iterator[tuple[str, int, str]]:
 
 
 def _tops(heights: list[float]) -> tuple[list[float], float]:
-    """Where the bands end on the right, each with room for its line of words; and where the last one ends."""
+    """Return the positions of the bands on the right, each with room for its label, and the end of the last one."""
     tops, at = [], 2.0
     for tall in heights:
         room = max(tall, float(_LINE))
@@ -79,7 +79,7 @@ def _label(name: str, count: int, total: int, kind: str, top: float, tall: float
 
 
 def _share(count: int, total: int) -> str:
-    """Never all or nothing by rounding."""
+    """Format a share; rounding never gives 0 % or 100 %."""
     if count == total:
         return "100 %"
     return f"{min(max(100 * count / total, 0.01), 99.99):.2f} %"
@@ -89,10 +89,10 @@ def _text(x: float, y: float, words: str, class_: str) -> Html:
     return tag("text", words, x=x, y=y, class_=class_)
 
 
-def pictures(accounts: list[Account], most: int = 20) -> Html:
+def pictures(accounts: list[LedgerAccount], most: int = 20) -> Html:
     drawn = [
         tag("figure", tag("figcaption", tag("code", account.source)), image)
         for account in accounts[:most]
         if (image := picture(account)) is not None
     ]
-    return joined(drawn)
+    return join_parts(drawn)

@@ -1,111 +1,128 @@
-"""By what it is proven: hashes, the ledger, what was promised, the certificate, and its place in the signed log."""
+"""The section on proof: hashes, the ledger, declared checks, the certificate, and its inclusion in the signed log."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
 
-from headwater.assurance.report.gather import Case
+from headwater.assurance.report.gather import ReportData
 from headwater.assurance.report.ledger import ledger
 from headwater.assurance.report.manifest import manifest
-from headwater.assurance.report.markup import Html, Part, absent, code, facts, joined, lines, mark, table, tag, words
+from headwater.assurance.report.markup import (
+    Html,
+    Part,
+    absent_note,
+    code,
+    facts,
+    join_parts,
+    lines,
+    mark,
+    table,
+    tag,
+    words,
+)
 from headwater.model.certificates import Certificate, Invariant
 from headwater.model.log import InclusionProof, SignedCheckpoint
 
 
-def proof(case: Case) -> Html:
-    return joined(
+def proof(case: ReportData) -> Html:
+    return join_parts(
         [
             tag("h3", "Manifest", id="manifest"),
             manifest(case),
             tag("h3", "Ledger", id="ledger"),
             ledger(case),
-            tag("h3", "What was promised", id="invariants"),
-            _promised(case),
+            tag("h3", "Declared checks", id="invariants"),
+            _claims_section(case),
             tag("h3", "Certificate", id="certificate"),
             _certificate(case.certificate),
             tag("h3", "The log", id="log"),
             _log(case),
-            tag("h3", "Check it yourself", id="check"),
+            tag("h3", "Verify it yourself", id="check"),
             _check(case),
         ]
     )
 
 
-def _promised(case: Case) -> Html:
+def _claims_section(case: ReportData) -> Html:
     undecided = () if case.certificate is None else case.certificate.undecided
     if not case.invariants and not undecided:
-        return absent("Not shown by this run: nothing was promised of it that could be checked.")
+        return absent_note("Not shown by this run: it has no declared checks.")
     rows: list[list[Part]] = [
-        [_kept(each), each.name, each.detail or "—", words(each.threshold)]
-        for each in sorted(case.invariants, key=lambda one: one.holds)
+        [_claim_row(invariant), invariant.name, invariant.detail or "—", words(invariant.threshold)]
+        for invariant in sorted(case.invariants, key=lambda one: one.holds)
     ]
-    rows += [[mark(None, "not decided"), each.name, each.detail or "—", "—"] for each in undecided]
-    return table(["", "Promise", "Found", "Threshold"], rows)
+    rows += [[mark(None, "not decided"), item.name, item.detail or "—", "—"] for item in undecided]
+    return table(["", "Check", "Result", "Threshold"], rows)
 
 
-def _kept(invariant: Invariant) -> Html:
+def _claim_row(invariant: Invariant) -> Html:
     return mark(invariant.holds, "holds" if invariant.holds else str(invariant.breach or "does not hold"))
 
 
 def _certificate(certificate: Certificate | None) -> Html:
     if certificate is None:
-        return absent("No certificate was issued for this run.")
-    told = facts(
+        return absent_note("No certificate was issued for this run.")
+    members = facts(
         [
             ("Id", code(certificate.certificate_id)),
             ("Issued", certificate.issued_at),
-            ("Its hash", code(certificate.hash)),
-            ("Place in its chain", f"number {certificate.number:,} (from 0) in the namespace {certificate.namespace}"),
-            ("Hash of the one before", code(certificate.previous_certificate_hash or "it is the first")),
-            ("Stands in for", None if certificate.supersedes is None else code(certificate.supersedes)),
-            ("Of the event", code(certificate.event_digest)),
+            ("Hash", code(certificate.hash)),
+            (
+                "Position in its chain",
+                f"number {certificate.number:,} (from 0) in the namespace {certificate.namespace}",
+            ),
+            ("Hash of the previous one", code(certificate.previous_certificate_hash or "none, it is the first")),
+            ("Supersedes", None if certificate.supersedes is None else code(certificate.supersedes)),
+            ("Event", code(certificate.event_digest)),
             ("Algorithm", code(certificate.algorithm)),
-            ("Rules of what it says holds", f"version {certificate.claims_version}"),
+            ("Rules of its claims", f"version {certificate.claims_version}"),
         ]
     )
     rows = ([code(name), code(one)] for name, one in certificate.evidence_hashes.items())
-    return joined([told, table(["Evidence", "Hash"], rows)])
+    return join_parts([members, table(["Evidence", "Hash"], rows)])
 
 
-def _log(case: Case) -> Html:
+def _log(case: ReportData) -> Html:
     if case.verified is None:
-        return tag("p", mark(False, "the evidence of this run does not hold"))
+        return tag("p", mark(False, "the evidence of this run fails verification"))
     entries = ", ".join(f"{seq:,}" for seq in case.verified.entries)
-    told = [tag("p", mark(True, "recomputed as this page was written"), f": entries {entries} of the log.")]
+    parts = [tag("p", mark(True, "verified when this page was written"), f": entries {entries} of the log.")]
     if case.checkpoint is None:
-        return joined([*told, absent("Nothing was signed yet: `headwater checkpoint` signs the log.")])
-    return joined([*told, *_signed(case.checkpoint), _inclusion(case.inclusion)])
+        return join_parts([*parts, absent_note("Nothing is signed yet: run `headwater checkpoint`.")])
+    return join_parts([*parts, *_checkpoint_section(case.checkpoint), _inclusion(case.inclusion)])
 
 
-def _signed(checkpoint: SignedCheckpoint) -> Iterator[Html]:
+def _checkpoint_section(checkpoint: SignedCheckpoint) -> Iterator[Html]:
     yield tag("h4", f"Checkpoint of {checkpoint.size:,} entries, signed")
     yield lines(checkpoint.note)
     yield facts([("Root, in hexadecimal", code(checkpoint.root)), ("Signed by", code(checkpoint.key))])
 
 
-def _inclusion(found: InclusionProof | None) -> Html:
-    if found is None:
-        return absent("No certificate of this run is in that checkpoint.")
-    path = [tag("li", code(one)) for one in found.path]
-    return joined(
+def _inclusion(result: InclusionProof | None) -> Html:
+    if result is None:
+        return absent_note("That checkpoint does not include a certificate of this run.")
+    path = [tag("li", code(one)) for one in result.path]
+    return join_parts(
         [
-            tag("h4", f"The certificate is entry {found.seq:,} of these: proof of inclusion (RFC 6962)"),
-            facts([("Hash of the entry", code(found.entry_hash)), ("Root it leads to", code(found.root))]),
-            tag("ol", *path, class_="path") if path else absent("The log has this one entry: its leaf is the root."),
+            tag("h4", f"The certificate is entry {result.seq:,} of these: proof of inclusion (RFC 6962)"),
+            facts([("Hash of the entry", code(result.entry_hash)), ("Root", code(result.root))]),
+            tag("ol", *path, class_="path")
+            if path
+            else absent_note("The log has only this entry: its leaf is the root."),
         ]
     )
 
 
-def _check(case: Case) -> Html:
+def _check(case: ReportData) -> Html:
     run = shlex.quote(case.detail.run.run_id)
     key = "" if case.checkpoint is None else f" --key {shlex.quote(case.checkpoint.key)}"
-    return joined(
+    return join_parts(
         [
             tag(
                 "p",
-                "This page tells what was found; it is not itself the evidence. That is a file which anybody can check "
-                "without the store. Have the key confirmed by somebody else than who gave you this page.",
+                "This page is a summary, not the evidence. The evidence is a file that anyone can verify "
+                "without the store. Get the key confirmed by someone other than the author of this page.",
             ),
             lines(f"headwater bundle {run} --out evidence.json\nheadwater verify evidence.json{key}"),
             tag(

@@ -1,4 +1,4 @@
-"""Facets of any shape, read as far as they can be."""
+"""Reads untrusted facets: values of a wrong type count as missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def mappings(value: Any) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def number(value: Any) -> int | None:
@@ -26,14 +26,14 @@ def text(value: Any) -> str | None:
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], first: Sequence[str]) -> list[str]:
-    """The keys that the rows have, those of ``first`` before the others; a facet's own marks are left out."""
+    """Return the keys of the rows, those of ``first`` before the others, without a facet's own metadata."""
     there = dict.fromkeys(key for row in rows for key in row if not key.startswith("_"))
     return [key for key in first if key in there] + [key for key in there if key not in first]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """What became of the rows of one source. A count that was not told is None."""
+class LedgerAccount:
+    """What became of the rows of one source. A missing count is None."""
 
     source: str
     read: int | None
@@ -42,55 +42,57 @@ class Account:
     errored: int | None
     balanced: bool | None
     exact: bool | None = None
-    """Whether it is known of every single row; else only of their number."""
+    """Whether each single row is known, or only their number."""
     note: str | None = None
     beyond: tuple[str, ...] = ()
-    """Files that rows are said to come from and cannot."""
+    """Files that rows cannot come from, although the ledger says so."""
 
     @property
     def missing(self) -> int | None:
-        """Rows in none of the three; below zero where there are more than were read."""
-        told = [each for each in (self.processed, self.filtered, self.errored) if each is not None]
-        return None if self.read is None or not told else self.read - sum(told)
+        """Rows in none of the three; negative if there are more than were read."""
+        counts = [item for item in (self.processed, self.filtered, self.errored) if item is not None]
+        return None if self.read is None or not counts else self.read - sum(counts)
 
     @classmethod
-    def of(cls, source: str, told: Mapping[str, Any]) -> Account:
-        balanced, exact = told.get("balanced"), told.get("exact")
+    def of(cls, source: str, facet: Mapping[str, Any]) -> LedgerAccount:
+        balanced, exact = facet.get("balanced"), facet.get("exact")
         return cls(
             source,
-            read=number(told.get("inputRecordCount")),
-            processed=number(told.get("processedCount")),
-            filtered=number(told.get("filteredCount")),
-            errored=number(told.get("erroredCount")),
+            read=number(facet.get("inputRecordCount")),
+            processed=number(facet.get("processedCount")),
+            filtered=number(facet.get("filteredCount")),
+            errored=number(facet.get("erroredCount")),
             balanced=balanced if isinstance(balanced, bool) else None,
             exact=exact if isinstance(exact, bool) else None,
-            note=text(told.get("note")),
-            beyond=tuple(words(each) for each in told["beyond"]) if isinstance(told.get("beyond"), list) else (),
+            note=text(facet.get("note")),
+            beyond=tuple(words(item) for item in facet["beyond"]) if isinstance(facet.get("beyond"), list) else (),
         )
 
 
-def accounts(ledger: Mapping[str, Any]) -> list[Account]:
+def accounts(ledger: Mapping[str, Any]) -> list[LedgerAccount]:
     """Source by source where the ledger tells them apart, as a list or by name; else all of them as one.
 
     A run with several outputs has a ledger for each: a row may be in one and not in another.
     """
-    found = [
-        replace(account, source=f"{account.source} → {words(each.get('output'))}")
-        for each in mappings(ledger.get("outputs"))
-        for account in accounts(each)
+    result = [
+        replace(account, source=f"{account.source} → {words(item.get('output'))}")
+        for item in mappings(ledger.get("outputs"))
+        for account in accounts(item)
     ]
     sources = ledger.get("sources")
     named = sources.items() if isinstance(sources, Mapping) else ((_name(one), one) for one in mappings(sources))
-    found += [Account.of(name, one) for name, one in named if isinstance(one, Mapping) and "inputRecordCount" in one]
-    if not found and "inputRecordCount" in ledger:
-        found = [Account.of("all sources", ledger)]
-    return found
+    result += [
+        LedgerAccount.of(name, one) for name, one in named if isinstance(one, Mapping) and "inputRecordCount" in one
+    ]
+    if not result and "inputRecordCount" in ledger:
+        result = [LedgerAccount.of("all sources", ledger)]
+    return result
 
 
-def _name(told: Mapping[str, Any]) -> str:
+def _name(facet: Mapping[str, Any]) -> str:
     for key in ("dataset", "source", "name"):
-        if key in told:
-            named = told[key]
+        if key in facet:
+            named = facet[key]
             if isinstance(named, Mapping):
                 return "/".join(str(named[part]) for part in ("namespace", "name") if part in named)
             return str(named)

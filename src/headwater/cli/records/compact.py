@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption, parse_moment
 from headwater.cli.output import open_store, print_json, print_text
 from headwater.cli.records.options import ArchiveOption, BigOption, JsonlOption
-from headwater.cli.spark import DEFAULT_MASTER, MasterOption, Phase, spark_session
+from headwater.cli.spark import DEFAULT_MASTER, CommandPhase, MasterOption, spark_session
 
 
 def parse_day(text: str) -> date:
@@ -40,9 +40,9 @@ def compact(
     from headwater.records.compaction.compaction import compact as compact_records
 
     if day is not None and everything:
-        raise Mistake("Choose one of --day and --all.")
-    phase = Phase()
-    options = CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say)
+        raise CliError("Choose one of --day and --all.")
+    phase = CommandPhase()
+    options = CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.set)
     with open_store(store) as lineage, spark_session(master, phase) as spark:
         answer = compact_records(lineage, spark, archive=archive, day=day, everything=everything, options=options)
     if as_json:
@@ -61,11 +61,11 @@ def expire(
     as_json: JsonOption = False,
 ) -> None:
     """Remove hot records that are archived and past their time to live. Others stay, however old they are."""
-    from headwater.cli.text import counted
+    from headwater.cli.text import count_of
 
     with open_store(store) as lineage:
         gone = lineage.records.at(archive).archive.expire(now=now)
     if as_json:
         print_json({"expired": gone})
     else:
-        print_text(f"{counted(gone, 'hot record')} removed; the archive has them.")
+        print_text(f"{count_of(gone, 'hot record')} removed; the archive has them.")

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 
-from headwater.cli.failures import Mistake
-from headwater.cli.text import counted
+from headwater.cli.failures import CliError
+from headwater.cli.text import count_of
 
 
 def compact_day(store: str, archive: str | None) -> str:
@@ -20,7 +20,7 @@ def compact_day(store: str, archive: str | None) -> str:
     process = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if process.returncode != 0:
         errors = process.stderr.strip().splitlines() or ["it ended without a message"]
-        raise Mistake(f"{errors[-1].removeprefix('Error: ')} Records stay hot until they are archived.")
+        raise CliError(f"{errors[-1].removeprefix('Error: ')} Records stay hot until they are archived.")
     answer = json.loads(process.stdout)
-    archived, expired = counted(answer["archived"], "record"), counted(answer["expired"], "hot record")
-    return f"Compacted: {archived} archived, {counted(answer['traces'], 'trace')}; {expired} expired."
+    archived, expired = count_of(answer["archived"], "record"), count_of(answer["expired"], "hot record")
+    return f"Compacted: {archived} archived, {count_of(answer['traces'], 'trace')}; {expired} expired."

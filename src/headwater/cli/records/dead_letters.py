@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, LimitOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
 
@@ -32,13 +32,13 @@ def replay(
     """Move dead letters back into the queue as new messages."""
     from rich.text import Text
 
-    from headwater.cli.text import counted
+    from headwater.cli.text import count_of
 
     if bool(ids) == every:
-        raise Mistake("Name the dead letters by their numbers, or all of them by --all.")
+        raise CliError("Name the dead letters by their numbers, or all of them by --all.")
     with open_store(store) as lineage:
         replayed = lineage.records.replay(None if every else ids)
     if as_json:
         print_json({"replayed": replayed})
     else:
-        print_text(Text(f"{counted(len(replayed), 'dead letter is', 'dead letters are')} back in the queue."))
+        print_text(Text(f"{count_of(len(replayed), 'dead letter is', 'dead letters are')} back in the queue."))

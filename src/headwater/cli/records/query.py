@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, LimitOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
 from headwater.cli.records.options import ArchiveOption
@@ -38,7 +38,7 @@ def query(
     from headwater.records.query.sql import query_by_spark
 
     if engine not in _ENGINES:
-        raise Mistake(f"'{engine}' is not an engine. Engines: {', '.join(_ENGINES)}.")
+        raise CliError(f"'{engine}' is not an engine. Engines: {', '.join(_ENGINES)}.")
     with open_store(store) as lineage:
         if engine == "duckdb":
             answer = ask(lineage, sql, archive=archive, dialect=dialect, limit=limit)

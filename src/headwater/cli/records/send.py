@@ -19,10 +19,10 @@ def send(
 ) -> None:
     """Send requests: what was done to which records. A bad line is refused by its number, the others are accepted."""
     from headwater.cli.events import check_files, total_size
-    from headwater.cli.failures import say
+    from headwater.cli.failures import print_error
     from headwater.cli.records.lines import send_lines
     from headwater.cli.render.records.sending import SendingReport
-    from headwater.cli.text import counted
+    from headwater.cli.text import count_of
 
     check_files(files)
     with open_store(store, create=True) as lineage, SendingReport(total_size(files), as_json) as report:
@@ -31,5 +31,5 @@ def send(
     report.summary()
     if report.refusals:
         if as_json:  # without --json each refusal was printed
-            say(f"{counted(report.refusals, 'record or line was', 'records or lines were')} refused.")
+            print_error(f"{count_of(report.refusals, 'record or line was', 'records or lines were')} refused.")
         raise typer.Exit(1)

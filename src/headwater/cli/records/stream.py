@@ -10,7 +10,7 @@ import typer
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store
 from headwater.cli.records.options import ArchiveOption, BigOption, JsonlOption, parse_span
-from headwater.cli.spark import DEFAULT_MASTER, MasterOption, Phase, spark_session
+from headwater.cli.spark import DEFAULT_MASTER, CommandPhase, MasterOption, spark_session
 
 
 def stream(
@@ -40,7 +40,7 @@ def stream(
     from headwater.records.compaction.archive_attempt import CompactionOptions
     from headwater.records.intake.stream import stream as begin
 
-    phase = Phase()
+    phase = CommandPhase()
     with open_store(store, create=True) as lineage, spark_session(master, phase) as spark:
         report = StreamReport(as_json)
         query = begin(
@@ -50,7 +50,7 @@ def stream(
             archive=archive,
             checkpoint=checkpoint,
             every=None if available_now else f"{int(every / timedelta(milliseconds=1))} milliseconds",
-            options=CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.say),
+            options=CompactionOptions(big=big, jsonl=jsonl, on_progress=phase.set),
             on_batch=report.batch,
         )
         try:

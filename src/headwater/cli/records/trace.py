@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store, print_json, print_text
 from headwater.cli.records.options import ArchiveOption
@@ -26,7 +26,7 @@ def trace(
 ) -> None:
     """Show the lineage of every record of a root, with its orphans, cycles and conflicts."""
     if enqueue and action is not None:
-        raise Mistake("--action filters what is shown, and --enqueue shows nothing. Use one of them.")
+        raise CliError("--action filters what is shown, and --enqueue shows nothing. Use one of them.")
     with open_store(store) as lineage:
         records = lineage.records.at(archive)
         if enqueue:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.failures import Mistake
+from headwater.cli.failures import CliError
 from headwater.cli.options import DEFAULT_STORE, JsonOption, StoreOption
 from headwater.cli.output import open_store
 from headwater.cli.records.daily import compact_day
@@ -82,7 +82,7 @@ def work(
     from headwater.records.intake.worker import WorkerOptions
 
     if once and until_empty:
-        raise Mistake("Choose one of --once and --until-empty.")
+        raise CliError("Choose one of --once and --until-empty.")
     delivery = DeliveryOptions(visibility // _MICROSECOND, max_tries, ttl // _MICROSECOND)
     options = WorkerOptions(window, batch, delivery, None if no_compaction or once or until_empty else compact_at)
     with open_store(store, create=True) as lineage, WorkingReport(as_json) as report:

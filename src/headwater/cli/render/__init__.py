@@ -1,5 +1,5 @@
-"""Answers as text for a person. Each function turns one answer into something Rich can print.
+"""Renders answers as text. Each function turns one answer into a Rich renderable.
 
-Everything that comes out of the store is put into a Rich `Text`, which knows no markup, after `printable` has made it
-harmless for a terminal.
+Everything from the store goes through `printable`, which escapes control characters, into a Rich `Text`, which
+interprets no markup.
 """

@@ -1,4 +1,4 @@
-"""The audit log, and whether it holds."""
+"""The entries of the audit log."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import at_limit, data, joined
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import at_limit, data, join
 from headwater.cli.text import moment
 from headwater.model.audit import AuditEntry
 
-_HASH_SHOWN = 12
+_HASH_LENGTH = 12
 
 
-def audit_list(found: Sequence[AuditEntry], limit: int, filtered: bool) -> RenderableType:
-    if not found:
-        return Text("No entry fits." if filtered else "The audit log is empty.")
-    rows = Rows("#", "When (UTC)", "Who", "What", "About", "Hash")
-    for entry in found:
-        about = joined([data(word) for word in (entry.resource_type, entry.resource_id) if word is not None], " ")
+def audit_list(entries: Sequence[AuditEntry], limit: int, filtered: bool) -> RenderableType:
+    if not entries:
+        return Text("No matching entries." if filtered else "The audit log is empty.")
+    rows = ResponsiveTable("#", "When (UTC)", "Who", "What", "About", "Hash")
+    for entry in entries:
+        about = join([data(word) for word in (entry.resource_type, entry.resource_id) if word is not None], " ")
         who = data(entry.actor_id)
         what = data(" ".join(str(w) for w in (entry.event_type, entry.details.get("event_type")) if w is not None))
         when = Text(moment(entry.recorded_at))
-        rows.add(Text(str(entry.seq)), when, who, what, about, Text(entry.hash[:_HASH_SHOWN]))
-    return Group(rows, *at_limit(found, limit))
+        rows.add(Text(str(entry.seq)), when, who, what, about, Text(entry.hash[:_HASH_LENGTH]))
+    return Group(rows, *at_limit(entries, limit))

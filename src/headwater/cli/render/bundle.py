@@ -1,4 +1,4 @@
-"""Evidence in files: what was written, and whether it holds."""
+"""Evidence bundles: the written file, and the result of verifying one."""
 
 from __future__ import annotations
 
@@ -9,54 +9,60 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headwater.cli.render.captured import volume
-from headwater.cli.render.parts import data, joined, note
-from headwater.cli.text import counted
+from headwater.cli.render.parts import data, join, note
+from headwater.cli.text import count_of
 from headwater.model.bundles import HandedOn, VerifiedBundle
 
-_STATES = {True: "in the state that it left", False: "in another state than it left", None: "states not comparable"}
+_STATES = {True: "in the state it wrote", False: "in a different state", None: "states cannot be compared"}
 
 
-def bundle_written(answer: Mapping[str, Any]) -> RenderableType:
+def bundle_text(answer: Mapping[str, Any]) -> RenderableType:
     return Group(
-        joined(["The evidence is in ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
-        joined(["`headwater verify ", data(answer["file"]), "` checks it, without the store."], ""),
+        join(["Evidence written to ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
+        join(["`headwater verify ", data(answer["file"]), "` verifies it without the store."], ""),
     )
 
 
-def bundle_verdict(found: VerifiedBundle) -> RenderableType:
-    entries = counted(len(found.entries), "entry", "entries")
+def bundle_verification_text(result: VerifiedBundle) -> RenderableType:
+    entries = count_of(len(result.entries), "entry", "entries")
     lines = [
-        joined(
-            [Text("The evidence holds", style="green"), ": run ", data(found.run_id), " of ", data(found.job, "cyan")],
+        join(
+            [
+                Text("The evidence holds", style="green"),
+                ": run ",
+                data(result.run_id),
+                " of ",
+                data(result.job, "cyan"),
+            ],
             "",
         ),
         Text(
-            f"{counted(found.events, 'event')}, {entries} of the log, each in the checkpoint of {found.checkpoint:,}."
+            f"{count_of(result.events, 'event')}, {entries} of the log, all in the checkpoint at {result.checkpoint:,}."
         ),
     ]
-    if found.number is None:
-        lines.append(note("It has no certificate: the run did not end with a manifest."))
+    if result.number is None:
+        lines.append(note("No certificate: the run has no manifest."))
     else:
         lines.append(
-            joined(["Certificate ", data(found.certificates[-1]), f", number {found.number} in its namespace."], "")
+            join(["Certificate ", data(result.certificates[-1]), f", number {result.number} in its namespace."], "")
         )
-    if found.broken:
-        broken = joined(map(data, found.broken))
-        lines.append(joined([Text("The run did not keep what was promised", style="bold red"), ": ", broken, "."], ""))
-    if found.undecided:
-        lines.append(joined([Text("Not decided", style="yellow"), ": ", joined(map(data, found.undecided)), "."], ""))
-    lines += map(_handed_on, found.upstream)
-    lines.append(joined(["Signed with ", data(found.key)], ""))
-    if not found.trusted:
+    if result.broken:
+        broken = join(map(data, result.broken))
+        lines.append(join([Text("The run broke its declared checks", style="bold red"), ": ", broken, "."], ""))
+    if result.undecided:
+        lines.append(join([Text("Not decided", style="yellow"), ": ", join(map(data, result.undecided)), "."], ""))
+    lines += map(_upstream_line, result.upstream)
+    lines.append(join(["Signed with ", data(result.key)], ""))
+    if not result.trusted:
         lines.append(
-            note("That key comes from the file and vouches for itself alone: --key names one you have from elsewhere.")
+            note("The key is the file's own and says nothing about who signed. Name a key that you trust with --key.")
         )
-    if found.anchored:
-        lines.append(Text("The second place has this very checkpoint."))
+    if result.anchored:
+        lines.append(Text("The anchor has this checkpoint."))
     return Group(*lines)
 
 
-def _handed_on(upstream: HandedOn) -> Text:
-    names = joined(data(one, "cyan") for one in upstream.datasets)
+def _upstream_line(upstream: HandedOn) -> Text:
+    names = join(data(dataset, "cyan") for dataset in upstream.datasets)
     state = _STATES[upstream.same_state]
-    return joined(["Read ", names, f", {state} by certificate ", data(upstream.certificate_id)], "")
+    return join(["Read ", names, f", {state} by certificate ", data(upstream.certificate_id)], "")

@@ -1,7 +1,6 @@
-"""What a capture adds to a run: how much was read and written, what Spark measured, what could not be known.
+"""Facets that a capture adds to a run: amounts, Spark's metrics, gaps.
 
-Facets come from anywhere, so nothing is taken for granted of their shape: what does not fit is passed over here and is
-still there with `--json`.
+Facets are untrusted input: values of an unexpected shape are skipped here and still printed with `--json`.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from headwater.cli.render.layout import table
-from headwater.cli.render.parts import data, joined, note, section
-from headwater.cli.text import counted, duration
+from headwater.cli.render.parts import data, join, note, section
+from headwater.cli.text import count_of, duration
 from headwater.formats.openlineage.facet_names import COVERAGE_FACET, ROWS_FACET, TELEMETRY_FACET
 from headwater.model.answers import RunDetail
 from headwater.model.runs import DatasetUse
@@ -30,32 +29,32 @@ def amount(use: DatasetUse) -> Text | None:
         return None
     rows, size, files = (_number(facet.get(name)) for name in ("rowCount", "size", "fileCount"))
     words = [
-        counted(rows, "row") if rows is not None else "",
+        count_of(rows, "row") if rows is not None else "",
         volume(size) if size is not None else "",
-        counted(files, "file") if files is not None else "",
+        count_of(files, "file") if files is not None else "",
     ]
     text = ", ".join(word for word in words if word)
     return note(text) if text else None
 
 
-def unknowns(detail: RunDetail) -> list[RenderableType]:
+def gaps_section(detail: RunDetail) -> list[RenderableType]:
     """What of each output could not be known; nothing to say where no capture looked."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
         facet = use.facets.get(COVERAGE_FACET)
         gaps = facet.get("gaps") if isinstance(facet, Mapping) else None
-        known = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
-        lines += [joined([data(use.dataset, "cyan"), joined(_gap(gap), " ")], "  ") for gap in known]
-    return [section("Not known", *lines)] if lines else []
+        valid_gaps = [gap for gap in gaps if isinstance(gap, Mapping)] if isinstance(gaps, Sequence) else []
+        lines += [join([data(use.dataset, "cyan"), join(_gap(gap), " ")], "  ") for gap in valid_gaps]
+    return [section("Not captured", *lines)] if lines else []
 
 
-def kept_rows(detail: RunDetail) -> list[RenderableType]:
+def rows_section(detail: RunDetail) -> list[RenderableType]:
     """Whether the rows of each output can be traced later, or what that would take."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
         facet = use.io_facets.get(ROWS_FACET)
         if isinstance(facet, Mapping):
-            lines.append(joined([data(use.dataset, "cyan"), _replayable(facet)], "  "))
+            lines.append(join([data(use.dataset, "cyan"), _replayable(facet)], "  "))
     return [section("Rows", *lines)] if lines else []
 
 
@@ -63,10 +62,12 @@ def _replayable(facet: Mapping[str, Any]) -> Text:
     if facet.get("replayable") is True:
         sources = facet.get("sources")
         number = len(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else 0
-        return data(f"can be traced: the plan and {counted(number, 'source')} are kept, of Spark {facet.get('spark')}")
+        return data(
+            f"can be traced: the plan and {count_of(number, 'source')} are stored, for Spark {facet.get('spark')}"
+        )
     needs = facet.get("needs")
     named = "; ".join(map(str, needs)) if isinstance(needs, Sequence) and not isinstance(needs, str) else ""
-    return data(f"cannot be traced later: {named or 'what it takes was not kept'}", "yellow")
+    return data(f"cannot be traced later: {named or 'the plan was not stored'}", "yellow")
 
 
 def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
@@ -77,7 +78,7 @@ def _gap(gap: Mapping[str, Any]) -> Iterator[Text]:
         yield note(f"(columns {', '.join(map(str, columns))})")
 
 
-def measured(detail: RunDetail) -> list[RenderableType]:
+def telemetry_section(detail: RunDetail) -> list[RenderableType]:
     """Node by node, each below the one that it gave its rows to."""
     facet = detail.run_facets.get(TELEMETRY_FACET)
     writes = facet.get("writes") if isinstance(facet, Mapping) else None
@@ -94,7 +95,7 @@ def _nodes(write: Mapping[str, Any]) -> RenderableType:
         numbers = [_number(node.get(name)) for name in ("rows", "bytes", "spillBytes")]
         time = node.get("latencyMs")
         rows.add_row(
-            joined([Text(" " * depths[-1]), data(node.get("name"))], ""),
+            join([Text(" " * depths[-1]), data(node.get("name"))], ""),
             Text("" if numbers[0] is None else f"{numbers[0]:,}"),
             Text(duration(timedelta(milliseconds=time)) if isinstance(time, int | float) else ""),
             Text("" if numbers[1] is None else volume(numbers[1])),

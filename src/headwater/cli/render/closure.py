@@ -6,16 +6,16 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.render.layout import Beside, Rows
-from headwater.cli.render.parts import data, dependency, joined, note
-from headwater.cli.text import counted, elided, moment, printable
+from headwater.cli.render.layout import ResponsiveTable, SideBySide
+from headwater.cli.render.parts import data, dependency, join, note
+from headwater.cli.text import count_of, elide, moment, printable
 from headwater.model.answers import Closure, Grain, Node, Via
 from headwater.model.lineage import Dependency, Origin
 from headwater.model.names import Job
 
 _VIA_JOB = "via job"
-_DEEPEST_TREE = 12
-"""Beyond this the indentation of a tree leaves no room for names: a list reads better."""
+_MAX_TREE_DEPTH = 12
+"""Beyond this depth a tree's indentation leaves no room for names, so a list is printed."""
 
 
 def closure_tree(answer: Closure) -> RenderableType:
@@ -24,7 +24,7 @@ def closure_tree(answer: Closure) -> RenderableType:
             _start(answer), Text(f"Nothing {answer.direction} is recorded{_as_of(answer)}."), *_remarks(answer)
         )
     deepest = answer.nodes[-1].depth
-    body = _tree(answer) if deepest <= _DEEPEST_TREE else _list(answer)
+    body = _tree(answer) if deepest <= _MAX_TREE_DEPTH else _list(answer)
     return Group(body, Text(), _summary(answer, deepest), *_remarks(answer))
 
 
@@ -42,7 +42,7 @@ def _tree(answer: Closure) -> Tree:
 
 
 def _list(answer: Closure) -> RenderableType:
-    rows = Rows("Hops", "Reached", "From", "Step", lead=1)
+    rows = ResponsiveTable("Hops", "Reached", "From", "Step", lead=1)
     for node in answer.nodes:
         near = data(node.parent.label) if node.parent is not None else Text("the start")
         step = ", ".join(words for words in (_how(node), _by(node.via)) if words)
@@ -57,16 +57,16 @@ def _name(node: Node) -> Text:
     elif node.part is None and node.grain is not Grain.DATASET:
         text += Text(" (as a whole)", style="dim")
     if node.dependency is not None:
-        text = joined([text, dependency(node.dependency)], "  ")
+        text = join([text, dependency(node.dependency)], "  ")
     return text
 
 
-def _step(node: Node) -> Beside:
-    return Beside(note(_how(node)), note(_by(node.via)), between=", ")
+def _step(node: Node) -> SideBySide:
+    return SideBySide(note(_how(node)), note(_by(node.via)), between=", ")
 
 
 def _how(node: Node) -> str:
-    """What the edge does: its type and transformations; for a column its subtype, masking and logic."""
+    """Describe the edge: its type and transformations; for a column its subtype, masking and logic."""
     what = _what(node)
     return f"{what}, {_VIA_JOB}" if node.via.via_job else what
 
@@ -77,18 +77,18 @@ def _what(node: Node) -> str:
         kind = via.type.replace("_", " ")
         return f"{kind} ({printable(via.transformation)})" if via.transformation else kind
     if via.dependency is Dependency.UNKNOWN:
-        return "nobody recorded which columns"
-    words = (
-        [] if via.dependency == node.dependency or via.dependency is None else [f"this step {via.dependency.lower()}"]
-    )
-    words += [printable(via.transformation)] if via.transformation else []
+        return "columns not recorded"
+    words = [printable(via.transformation)] if via.transformation else []
+    if via.dependency not in (None, node.dependency):  # an indirect step anywhere makes the whole path indirect
+        subtype = words.pop() if words else via.dependency.lower()
+        words = [f"{subtype} (the path is {str(node.dependency).lower()})"]
     words += ["masked"] if via.masking else []
-    words += [printable(elided(via.logic))] if via.logic else []
+    words += [printable(elide(via.logic))] if via.logic else []
     return ", ".join(words)
 
 
 def _by(via: Via) -> str:
-    """Who says so. A declared edge has no run, and says that."""
+    """Describe who reported the edge; a declared edge has no run."""
     if via.origin is Origin.DATASET:
         return "declared by the dataset itself, no run"
     by = printable(str(via.job)) if via.job is not None else "an unnamed job"
@@ -98,13 +98,13 @@ def _by(via: Via) -> str:
 
 
 def _summary(answer: Closure, deepest: int) -> Text:
-    datasets = counted(len({node.endpoint for node in answer.nodes}), "dataset")
+    datasets = count_of(len({node.endpoint for node in answer.nodes}), "dataset")
     if answer.grain is Grain.DATASET:
-        found = datasets
+        summary = datasets
     else:
-        parts = counted(sum(node.part is not None for node in answer.nodes), answer.grain.value)
-        found = f"{parts} in {datasets}"
-    return Text(f"{found}, deepest {counted(deepest, 'hop')}{_as_of(answer)}.")
+        parts = count_of(sum(node.part is not None for node in answer.nodes), answer.grain.value)
+        summary = f"{parts} in {datasets}"
+    return Text(f"{summary}, deepest {count_of(deepest, 'hop')}{_as_of(answer)}.")
 
 
 def _as_of(answer: Closure) -> str:
@@ -116,11 +116,13 @@ def _remarks(answer: Closure) -> list[Text]:
     if answer.truncated:
         remarks.append(Text(f"Cut at depth {answer.max_depth}: there is more.", style="yellow"))
     if answer.in_cycle:
-        remarks.append(Text("It is part of a cycle: the way leads back to where it started.", style="yellow"))
+        remarks.append(Text("It is part of a cycle: lineage leads back to the start.", style="yellow"))
     if any(node.via.via_job for node in answer.nodes):
         remarks.append(
-            note(f"{_VIA_JOB}: the job read one and wrote the other; nobody states which input went into which output.")
+            note(
+                f"{_VIA_JOB}: the job read one and wrote the other; which input went into which output is not recorded."
+            )
         )
     if any(node.dependency is Dependency.UNKNOWN for node in answer.nodes):
-        remarks.append(note("unknown: data flowed between the two datasets, and nobody recorded which columns."))
+        remarks.append(note("unknown: data flows between the two datasets, but their columns were not recorded."))
     return remarks

@@ -1,4 +1,4 @@
-"""What became of the database."""
+"""Results of database commands."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from rich.text import Text
 from headwater.cli.text import printable
 
 
-def upgraded(answer: Mapping[str, str | None]) -> Text:
+def upgrade_text(answer: Mapping[str, str | None]) -> Text:
     store, before, after = printable(str(answer["store"])), answer["before"], answer["after"]
     if before == after:
-        return Text(f"The store at {store} is at version {after} already.")
+        return Text(f"The store at {store} is already at version {after}.")
     if before is None:
-        return Text(f"The store at {store} is made, at version {after}.")
-    return Text(f"The store at {store} went from version {before} to {after}.")
+        return Text(f"Created the store at {store}, at version {after}.")
+    return Text(f"Upgraded the store at {store} from version {before} to {after}.")
 
 
-def backed_up(answer: Mapping[str, Any]) -> Text:
+def backup_text(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
-    return Text(f"{store} is in {file}, {answer['bytes']:,} bytes. It is a store itself.")
+    return Text(f"Backed up {store} to {file}, {answer['bytes']:,} bytes. The file is a SQLite store itself.")
 
 
-def restored(answer: Mapping[str, Any]) -> Text:
+def restore_text(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
-    return Text(f"{file} is in {store}, {answer['rows']:,} rows of it.")
+    return Text(f"Restored {file} to {store}, {answer['rows']:,} rows.")

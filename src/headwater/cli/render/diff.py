@@ -1,4 +1,4 @@
-"""What one run did otherwise than another."""
+"""The differences between two runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Beside
-from headwater.cli.render.parts import data, joined, note, properties, section, state, title
-from headwater.cli.text import elided, moment
+from headwater.cli.render.layout import SideBySide
+from headwater.cli.render.parts import data, join, note, properties, section, state, title
+from headwater.cli.text import elide, moment
 from headwater.model.answers import Change, RunDiff
 from headwater.model.runs import Run
 
@@ -28,23 +28,23 @@ def run_diff(answer: RunDiff) -> RenderableType:
         if changes:
             parts.append(section(heading, properties([_change(change) for change in changes])))
     if answer.same:
-        parts += [Text(), Text("Both did the same: same inputs, outputs, schemas and column lineage.")]
+        parts += [Text(), Text("No differences: same inputs, outputs, schemas and column lineage.")]
     return Group(*parts)
 
 
-def _run(name: str, run: Run) -> Beside:
+def _run(name: str, run: Run) -> SideBySide:
     ended = f"{moment(run.ended_at or run.last_event_at)} UTC"
-    named = joined([title(name), data(run.run_id)], "  ")
-    return Beside(named, joined([data(run.job, "cyan"), state(run.state), ended], "  "), indent=3)
+    named = join([title(name), data(run.run_id)], "  ")
+    return SideBySide(named, join([data(run.job, "cyan"), state(run.state), ended], "  "), indent=3)
 
 
 def _change(change: Change) -> tuple[Text, Text]:
     kind = "added" if change.before is None else "removed" if change.after is None else "changed"
     if kind == "changed":
-        sides = [joined(["\n", note(side), "  ", _value(value)], "") for side, value in _sides(change)]
+        sides = [join(["\n", note(side), "  ", _value(value)], "") for side, value in _sides(change)]
     else:
-        sides = [joined(["  ", _value(value)], "") for _, value in _sides(change) if value is not None]
-    return Text(kind, style=_STYLES[kind]), joined([data(change.name), *sides], "")
+        sides = [join(["  ", _value(value)], "") for _, value in _sides(change) if value is not None]
+    return Text(kind, style=_STYLES[kind]), join([data(change.name), *sides], "")
 
 
 def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
@@ -52,11 +52,11 @@ def _sides(change: Change) -> tuple[tuple[str, Any], tuple[str, Any]]:
 
 
 def _value(value: Any) -> Text:
-    return joined([data(elided(word, 400), "dim") for word in _words(value)], "; ", style="dim")
+    return join([data(elide(word, 400), "dim") for word in _words(value)], "; ", style="dim")
 
 
 def _words(value: Any) -> Iterator[str]:
-    """A change's value in words: uses have partitions and a version, column edges how they depend."""
+    """Describe the value of a change: partitions and version of a use, dependency of a column edge."""
     if isinstance(value, Mapping) and "partitions" in value:
         yield from [str(name) for name in value["partitions"]] or ["the whole dataset"]
         if value.get("version") is not None:

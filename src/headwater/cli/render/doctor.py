@@ -1,4 +1,4 @@
-"""What is in order, what is not, and what to do about it."""
+"""The findings of `headwater doctor` with their remedies."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.render.parts import data, note
-from headwater.cli.text import counted
-from headwater.doctor.findings import Finding, Sign
+from headwater.cli.text import count_of
+from headwater.doctor.findings import CheckStatus, Finding
 
-_STYLES = {Sign.OK: "green", Sign.WARNING: "yellow", Sign.FAILED: "bold red"}
+_STYLES = {CheckStatus.OK: "green", CheckStatus.WARNING: "yellow", CheckStatus.FAILED: "bold red"}
 
 
-def examined(findings: Sequence[Finding]) -> Group:
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    made.add_column(no_wrap=True)
-    made.add_column(style="dim", no_wrap=True)
-    made.add_column(overflow="fold")
+def findings_table(findings: Sequence[Finding]) -> Group:
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    grid.add_column(no_wrap=True)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
     for finding in findings:
-        made.add_row(Text(finding.sign.value, style=_STYLES[finding.sign]), finding.check, data(finding.found))
+        grid.add_row(Text(finding.sign.value, style=_STYLES[finding.sign]), finding.check, data(finding.found))
         if finding.remedy is not None:
-            made.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
+            grid.add_row("", "", Text.assemble("→ ", data(finding.remedy)))
     signs = Counter(finding.sign for finding in findings)
-    warnings = counted(signs[Sign.WARNING], "warning")
-    failures = f"{signs[Sign.FAILED]} failed" if signs[Sign.FAILED] else "Nothing failed"
-    return Group(made, Text(), note(f"{failures}, {warnings}."))
+    warnings = count_of(signs[CheckStatus.WARNING], "warning")
+    failures = f"{signs[CheckStatus.FAILED]} failed" if signs[CheckStatus.FAILED] else "Nothing failed"
+    return Group(grid, Text(), note(f"{failures}, {warnings}."))

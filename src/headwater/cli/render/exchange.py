@@ -1,4 +1,4 @@
-"""What an export, an import or a check of a file came to."""
+"""Results of an export, an import or a validation."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import data, joined, note
-from headwater.cli.text import counted
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import data, join, note
+from headwater.cli.text import count_of
 from headwater.model.exchange import Exported, Imported, Validated
 
-_WORDS = {
+_KIND_NAMES = {
     "node": ("node", "nodes"),
     "edge": ("edge", "edges"),
     "column_lineage": ("column lineage", "column lineages"),
@@ -20,36 +20,42 @@ _WORDS = {
     "quality": ("quality annotation", "quality annotations"),
     "events": ("event", "events"),
 }
-_CYCLES_SHOWN = 10
+_MAX_CYCLES = 10
 
 
-def exported(done: Exported) -> RenderableType:
-    lines: list[RenderableType] = [joined([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)}."], "")]
-    if done.cycles:
-        lines.append(Text("The format knows no cycles, so these datasets are exported version by version:"))
-        lines += [joined(["  ", joined(map(data, path), " → ")], "") for path in done.cycles[:_CYCLES_SHOWN]]
-        if len(done.cycles) > _CYCLES_SHOWN:
-            lines.append(note(f"  and {len(done.cycles) - _CYCLES_SHOWN} more"))
+def export_text(result: Exported) -> RenderableType:
+    lines: list[RenderableType] = [
+        join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
+    ]
+    if result.cycles:
+        lines.append(Text("The format does not allow cycles, so these datasets are exported version by version:"))
+        lines += [join(["  ", join(map(data, path), " → ")], "") for path in result.cycles[:_MAX_CYCLES]]
+        if len(result.cycles) > _MAX_CYCLES:
+            lines.append(note(f"  and {len(result.cycles) - _MAX_CYCLES} more"))
     return Group(*lines)
 
 
-def imported(done: Imported) -> RenderableType:
-    known = f" The store had {counted(done.duplicates, 'event')} of {done.events:,} already." if done.duplicates else ""
-    return joined([data(done.path, "cyan"), f" ({done.format}): {_counts(done.counts)} taken in.{known}"], "")
+def import_text(result: Imported) -> RenderableType:
+    duplicates = (
+        f" {count_of(result.duplicates, 'event')} of {result.events:,} were already in the store."
+        if result.duplicates
+        else ""
+    )
+    return join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)} imported.{duplicates}"], "")
 
 
-def verdict(found: Validated) -> RenderableType:
-    head = joined([data(found.path, "cyan"), f" ({found.format}): {_counts(found.counts)}."], "")
-    if found.sound:
-        return Group(head, Text("Every rule is kept.", style="green"))
-    rows = Rows("Rule", "Element", "What is wrong")
-    for problem in found.problems:
+def validation_text(result: Validated) -> RenderableType:
+    head = join([data(result.path, "cyan"), f" ({result.format}): {_counts(result.counts)}."], "")
+    if result.sound:
+        return Group(head, Text("Valid.", style="green"))
+    rows = ResponsiveTable("Rule", "Element", "What is wrong")
+    for problem in result.problems:
         rows.add(data(problem.rule), data(problem.element), data(problem.reason))
-    more = [note(f"There are more than these {len(found.problems)}.")] if found.truncated else []
+    more = [note(f"Only the first {len(result.problems)} are shown.")] if result.truncated else []
     return Group(head, rows, *more)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    """Nodes and edges always, the others where there are any."""
-    told = [(kind, number) for kind, number in counts.items() if number or kind in ("node", "edge", "events")]
-    return ", ".join(counted(number, *_WORDS[kind]) for kind, number in told)
+    """Format the counts: nodes and edges always, others unless they are zero."""
+    shown_counts = [(kind, number) for kind, number in counts.items() if number or kind in ("node", "edge", "events")]
+    return ", ".join(count_of(number, *_KIND_NAMES[kind]) for kind, number in shown_counts)

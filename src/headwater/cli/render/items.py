@@ -1,6 +1,6 @@
-"""A pipeline's run: its nodes, and what became of its items.
+"""A pipeline run: its nodes, and what became of its items.
 
-The facet may come from anywhere, so nothing is taken for granted of its shape.
+The facet is untrusted input, so its shape is checked.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.render.layout import Rows, table
-from headwater.cli.render.parts import at_limit, data, joined, note, section
-from headwater.cli.text import counted, duration, elided
+from headwater.cli.render.layout import ResponsiveTable, table
+from headwater.cli.render.parts import at_limit, data, join, note, section
+from headwater.cli.text import count_of, duration, elide
 from headwater.formats.openlineage.facet_names import PIPELINE_FACET
 from headwater.model.answers import RunDetail
 from headwater.model.items import Hop, ItemRecord, Outcome, Reason
@@ -30,29 +30,33 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     """The nodes with what went through them; nothing to say of a run that is no pipeline's."""
     facet = detail.run_facets.get(PIPELINE_FACET)
     nodes = facet.get("nodes") if isinstance(facet, Mapping) else None
-    known = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
-    if not isinstance(facet, Mapping) or not known:
+    valid_nodes = [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, Sequence) else []
+    if not isinstance(facet, Mapping) or not valid_nodes:
         return []
-    lines: list[RenderableType] = [_nodes(known)]
+    lines: list[RenderableType] = [_nodes(valid_nodes)]
     items = facet.get("items")
     if isinstance(items, Mapping) and isinstance(items.get("counts"), Mapping):
         counts = [f"{number:,} {word}" for word, number in items["counts"].items() if isinstance(number, int)]
-        lines += [joined([note("items"), data(", ".join(counts) or "none")], "  ")]
+        lines += [join([note("items"), data(", ".join(counts) or "none")], "  ")]
     replays = facet.get("replays")
     if isinstance(replays, Mapping) and isinstance(replays.get("runs"), Sequence):
-        told = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
-        lines.append(joined([note("replays"), data(told)], "  "))
+        text = f"dead letters of {replays.get('node')}, of run {', '.join(map(str, replays['runs']))}"
+        lines.append(join([note("replays"), data(text)], "  "))
     return [section("Pipeline", *lines)]
 
 
 def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     counts = {node.get("name"): node.get("counts") for node in nodes}
-    told = {name: each if isinstance(each, Mapping) else {} for name, each in counts.items()}
-    words = {word: heading for word, heading in _COUNTS.items() if any(word in each for each in told.values())}
-    words |= {word: heading for word, heading in _RARE.items() if any(each.get(word) for each in told.values())}
+    counts_by_node = {name: item if isinstance(item, Mapping) else {} for name, item in counts.items()}
+    words = {
+        word: heading for word, heading in _COUNTS.items() if any(word in item for item in counts_by_node.values())
+    }
+    words |= {
+        word: heading for word, heading in _RARE.items() if any(item.get(word) for item in counts_by_node.values())
+    }
     rows = table("Node", "Type", *words.values(), "Took")
     for node in nodes:
-        of_node = told[node.get("name")]
+        of_node = counts_by_node[node.get("name")]
         numbers = [of_node.get(word) for word in words]
         seconds = node.get("seconds")
         rows.add_row(
@@ -64,59 +68,59 @@ def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
     return rows
 
 
-def item_list(counts: Mapping[Reason, int], found: Sequence[ItemRecord], limit: int) -> RenderableType:
+def item_list(counts: Mapping[Reason, int], records: Sequence[ItemRecord], limit: int) -> RenderableType:
     if not counts:
-        return Text("No item fits.")
-    total = joined([_counted(reason, number) for reason, number in counts.items()])
-    rows = Rows("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
-    for each in found:
+        return Text("No matching items.")
+    total = join([_reason_count(reason, number) for reason, number in counts.items()])
+    rows = ResponsiveTable("Reason", "Node", "Source", "Key", "Retries", "Error", "Item", lead=6)
+    for record in records:
         rows.add(
-            _reason(each.reason),
-            data(each.node, "cyan"),
-            data(each.source),
-            data(_key(each.key)),
-            Text(str(each.retries) if each.retries else ""),
-            data(elided(each.error or "", 80)),
-            data(each.correlation_id),
+            _reason(record.reason),
+            data(record.node, "cyan"),
+            data(record.source),
+            data(_key(record.key)),
+            Text(str(record.retries) if record.retries else ""),
+            data(elide(record.error or "", 80)),
+            data(record.correlation_id),
         )
     return Group(
-        joined([Text(counted(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(found, limit)
+        join([Text(count_of(sum(counts.values()), "item")), total], ": "), Text(), rows, *at_limit(records, limit)
     )
 
 
 def item_tree(record: ItemRecord) -> RenderableType:
     """One item with all its hops."""
-    head = joined([data(record.correlation_id, "bold"), data(f"{record.source} {_key(record.key)}")], "  ")
-    tree = Tree(joined([head, _reason(record.reason), joined(["at ", data(record.node, "cyan")], "")], "  "))
+    head = join([data(record.correlation_id, "bold"), data(f"{record.source} {_key(record.key)}")], "  ")
+    tree = Tree(join([head, _reason(record.reason), join(["at ", data(record.node, "cyan")], "")], "  "))
     for hop in record.hops:
         branch = tree.add(_hop(hop))
         for word, text in (("in", hop.input), ("out", hop.output)):
             if text is not None:
-                branch.add(joined([note(word), data(elided(text))], "  "))
+                branch.add(join([note(word), data(elide(text))], "  "))
     if record.error is not None:
-        tree.add(joined([note("error"), data(elided(record.error, 400), "red")], "  "))
+        tree.add(join([note("error"), data(elide(record.error, 400), "red")], "  "))
     if record.data is not None:
-        tree.add(joined([note("data"), data(elided(record.data, 400))], "  "))
+        tree.add(join([note("data"), data(elide(record.data, 400))], "  "))
     if record.contributors:
         shown = ", ".join(record.contributors[:5]) + (", …" if len(record.contributors) > 5 else "")
-        tree.add(joined([note("made together with"), data(shown)], "  "))
+        tree.add(join([note("contributors"), data(shown)], "  "))
     return tree
 
 
 def _hop(hop: Hop) -> Text:
-    words = [counted(hop.emissions, "row") if hop.emissions is not None else ""]
+    words = [count_of(hop.emissions, "row") if hop.emissions is not None else ""]
     if hop.contributors is not None and hop.contributors > 1:
-        words.append(f"of {counted(hop.contributors, 'item')}")
+        words.append(f"of {count_of(hop.contributors, 'item')}")
     if hop.retries:
-        words.append(counted(hop.retries, "retry", "retries"))
+        words.append(count_of(hop.retries, "retry", "retries"))
     words += [str(hop.continuity), "truncated" if hop.truncated else ""]
     style = "red" if hop.outcome & (Outcome.ERROR | Outcome.DEAD_LETTERED) else "green"
-    told = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
-    return joined(told, "  ")
+    parts = [data(hop.node, "cyan"), Text(hop.outcome.words, style), note(", ".join(word for word in words if word))]
+    return join(parts, "  ")
 
 
-def _counted(reason: Reason, number: int) -> Text:
-    return joined([Text(f"{number:,}"), _reason(reason)], " ")
+def _reason_count(reason: Reason, number: int) -> Text:
+    return join([Text(f"{number:,}"), _reason(reason)], " ")
 
 
 def _reason(reason: Reason) -> Text:
@@ -126,11 +130,11 @@ def _reason(reason: Reason) -> Text:
 def _key(text: str | None) -> str:
     """`order_id=5`, from its JSON; of a place in a file, the file's own name."""
     try:
-        said = json.loads(text or "null")
+        values = json.loads(text or "null")
     except ValueError:
         return text or ""
-    if not isinstance(said, dict):
+    if not isinstance(values, dict):
         return text or ""
-    if said.keys() == {"file", "row"}:
-        said["file"] = str(said["file"]).rpartition("/")[2]
-    return ", ".join(f"{name}={value}" for name, value in said.items())
+    if values.keys() == {"file", "row"}:
+        values["file"] = str(values["file"]).rpartition("/")[2]
+    return ", ".join(f"{name}={value}" for name, value in values.items())

@@ -1,6 +1,6 @@
-"""How things are put on a line or below each other, as the width of the terminal allows.
+"""Layouts that adapt to the width of the terminal.
 
-Names are long and must not be broken, so each of these has a wide form and a narrow one.
+Names are long and must not be wrapped, so each layout has a wide and a narrow form.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-_WIDEST_TABLE = 400
-"""Beyond this, which one very long name is enough for, a table is mostly blanks, even where lines have no end."""
+_MAX_TABLE_WIDTH = 400
+"""Beyond this width, which one very long name reaches, a table is mostly blanks, even without a terminal."""
 
 
 def table(*headings: str) -> Table:
     """Columns side by side without lines; what does not fit is folded, never cut."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in headings:
-        made.add_column(heading, overflow="fold")
-    return made
+        grid.add_column(heading, overflow="fold")
+    return grid
 
 
-class Rows:
-    """A table where it fits; else a block a row: the ``lead`` cell, and the others below it with their headings."""
+class ResponsiveTable:
+    """A table if it fits; otherwise a block per row: the ``lead`` cell, and the others below it with their headings."""
 
     def __init__(self, *headings: str, lead: int = 0) -> None:
         self._headings = headings
@@ -38,8 +38,8 @@ class Rows:
         wide = table(*self._headings)
         for cells in self._rows:
             wide.add_row(*cells)
-        natural = Measurement.get(console, options.update(width=_WIDEST_TABLE + 1), wide).maximum
-        if natural <= min(options.max_width, _WIDEST_TABLE):
+        natural = Measurement.get(console, options.update(width=_MAX_TABLE_WIDTH + 1), wide).maximum
+        if natural <= min(options.max_width, _MAX_TABLE_WIDTH):
             yield wide
             return
         for cells in self._rows:
@@ -53,8 +53,8 @@ class Rows:
                 yield Indented(Text(", ").join(others), 4)
 
 
-class Beside:
-    """``second`` on the line of ``first``; below it and indented where both do not fit."""
+class SideBySide:
+    """``second`` beside ``first``, or below it and indented if both do not fit in a line."""
 
     def __init__(self, first: Text, second: Text, *, between: str = "  ", indent: int = 0) -> None:
         self._first = first
@@ -75,7 +75,7 @@ class Beside:
 
 
 class Indented:
-    """Moved to the right. Rich's own padding would fill every line up to the width, which in a pipe is without end."""
+    """Indents its body. Rich's own padding would fill every line to the width, which is huge in a pipe."""
 
     def __init__(self, body: RenderableType, by: int = 2) -> None:
         self._body = body

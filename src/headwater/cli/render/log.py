@@ -1,4 +1,4 @@
-"""The log: whether it holds, what was signed, and proofs."""
+"""The log: verification, checkpoints, proofs and keys."""
 
 from __future__ import annotations
 
@@ -8,63 +8,63 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import data, joined, note, properties, section
-from headwater.cli.text import counted, moment
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import data, join, note, properties, section
+from headwater.cli.text import count_of, moment
 from headwater.model.capture_keys import CaptureKey
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
 
 
-def verdict(found: Verified) -> RenderableType:
+def verification_text(result: Verified) -> RenderableType:
     lines = [
-        joined([Text("The audit log holds", style="green"), f": {counted(found.entries, 'entry', 'entries')}."], "")
+        join([Text("The audit log holds", style="green"), f": {count_of(result.entries, 'entry', 'entries')}."], "")
     ]
-    if found.entries:
-        lines.append(Text(f"Last hash: {found.head}"))
-    if found.certificates:
-        lines.append(Text(f"{counted(found.certificates, 'certificate')}, each following from the one before."))
-    if found.events:
-        lines.append(Text(f"{counted(found.events, 'event')}, each as the log has it."))
-    if found.graph:
-        lines.append(Text(f"{counted(found.graph, 'row')} of the graph, as a fresh fold of all events has them."))
-    if found.records:
-        lines.append(Text(f"{counted(found.records, 'record')}, hot and archived, each of a load that the log has."))
-    if found.archive_files:
-        lines.append(Text(f"{counted(found.archive_files, 'file')} of the archive of records, as the log has them."))
-    if found.checkpoints:
+    if result.entries:
+        lines.append(Text(f"Last hash: {result.head}"))
+    if result.certificates:
+        lines.append(Text(f"{count_of(result.certificates, 'certificate')}, each linked to the one before."))
+    if result.events:
+        lines.append(Text(f"{count_of(result.events, 'event')}, each matching the log."))
+    if result.graph:
+        lines.append(Text(f"{count_of(result.graph, 'row')} of the graph, matching a rebuild from all events."))
+    if result.records:
+        lines.append(Text(f"{count_of(result.records, 'record')}, recent and archived, each from a load in the log."))
+    if result.archive_files:
+        lines.append(Text(f"{count_of(result.archive_files, 'file')} of the record archive, matching the log."))
+    if result.checkpoints:
         lines.append(
-            joined([f"{counted(found.checkpoints, 'checkpoint')}, signed; the key now: ", data(found.key)], "")
+            join([f"{count_of(result.checkpoints, 'checkpoint')}, signed; current key: ", data(result.key)], "")
         )
-    lines += [note(f"Not covered: {what}.") for what in found.not_covered]
-    if found.anchored is not None:
-        lines.append(Text(f"The second place agrees, up to entry {found.anchored}."))
-    elif found.entries:
+    lines += [note(f"Not covered: {what}.") for what in result.not_covered]
+    if result.anchored is not None:
+        lines.append(Text(f"The anchor agrees, up to entry {result.anchored}."))
+    elif result.entries:
         lines.append(
-            note("Not compared with a second place (--anchor): whoever has the key could have written it anew.")
+            note("No anchor given (--anchor): this does not rule out a rewrite by someone who holds the signing key.")
         )
     return Group(*lines)
 
 
-def run_verdict(found: VerifiedRun) -> RenderableType:
+def run_verification_text(result: VerifiedRun) -> RenderableType:
     entries, certificates = (
-        counted(len(found.entries), "entry", "entries"),
-        counted(len(found.certificates), "certificate"),
+        count_of(len(result.entries), "entry", "entries"),
+        count_of(len(result.certificates), "certificate"),
     )
-    lines = [joined([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
-    if found.checkpoint is None:
-        lines.append(note("Nothing was signed yet: `headwater checkpoint` does."))
+    lines = [join([Text("The run holds", style="green"), f": {entries} of the log, {certificates}."], "")]
+    if result.checkpoint is None:
+        lines.append(note("Nothing is signed yet: run `headwater checkpoint`."))
     else:
         lines.append(
-            Text(f"{found.signed} of them in the checkpoint of {counted(found.checkpoint, 'entry', 'entries')}.")
+            Text(f"{result.signed} of them in the checkpoint of {count_of(result.checkpoint, 'entry', 'entries')}.")
         )
-    if found.anchored is not None:
-        lines.append(Text(f"{found.anchored} of them in the newest checkpoint of the second place, which agrees."))
+    if result.anchored is not None:
+        lines.append(Text(f"{result.anchored} of them in the newest checkpoint of the anchor, which agrees."))
     return Group(*lines)
 
 
-def checkpoint_made(signed: SignedCheckpoint) -> RenderableType:
-    """As it is, to be kept by hand too."""
+def checkpoint_text(signed: SignedCheckpoint) -> RenderableType:
+    """Print the note unchanged, so that it can be copied."""
     return Text(signed.note.removesuffix("\n"))
 
 
@@ -77,7 +77,7 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
             ("root", Text(proof.root)),
         ]
     )
-    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+    return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())
 
 
 def consistency_proof(proof: ConsistencyProof) -> RenderableType:
@@ -89,45 +89,45 @@ def consistency_proof(proof: ConsistencyProof) -> RenderableType:
             ("root now", Text(proof.new_root)),
         ]
     )
-    return Group(shown, section("Path", *(Text(one) for one in proof.path)) if proof.path else Text())
+    return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())
 
 
-def key_made(answer: Mapping[str, Any]) -> RenderableType:
+def key_created_text(answer: Mapping[str, Any]) -> RenderableType:
     return Group(
-        joined(["A new key is in ", data(answer["file"]), ". Keep a copy of it where the store is not."], ""),
-        Text(f"Its public part: {answer['public']}"),
+        join(["Created a key in ", data(answer["file"]), ". Keep a copy of it outside the store."], ""),
+        Text(f"Public key: {answer['public']}"),
     )
 
 
 def key_list(answer: Mapping[str, Any]) -> RenderableType:
-    parts: list[RenderableType] = [joined(["Keys in ", data(answer["file"]), ", the newest last:"], "")]
+    parts: list[RenderableType] = [join(["Keys in ", data(answer["file"]), ", newest last:"], "")]
     parts += [Text(f"  {key}") for key in answer["keys"]]
-    signing = [joined([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
-    parts.append(section("Signing for the log", *(signing or [note("None yet: `headwater checkpoint` adopts one.")])))
+    signing = [join([f"from entry {one['from_entry']} on  ", data(one["key"])], "") for one in answer["log"]]
+    parts.append(section("Keys that signed the log", *(signing or [note("None yet: run `headwater checkpoint`.")])))
     return Group(*parts)
 
 
-def key_rotated(answer: Mapping[str, Any]) -> RenderableType:
-    return joined(["From here on the log is signed with ", data(answer["key"]), "."], "")
+def key_rotated_text(answer: Mapping[str, Any]) -> RenderableType:
+    return join(["The log is now signed with ", data(answer["key"]), "."], "")
 
 
-def key_trusted(key: CaptureKey) -> RenderableType:
-    return joined(["The store trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+def key_trusted_text(key: CaptureKey) -> RenderableType:
+    return join(["The store trusts plans that ", data(key.key), " signed", *_key_name(key), "."], "")
 
 
-def key_untrusted(key: CaptureKey) -> RenderableType:
-    return joined(["The store no longer trusts plans that ", data(key.key), " signed", *_named(key), "."], "")
+def key_untrusted_text(key: CaptureKey) -> RenderableType:
+    return join(["The store no longer trusts plans that ", data(key.key), " signed", *_key_name(key), "."], "")
 
 
-def _named(key: CaptureKey) -> list[str | Text]:
+def _key_name(key: CaptureKey) -> list[str | Text]:
     return [" (", data(key.name), ")"] if key.name else []
 
 
-def capture_key_table(found: Sequence[CaptureKey]) -> RenderableType:
-    if not found:
+def capture_key_table(keys: Sequence[CaptureKey]) -> RenderableType:
+    if not keys:
         return Text("The store trusts no capture key.")
-    rows = Rows("Key", "Name", "State", "Trusted (UTC)")
-    for key in found:
+    rows = ResponsiveTable("Key", "Name", "State", "Trusted (UTC)")
+    for key in keys:
         untrusted = key.untrusted_at
         state = (
             Text("trusted", style="green") if untrusted is None else Text(f"untrusted {moment(untrusted)}", style="red")
@@ -142,7 +142,7 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
         return []
     newest = certificates[0]
     lines = [
-        joined(
+        join(
             [
                 data(newest.certificate_id),
                 f"number {newest.number} in",
@@ -153,12 +153,14 @@ def certificate_section(certificates: Sequence[Certificate]) -> list[RenderableT
             " ",
         )
     ]
-    for each in newest.invariants:
-        state = Text("holds", style="green") if each.holds else Text(str(each.breach), style="bold red")
-        lines.append(joined([part for part in (state, data(each.name), data(each.detail or "", "dim")) if part], "  "))
-    for one in newest.undecided:
-        told = (Text("not decided", style="yellow"), data(one.name), data(one.detail or "", "dim"))
-        lines.append(joined([part for part in told if part], "  "))
+    for invariant in newest.invariants:
+        state = Text("holds", style="green") if invariant.holds else Text(str(invariant.breach), style="bold red")
+        lines.append(
+            join([part for part in (state, data(invariant.name), data(invariant.detail or "", "dim")) if part], "  ")
+        )
+    for undecided in newest.undecided:
+        parts = (Text("not decided", style="yellow"), data(undecided.name), data(undecided.detail or "", "dim"))
+        lines.append(join([part for part in parts if part], "  "))
     if newest.supersedes is not None:
-        lines.append(joined(["instead of", data(newest.supersedes)], " "))
+        lines.append(join(["supersedes", data(newest.supersedes)], " "))
     return [section("Certificate", *lines)]

@@ -1,4 +1,4 @@
-"""The pieces that renderings are put together from."""
+"""Building blocks of renderings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.cli.render.layout import Indented
-from headwater.cli.text import counted, printable
+from headwater.cli.text import count_of, printable
 from headwater.model.lineage import Dependency
 from headwater.model.runs import RunState
 
@@ -24,7 +24,7 @@ _DEPENDENCY_STYLES = {Dependency.DIRECT: "green", Dependency.INDIRECT: "yellow",
 
 
 def data(value: object, style: str = "") -> Text:
-    """A name, or any other words that are not ours."""
+    """Text from the store, such as a name, escaped."""
     return Text(printable(str(value)), style=style, overflow="fold")
 
 
@@ -33,20 +33,20 @@ def state(value: RunState) -> Text:
 
 
 def dependency(value: Dependency) -> Text:
-    """In words: a colour is lost in a pipe, and on many eyes."""
+    """The dependency as a word, because a colour is lost in a pipe."""
     return Text(value.value.lower(), style=_DEPENDENCY_STYLES[value])
 
 
-def joined(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
-    made = Text(overflow="fold")
+def join(pieces: Iterable[Text | str], separator: str = ", ", style: str = "") -> Text:
+    text = Text(overflow="fold")
     for position, piece in enumerate(pieces):
         if position:
-            made.append(separator, style)
+            text.append(separator, style)
         if isinstance(piece, Text):
-            made.append_text(piece)
+            text.append_text(piece)
         else:
-            made.append(piece, style)
-    return made
+            text.append(piece, style)
+    return text
 
 
 def title(text: str) -> Text:
@@ -58,22 +58,22 @@ def note(text: str) -> Text:
 
 
 def properties(rows: Iterable[tuple[str | Text, Text | None]]) -> Table:
-    """A name and a value a line; those without a value are left out."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-    made.add_column(style="dim", no_wrap=True)
-    made.add_column(overflow="fold")
+    """Lines of a name and a value; those without a value are omitted."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, value in rows:
         if value is not None:
-            made.add_row(name, value)
-    return made
+            grid.add_row(name, value)
+    return grid
 
 
 def section(heading: str | Text, *body: RenderableType) -> Group:
     return Group(Text(), title(heading) if isinstance(heading, str) else heading, *map(Indented, body))
 
 
-def at_limit(found: Sequence[object], limit: int) -> list[Text]:
-    """What to say when a list may go on."""
-    if len(found) < limit:
+def at_limit(rows: Sequence[object], limit: int) -> list[Text]:
+    """A note if the list may continue."""
+    if len(rows) < limit:
         return []
-    return [Text(), note(f"Stopped at {counted(limit, 'row')}; --limit gives more.")]
+    return [Text(), note(f"Stopped at {count_of(limit, 'row')}; --limit gives more.")]

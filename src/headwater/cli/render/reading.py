@@ -1,4 +1,4 @@
-"""How far the reading of files has come: a bar where somebody looks, and nothing elsewhere."""
+"""A progress bar for reading files, on a terminal only."""
 
 from __future__ import annotations
 

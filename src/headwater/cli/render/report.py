@@ -1,4 +1,4 @@
-"""The report of a run: where it was written, and what it has to say."""
+"""The report of a run: its file and its findings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headwater.cli.render.layout import Indented
-from headwater.cli.render.parts import data, joined
+from headwater.cli.render.parts import data, join
 
 
-def report_written(answer: Mapping[str, Any]) -> RenderableType:
-    lines: list[RenderableType] = [joined(["The report is in ", data(answer["file"]), "."], "")]
+def report_text(answer: Mapping[str, Any]) -> RenderableType:
+    lines: list[RenderableType] = [join(["Report written to ", data(answer["file"]), "."], "")]
     if answer["concerns"]:
         style = "yellow" if answer["holds"] else "bold red"
-        lines.append(Text("It says:", style=style))
+        lines.append(Text("Findings:", style=style))
         lines += [Indented(data(each)) for each in answer["concerns"]]
     return Group(*lines)

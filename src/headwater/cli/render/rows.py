@@ -1,4 +1,4 @@
-"""The tables of row lineage that are kept, and those that were removed."""
+"""Lists of pair tables, and of those removed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from headwater.cli.text import moment
 from headwater.rows.pairs.folders import StoredPairTables
 
 
-def table_list(found: Sequence[StoredPairTables]) -> RenderableType:
-    if not found:
-        return Text("No tables of row lineage are here.")
+def pair_table_list(tables: Sequence[StoredPairTables]) -> RenderableType:
+    if not tables:
+        return Text("No pair tables in this folder.")
     listed = table("Written (UTC)", "Mode", "Rows", "Pairs", "Bytes", "Run", "Output")
-    for each in found:
-        amounts = (f"{each.rows:,}", f"{each.pairs:,}", f"{each.bytes:,}")
-        listed.add_row(moment(each.written), each.mode, *amounts, data(each.run_id), str(each.output))
+    for table_set in tables:
+        amounts = (f"{table_set.rows:,}", f"{table_set.pairs:,}", f"{table_set.bytes:,}")
+        listed.add_row(
+            moment(table_set.written), table_set.mode, *amounts, data(table_set.run_id), str(table_set.output)
+        )
     return listed
 
 
-def pruned(gone: Sequence[StoredPairTables], dry_run: bool) -> RenderableType:
-    if not gone:
-        return Text("Nothing is that old.")
-    total = f"{len(gone):,} outputs, {sum(each.bytes for each in gone):,} bytes"
-    return Group(table_list(gone), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))
+def prune_text(removed: Sequence[StoredPairTables], dry_run: bool) -> RenderableType:
+    if not removed:
+        return Text("No pair tables are that old.")
+    total = f"{len(removed):,} outputs, {sum(tables.bytes for tables in removed):,} bytes"
+    return Group(pair_table_list(removed), Text(f"Would remove {total}." if dry_run else f"Removed {total}."))

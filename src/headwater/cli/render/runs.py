@@ -1,4 +1,4 @@
-"""The list of runs, and one run whole."""
+"""The list of runs, and one run."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from itertools import groupby
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
-from headwater.cli.render.captured import amount, kept_rows, measured, unknowns
+from headwater.cli.render.captured import amount, gaps_section, rows_section, telemetry_section
 from headwater.cli.render.items import pipeline_section
-from headwater.cli.render.layout import Beside, Indented, table
+from headwater.cli.render.layout import Indented, SideBySide, table
 from headwater.cli.render.log import certificate_section
-from headwater.cli.render.parts import at_limit, data, dependency, joined, note, properties, section, state
-from headwater.cli.text import elided, moment, printable, took
+from headwater.cli.render.parts import at_limit, data, dependency, join, note, properties, section, state
+from headwater.cli.text import elapsed, elide, moment, printable
 from headwater.model.answers import RunDetail
 from headwater.model.lineage import ColumnEdge, Edge
 from headwater.model.names import Endpoint
 from headwater.model.runs import DatasetUse, Run, RunState
 
-_WIDE = 120
-"""Columns of terminal that a run's id, its job and its times need side by side."""
+_MIN_WIDE = 120
+"""Terminal width that a run's id, job and times need in one line."""
 
 
-def run_list(found: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
-    if not found:
-        return Text("No run fits." if filtered else "No runs are recorded.")
-    return Group(_Runs(found), *at_limit(found, limit))
+def run_list(runs: Sequence[Run], limit: int, filtered: bool) -> RenderableType:
+    if not runs:
+        return Text("No matching runs." if filtered else "The store holds no runs yet.")
+    return Group(_RunTable(runs), *at_limit(runs, limit))
 
 
-class _Runs:
-    """A run a line where there is room; else its id stands below its job, so that neither is broken."""
+class _RunTable:
+    """A run per line if there is room; otherwise its id is below its job, so that neither is wrapped."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = runs
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        wide = options.max_width >= _WIDE
+        wide = options.max_width >= _MIN_WIDE
         rows = table("State", "Started (UTC)", "Took", *(["Job", "Run"] if wide else ["Job and run"]))
         for run in self._runs:
             names = [data(run.job, "cyan"), data(run.run_id)]
             began = run.started_at or run.last_event_at
-            cells = [state(run.state), Text(moment(began), no_wrap=True), Text(took(run.started_at, run.ended_at))]
-            rows.add_row(*cells, *(names if wide else [joined(names, "\n")]))
+            cells = [state(run.state), Text(moment(began), no_wrap=True), Text(elapsed(run.started_at, run.ended_at))]
+            rows.add_row(*cells, *(names if wide else [join(names, "\n")]))
         yield rows
 
 
 def run_detail(detail: RunDetail) -> RenderableType:
     run = detail.run
     parts: list[RenderableType] = [
-        joined([Text("Run ", style="bold"), data(run.run_id, "bold")], ""),
+        join([Text("Run ", style="bold"), data(run.run_id, "bold")], ""),
         properties(
             [
                 ("job", data(run.job, "cyan")),
                 ("state", state(run.state)),
                 ("error", _error(detail)),
                 ("started", Text(f"{moment(run.started_at)} UTC") if run.started_at else None),
-                ("ended", Text(f"{moment(run.ended_at)} UTC, took {_took(run)}") if run.ended_at else None),
+                ("ended", Text(f"{moment(run.ended_at)} UTC, took {_duration(run)}") if run.ended_at else None),
                 ("nominal", Text(f"{moment(run.nominal_start)} UTC") if run.nominal_start else None),
                 ("parent", data(f"run {run.parent_run_id}") if run.parent_run_id is not None else None),
                 ("events", Text(str(detail.event_count))),
@@ -68,7 +68,7 @@ def run_detail(detail: RunDetail) -> RenderableType:
         parts.append(section(heading, *(_use(use) for use in uses)) if uses else section(heading, note("Nothing.")))
     parts += certificate_section(detail.certificates)
     if run.state is not RunState.COMPLETE and detail.outputs:
-        parts += [Text(), note("It did not complete, so no lineage is drawn from it.")]
+        parts += [Text(), note("The run did not complete, so it adds no lineage.")]
     parts += pipeline_section(detail)
     if detail.edges:
         parts.append(section("Lineage", *(_edge(edge) for edge in detail.edges)))
@@ -79,33 +79,33 @@ def run_detail(detail: RunDetail) -> RenderableType:
                 _column_edges(detail.column_edges),
             )
         )
-    parts += [*unknowns(detail), *kept_rows(detail), *measured(detail)]
+    parts += [*gaps_section(detail), *rows_section(detail), *telemetry_section(detail)]
     if detail.children:
-        parts.append(section("Runs it started", _Runs(detail.children)))
+        parts.append(section("Child runs", _RunTable(detail.children)))
     if detail.problems:
-        lines = [joined([data(problem.path), data(problem.reason)], ": ") for problem in detail.problems]
+        lines = [join([data(problem.path), data(problem.reason)], ": ") for problem in detail.problems]
         parts.append(section("Off-specification", *lines))
     return Group(*parts)
 
 
-def _took(run: Run) -> str:
-    return took(run.started_at, run.ended_at) or "a time nobody recorded"
+def _duration(run: Run) -> str:
+    return elapsed(run.started_at, run.ended_at) or "an unknown time"
 
 
 def _error(detail: RunDetail) -> Text | None:
     facet = detail.run_facets.get("errorMessage")
     message = facet.get("message") if isinstance(facet, Mapping) else None
-    return Text(printable(elided(message, 400)), style="red") if isinstance(message, str) else None
+    return Text(printable(elide(message, 400)), style="red") if isinstance(message, str) else None
 
 
 def _facets(detail: RunDetail) -> Text | None:
     names = [data(name) for facets in (detail.run_facets, detail.job_facets) for name in sorted(facets)]
-    return joined(names) if names else None
+    return join(names) if names else None
 
 
 def _use(use: DatasetUse) -> Text:
-    parts = [data(use.dataset, "cyan"), joined(map(data, use.partitions), style="dim"), amount(use)]
-    return joined([part for part in parts if part], "  ")
+    parts = [data(use.dataset, "cyan"), join(map(data, use.partitions), style="dim"), amount(use)]
+    return join([part for part in parts if part], "  ")
 
 
 def _edge(edge: Edge) -> Text:
@@ -115,11 +115,11 @@ def _edge(edge: Edge) -> Text:
         Text(how, "dim"),
         _end(edge.upstream, edge.upstream_partition, "@"),
     ]
-    return joined(ends, "  ")
+    return join(ends, "  ")
 
 
 def _column_edges(edges: Sequence[ColumnEdge]) -> RenderableType:
-    """A block for each dataset written: its columns, and below each what it is made of."""
+    """A block for each output dataset: its columns, and below each its sources."""
     lines: list[RenderableType] = []
     for target, of_target in groupby(edges, key=lambda edge: edge.downstream):
         lines.append(data(target, "cyan"))
@@ -130,9 +130,9 @@ def _column_edges(edges: Sequence[ColumnEdge]) -> RenderableType:
 
 
 def _source(edge: ColumnEdge) -> RenderableType:
-    how = [edge.subtype or "", "masked" if edge.masking else "", elided(edge.logic or "")]
-    source = joined([dependency(edge.dependency), _end(edge.upstream, edge.upstream_column, "#")], "  ")
-    return Beside(source, data(", ".join(word for word in how if word), "dim"), indent=2)
+    how = [edge.subtype or "", "masked" if edge.masking else "", elide(edge.logic or "")]
+    source = join([dependency(edge.dependency), _end(edge.upstream, edge.upstream_column, "#")], "  ")
+    return SideBySide(source, data(", ".join(word for word in how if word), "dim"), indent=2)
 
 
 def _end(endpoint: Endpoint, part: str | None, mark: str) -> Text:

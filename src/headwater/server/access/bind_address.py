@@ -1,4 +1,4 @@
-"""Where the server may listen: on this machine itself, or where a key has to be shown."""
+"""Checks the address to listen on: loopback, or any address once the store has an access key."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 from headwater.errors import BindRefused
 
 if TYPE_CHECKING:
-    from headwater.server.app.settings import Settings
+    from headwater.server.app.settings import ServerSettings
     from headwater.store.store import Store
 
 
-def check_bind(store: Store, settings: Settings) -> None:
+def check_bind(store: Store, settings: ServerSettings) -> None:
     if not is_loopback(settings.host) and not store.access.exist(good=True):
         raise BindRefused(settings.host)
 
 
 def is_loopback(host: str) -> bool:
-    """Of an address or of a name. What a name stands for is not looked up: that may change, and others decide it."""
+    """Return whether an address or a name is loopback.
+
+    Names are not resolved: the result could change later, and others control it.
+    """
     bare = host.removeprefix("[").removesuffix("]").lower()
     if bare == "localhost" or bare.endswith(".localhost"):
         return True

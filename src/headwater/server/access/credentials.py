@@ -1,4 +1,4 @@
-"""Who it is: by the key or the session that a request shows, or nobody in particular where none is needed."""
+"""Authenticates requests by access key or session, or as the local user where the store has no keys."""
 
 from __future__ import annotations
 
@@ -21,204 +21,208 @@ from headwater.model.access import AccessKey, Scope
 from headwater.server.access.bind_address import is_loopback
 from headwater.server.access.origin_check import refuse_other_hosts, refuse_other_pages, refuse_proxies
 from headwater.server.access.principal import Principal
-from headwater.server.access.rate_limits import Rates
-from headwater.server.access.refusals import MINUTE, Refusals, Told
+from headwater.server.access.rate_limits import RateLimiter
+from headwater.server.access.refusals import WINDOW_SECONDS, AuditEntries, RefusalLog
 from headwater.store.access.visibility import EVERYTHING, Visibility
 
 if TYPE_CHECKING:
-    from headwater.server.app.settings import Settings
+    from headwater.server.app.settings import ServerSettings
     from headwater.store.store import Store
 
 LIFETIME = timedelta(hours=12)
 CSRF_HEADER = "X-CSRF-Token"
-_REMEMBERED_SECONDS = 1.0
-"""A key that was revoked is good for so long."""
-_MOST_REMEMBERED = 1000
-_SAFE = ("GET", "HEAD", "OPTIONS")
-_GUESSES_PER_SECOND, _GUESSES_AT_ONCE = 1.0, 20.0
-_LONGEST_AGENT = 300
+_CACHE_SECONDS = 1.0
+"""How long a checked key is cached, and so how long a revoked key still works."""
+_MAX_CACHED = 1000
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_FAILURES_PER_SECOND, _FAILURE_BURST = 1.0, 20.0
+_MAX_AGENT_LENGTH = 300
 _log = logging.getLogger("headwater.server")
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a request shows: a key, or the secret of a session."""
+class PresentedCredential:
+    """The credential of a request: an access key, or the secret of a session."""
 
     key: str | None
     session: str | None
 
 
-class Credentials:
-    def __init__(self, store: Store, settings: Settings) -> None:
+class Authenticator:
+    def __init__(self, store: Store, settings: ServerSettings) -> None:
         self.store = store
         self.loopback = is_loopback(settings.host)
-        # A cookie that only this very host gets and sets; browsers want TLS for it, which loopback has none of.
-        # Servers below different paths of one host have cookies of different names: `__Host-` has them all sent to all.
+        # `__Host-` limits the cookie to this host, but browsers require TLS for it, which loopback does not have.
+        # Servers under different paths of one host need different names, because `__Host-` sends cookies to all paths.
         name = "headwater_session" + settings.root_path.replace("/", ".")
         self.cookie = name if self.loopback else f"__Host-{name}"
         self.cookie_path = (self.loopback and settings.root_path) or "/"
         self._threads = ThreadPoolExecutor(2, "access")
-        self._notes = ThreadPoolExecutor(1, "access-notes")
-        self._noting: set[str] = set()
-        self._known: OrderedDict[bytes, tuple[float, AccessKey]] = OrderedDict()
-        self._open: tuple[float, bool] = (0.0, False)
-        self._rates = Rates(settings.requests_per_second, settings.requests_at_once)
-        self._guesses = Rates(_GUESSES_PER_SECOND, _GUESSES_AT_ONCE)
-        self._refusals = Refusals()
-        self._telling: asyncio.TimerHandle | None = None
+        self._audit_thread = ThreadPoolExecutor(1, "access-audit")
+        self._keys_being_recorded: set[str] = set()
+        self._cache: OrderedDict[bytes, tuple[float, AccessKey]] = OrderedDict()
+        self._keyless_cache: tuple[float, bool] = (0.0, False)
+        """Until when it counts, and whether the server accepts requests without a key."""
+        self._rates = RateLimiter(settings.requests_per_second, settings.requests_at_once)
+        self._failures = RateLimiter(_FAILURES_PER_SECOND, _FAILURE_BURST)
+        self._refusals = RefusalLog()
+        self._flush_timer: asyncio.TimerHandle | None = None
 
     async def principal(self, request: HTTPConnection, method: str) -> Principal | None:
-        """None where nobody is known by what is shown; raises where a browser was made to ask, or it is too often."""
-        if await self._stands_open():  # whatever is shown: a key may be meant for another server
+        """Return the principal of a request, or None if its credential is missing or invalid.
+
+        Raises OriginRefused if a page of another site made the browser send it, and RateExceeded.
+        """
+        if await self._is_keyless():  # even if a key is sent: it may be meant for another server
             refuse_proxies(request.headers)
             refuse_other_hosts(request.headers)
             refuse_other_pages(request.headers)
             return principal_of(request, None)
-        shown = self.shown(request)
-        if shown.key is None and shown.session is None:
+        credential = self.credential_of(request)
+        if credential.key is None and credential.session is None:
             return None
-        key = await self._key(request, shown)
+        key = await self._authenticate(request, credential)
         if key is None:
             return None
-        if shown.session is not None:
+        if credential.session is not None:
             refuse_other_pages(request.headers)
-            _refuse_without_token(request, method, shown.session)
+            _require_csrf_token(request, method, credential.session)
         if wait := self._rates.wait(key.key_id):
             raise RateExceeded(wait)
         return principal_of(request, key)
 
-    def shown(self, request: HTTPConnection) -> Shown:
+    def credential_of(self, request: HTTPConnection) -> PresentedCredential:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme:
-            return Shown(token.strip() if scheme.lower() == "bearer" else "", None)
-        return Shown(None, request.cookies.get(self.cookie))
+            return PresentedCredential(token.strip() if scheme.lower() == "bearer" else "", None)
+        return PresentedCredential(None, request.cookies.get(self.cookie))
 
     def secures_cookie(self, request: HTTPConnection) -> bool:
-        """Whether the browser may send the session's cookie by TLS alone; a trusted proxy says what it used."""
+        """Whether the session cookie is limited to TLS; a trusted proxy reports the scheme it was called with."""
         by_tls = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
         return not self.loopback or by_tls
 
     async def key_of(self, request: HTTPConnection, token: str) -> AccessKey:
-        """For logging in. Whoever shows keys that are not good is slowed down."""
-        key = await self._key(request, Shown(token, None))
+        """Return the access key of a login. Clients that send invalid keys are slowed down."""
+        key = await self._authenticate(request, PresentedCredential(token, None))
         if key is None:
             raise NotAuthenticated()
         return key
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The store blocks, so it is asked in a thread."""
+        """Call the store in a thread, because it blocks."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     def forget(self, secret: str) -> None:
-        self._known.pop(_name_of(Shown(None, secret)), None)
+        self._cache.pop(_cache_key(PresentedCredential(None, secret)), None)
 
-    def reconsider(self) -> None:
-        """Keys have changed: in this process it counts at once."""
-        self._known.clear()
-        self._open = (0.0, False)
+    def clear_cache(self) -> None:
+        """Forget all cached keys, so that a change counts at once in this process."""
+        self._cache.clear()
+        self._keyless_cache = (0.0, False)
 
-    async def _key(self, request: HTTPConnection, shown: Shown) -> AccessKey | None:
-        name, now = _name_of(shown), time.monotonic()
-        until, known = self._known.get(name, (0.0, None))
-        if known is not None and now < until:
-            return known
-        key: AccessKey | None = await self.call(self._look_up, shown)
+    async def _authenticate(self, request: HTTPConnection, credential: PresentedCredential) -> AccessKey | None:
+        name, now = _cache_key(credential), time.monotonic()
+        expires_at, cached = self._cache.get(name, (0.0, None))
+        if cached is not None and now < expires_at:
+            return cached
+        key: AccessKey | None = await self.call(self._look_up, credential)
         if key is None:
-            self._known.pop(name, None)
-            self._refused(request)
-            # Only those who guess: others may come by the same address, from behind a proxy.
-            if wait := self._guesses.wait(request.client.host if request.client else ""):
+            self._cache.pop(name, None)
+            self._record_refusal(request)
+            # This slows down failed attempts only: other clients may share the address, behind a proxy.
+            if wait := self._failures.wait(request.client.host if request.client else ""):
                 raise RateExceeded(wait)
             return None
-        if key.key_id not in self._noting:
-            self._noting.add(key.key_id)
-            self._notes.submit(self._note, key)
-        self._known[name] = (now + _REMEMBERED_SECONDS, key)
-        self._known.move_to_end(name)
-        if len(self._known) > _MOST_REMEMBERED:
-            self._known.popitem(last=False)
+        if key.key_id not in self._keys_being_recorded:
+            self._keys_being_recorded.add(key.key_id)
+            self._audit_thread.submit(self._record_use, key)
+        self._cache[name] = (now + _CACHE_SECONDS, key)
+        self._cache.move_to_end(name)
+        if len(self._cache) > _MAX_CACHED:
+            self._cache.popitem(last=False)
         return key
 
-    def _refused(self, request: HTTPConnection) -> None:
+    def _record_refusal(self, request: HTTPConnection) -> None:
         stranger = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
-        self._tell(self._refusals.heard(stranger))
-        if self._telling is None:  # those that are only counted are told when the minute is over
-            self._telling = asyncio.get_running_loop().call_later(MINUTE, self._tell_the_rest)
+        self._submit(self._refusals.add(stranger))
+        if self._flush_timer is None:  # refusals that are only counted are written when the window ends
+            self._flush_timer = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._flush_refusals)
 
-    def _tell_the_rest(self) -> None:
-        self._telling = None
-        self._tell(self._refusals.rest())
+    def _flush_refusals(self) -> None:
+        self._flush_timer = None
+        self._submit(self._refusals.flush())
 
-    def _tell(self, told: Told) -> None:
-        if told:
-            self._notes.submit(self._write_down, told)
+    def _submit(self, entries: AuditEntries) -> None:
+        if entries:
+            self._audit_thread.submit(self._write_audit, entries)
 
-    def _write_down(self, told: Told) -> None:
-        """Nobody waits for that either; the log has it where the store does not."""
+    def _write_audit(self, entries: AuditEntries) -> None:
+        """No request waits for it; if the store fails, the server's log has a warning."""
         try:
-            self.store.deeds.record(*told)
+            self.store.deeds.record(*entries)
         except StoreError as error:
-            _log.warning("who was refused could not be written down: %s", error)
+            _log.warning("could not audit a refused request: %s", error)
 
     def close(self) -> None:
-        """What is still to be told is, before the store is closed."""
-        if self._telling is not None:
-            self._telling.cancel()
-        self._tell(self._refusals.rest())
-        self._notes.shutdown()
+        """Write the remaining audit entries. To be called before the store is closed."""
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+        self._submit(self._refusals.flush())
+        self._audit_thread.shutdown()
         self._threads.shutdown()
 
-    def _look_up(self, shown: Shown) -> AccessKey | None:
-        if shown.session is not None:
-            return self.store.sessions.check(shown.session)
-        return self.store.access.check(shown.key or "")
+    def _look_up(self, credential: PresentedCredential) -> AccessKey | None:
+        if credential.session is not None:
+            return self.store.sessions.check(credential.session)
+        return self.store.access.check(credential.key or "")
 
-    def _note(self, key: AccessKey) -> None:
-        """That it was used. Nobody waits for that: another writer may have the store for long."""
+    def _record_use(self, key: AccessKey) -> None:
+        """Record that the key was used. No request waits for it: another writer may hold the store for long."""
         try:
             self.store.access.used(key)
-        except StoreError as error:  # a store that takes no writes can still be read
-            _log.warning("that a key was used could not be written down: %s", error)
+        except StoreError as error:  # a read-only store can still be read
+            _log.warning("could not audit the use of a key: %s", error)
         finally:
-            self._noting.discard(key.key_id)
+            self._keys_being_recorded.discard(key.key_id)
 
-    async def _stands_open(self) -> bool:
-        """On this machine itself, as long as nobody ever made a key."""
+    async def _is_keyless(self) -> bool:
+        """Whether requests need no key: on loopback, as long as no key was ever created."""
         if not self.loopback:
             return False
-        until, open_ = self._open
-        if time.monotonic() >= until:
-            open_ = not await self.call(lambda: self.store.access.exist(good=False))
-            self._open = (time.monotonic() + _REMEMBERED_SECONDS, open_)
-        return open_
+        expires_at, keyless = self._keyless_cache
+        if time.monotonic() >= expires_at:
+            keyless = not await self.call(lambda: self.store.access.exist(good=False))
+            self._keyless_cache = (time.monotonic() + _CACHE_SECONDS, keyless)
+        return keyless
 
 
 def csrf_token(session: str) -> str:
-    """Another secret that only the page has, made of the session's, so that nothing has to be kept for it."""
+    """Return the CSRF token of a session, derived from its secret, so that the server need not store it."""
     return sha256(b"headwater csrf\0" + session.encode(errors="surrogatepass")).hexdigest()
 
 
-def _refuse_without_token(request: HTTPConnection, method: str, session: str) -> None:
-    if method not in _SAFE:
-        given = request.headers.get(CSRF_HEADER, "")
-        if not hmac.compare_digest(given.encode(errors="replace"), csrf_token(session).encode()):
-            raise OriginRefused(f"what changes something takes the header {CSRF_HEADER}")
+def _require_csrf_token(request: HTTPConnection, method: str, session: str) -> None:
+    if method not in _SAFE_METHODS:
+        token = request.headers.get(CSRF_HEADER, "")
+        if not hmac.compare_digest(token.encode(errors="replace"), csrf_token(session).encode()):
+            raise OriginRefused(f"requests that change something need the header {CSRF_HEADER}")
 
 
 def principal_of(request: HTTPConnection, key: AccessKey | None) -> Principal:
-    """Without a key: whoever is at this machine, who may do everything."""
+    """Return the principal of a key; without a key, the local user, who may do everything."""
     return Principal(
         name="local" if key is None else f"{key.name} ({key.key_id})",
         scopes=frozenset(Scope if key is None else key.scopes),
         visibility=EVERYTHING if key is None else Visibility.of(key.namespaces),
         key_id=None if key is None else key.key_id,
         client_ip=request.client.host if request.client else None,
-        user_agent=request.headers.get("user-agent", "")[:_LONGEST_AGENT] or None,
+        user_agent=request.headers.get("user-agent", "")[:_MAX_AGENT_LENGTH] or None,
         request_id=request.scope.get("state", {}).get("request_id"),
     )
 
 
-def _name_of(shown: Shown) -> bytes:
-    """What it is remembered by: not the secret itself."""
-    kind, secret = ("session", shown.session) if shown.session is not None else ("key", shown.key or "")
+def _cache_key(credential: PresentedCredential) -> bytes:
+    """Return a hash of the credential, so that the cache does not hold secrets."""
+    kind, secret = ("session", credential.session) if credential.session is not None else ("key", credential.key or "")
     return sha256(f"{kind}\0{secret}".encode(errors="surrogatepass")).digest()

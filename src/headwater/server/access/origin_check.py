@@ -1,8 +1,8 @@
-"""Which page made a browser ask.
+"""Refuses requests that a page of another site made a browser send.
 
-A browser sends a session's cookie along, and reaches this machine's own addresses, for whatever page it shows. It also
-says which page that is: `Sec-Fetch-Site`, `Origin`, and by `Host` whom the page took us for. Programs that are no
-browsers say nothing of the kind, and are let through here.
+A browser sends the session cookie, and reaches loopback addresses, on behalf of any page that it shows. It also names
+that page in `Sec-Fetch-Site` and `Origin`, and in `Host` the name under which the page addressed the server. Programs
+other than browsers send neither of the first two and pass these checks.
 """
 
 from __future__ import annotations
@@ -14,27 +14,30 @@ from starlette.datastructures import Headers
 from headwater.errors import OriginRefused, ProxyRefused
 from headwater.server.access.bind_address import is_loopback
 
-_OWN = ("same-origin", "none")  # none: typed in, or from a bookmark
-_BY_PROXIES = ("forwarded", "x-real-ip")
+_SAME_SITE = ("same-origin", "none")  # none: typed into the address bar, or from a bookmark
+_PROXY_HEADERS = ("forwarded", "x-real-ip")
 
 
 def refuse_other_pages(headers: Headers) -> None:
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    if site is not None and site not in _OWN:
+    if site is not None and site not in _SAME_SITE:
         raise OriginRefused(f"the request comes from a page of another origin ({site})")
     if origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower():
         raise OriginRefused("the request comes from a page of another origin")
 
 
 def refuse_other_hosts(headers: Headers) -> None:
-    """Where nobody shows a key. A page can have its own name lead to this machine, and would then be of our origin."""
+    """For servers without keys: refuse host names that are not local.
+
+    A page can make its own host name resolve to this machine (DNS rebinding), and would then count as same-origin.
+    """
     host = headers.get("host")
     if host is not None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
-        raise OriginRefused("without a key it answers by the names of this machine alone, like 127.0.0.1 or localhost")
+        raise OriginRefused("without access keys, only local host names such as 127.0.0.1 or localhost are accepted")
 
 
 def refuse_proxies(headers: Headers) -> None:
-    """Where nobody shows a key. Whoever a proxy on this machine lets through comes from this machine, it seems."""
+    """For servers without keys: refuse proxied requests, because any client of a local proxy looks local."""
     for name in headers:
-        if name in _BY_PROXIES or name.startswith("x-forwarded-"):
+        if name in _PROXY_HEADERS or name.startswith("x-forwarded-"):
             raise ProxyRefused(name)

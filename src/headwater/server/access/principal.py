@@ -1,6 +1,6 @@
-"""Who asks, and what they may do: the dependencies that every route begins with.
+"""The authenticated principal, and the dependencies by which a route requires a scope.
 
-The door (``door.py``) has found out who it is before a route is reached; a route says what it takes.
+``middleware.py`` has authenticated the request before a route is reached; the route states the scope it requires.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ class Principal:
     name: str
     scopes: frozenset[Scope]
     visibility: Visibility
-    """Which namespaces they see."""
+    """Which namespaces the principal sees."""
     key_id: str | None
-    """None where nobody has to show a key: on loopback, as long as there is none."""
+    """None on a server that needs no key: on loopback, as long as the store has none."""
     client_ip: str | None = None
     user_agent: str | None = None
     request_id: str | None = None
 
     @property
     def actor(self) -> Actor:
-        """As the audit log names them."""
+        """The principal as the audit log records it."""
         return Actor(
             self.name,
             "user" if self.key_id is None else "key",
@@ -40,29 +40,29 @@ class Principal:
         )
 
 
-async def known(request: Request) -> Principal:
-    """Whoever it is, whatever they may do."""
-    found = request.scope.get("state", {}).get("principal")
-    if not isinstance(found, Principal):
+async def current_principal(request: Request) -> Principal:
+    """Return the principal of a request, whatever its scopes."""
+    principal = request.scope.get("state", {}).get("principal")
+    if not isinstance(principal, Principal):
         raise NotAuthenticated()
-    return found
+    return principal
 
 
-def _having(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitable[Principal]]:
-    # Nothing is waited for: a dependency that is no coroutine would go through a thread.
-    async def who(request: Request) -> Principal:
-        found = await known(request)
-        if scope not in found.scopes or (whole and not found.visibility.is_everything):
+def _require_scope(scope: Scope, *, whole: bool = False) -> Callable[[Request], Awaitable[Principal]]:
+    # A coroutine, although it awaits nothing: FastAPI runs other dependencies in a thread.
+    async def principal_with_scope(request: Request) -> Principal:
+        principal = await current_principal(request)
+        if scope not in principal.scopes or (whole and not principal.visibility.is_everything):
             raise NotPermitted(scope, whole=whole)
-        return found
+        return principal
 
-    return who
+    return principal_with_scope
 
 
-reads = _having(Scope.READ)
-writes = _having(Scope.WRITE)
-administers = _having(Scope.ADMIN)
-# For what cannot be told in parts, like numbers about the whole store, or has no namespace, like records.
-reads_all = _having(Scope.READ, whole=True)
-writes_all = _having(Scope.WRITE, whole=True)
-administers_all = _having(Scope.ADMIN, whole=True)
+require_read = _require_scope(Scope.READ)
+require_write = _require_scope(Scope.WRITE)
+require_admin = _require_scope(Scope.ADMIN)
+# For data that cannot be limited to namespaces: totals of the whole store, and records, which have no namespace.
+require_full_read = _require_scope(Scope.READ, whole=True)
+require_full_write = _require_scope(Scope.WRITE, whole=True)
+require_full_admin = _require_scope(Scope.ADMIN, whole=True)

@@ -1,8 +1,8 @@
-"""Proxies that the operator trusts, and what they say of a request: the client's address and whether it used TLS.
+"""Trusted proxies, and the client address and scheme that they forward.
 
-Anybody can send `X-Forwarded-For`. It counts only if the peer of the connection is a trusted proxy, and is read from
-the right: each proxy appends the address it was called from, so the first address from the right that is no trusted
-proxy's is the client's. What stands to the left of it came from the client. A value that is no address ends the walk at
+Any client can send `X-Forwarded-For`. It counts only if the peer of the connection is a trusted proxy, and is read from
+the right: each proxy appends the address it was called from, so the first address from the right that is not a trusted
+proxy is the client. Everything to the left of it came from the client. A value that is not an address ends the walk at
 the proxy that sent it; no header makes a request fail.
 """
 
@@ -29,19 +29,19 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 def parse_network(text: str) -> Network:
-    """One address or a network, like 10.0.0.0/8. ValueError if it is neither, or is every address there is."""
+    """Parse an address or a network, like 10.0.0.0/8. ValueError if it is neither, or covers every address."""
     network = ip_network(text.strip())
     if network.prefixlen == 0:
-        raise ValueError(f"'{text}' is every address: then anybody could claim any address")
+        raise ValueError(f"'{text}' covers every address, so any client could claim any address")
     return network
 
 
 def parse_address(text: str) -> Address | None:
-    """As proxies write one: alone, with a port, or in brackets. None if it is no address."""
+    """Parse an address as proxies write it: alone, with a port, or in brackets. None if it is not an address."""
     text = text.strip()
     if match := _IN_BRACKETS.fullmatch(text) or _WITH_PORT.fullmatch(text):
         text = match[1]
-    if "%" in text:  # a zone, which may be any text
+    if "%" in text:  # an IPv6 zone, which may be any text
         return None
     try:
         address = ip_address(text)
@@ -59,21 +59,23 @@ class TrustedProxies:
         return address is not None and any(address in network for network in self._networks)
 
     def resolve(self, peer: str, headers: Headers) -> tuple[str, str | None]:
-        """The client's address, and the scheme it used if a trusted proxy says so."""
+        """Return the client's address, and the scheme it used if a trusted proxy reports it."""
         if not self.trusts(parse_address(peer)):
             return peer, None
-        listed = _list_of(headers, "x-forwarded-for")
+        addresses = _list_of(headers, "x-forwarded-for")
         forwarded = list(_elements(",".join(headers.getlist("forwarded"))))
-        walks = [self._walk(peer, hops) for hops in (listed, [pairs.get("for", "") for pairs in forwarded]) if hops]
+        walks = [self._walk(peer, hops) for hops in (addresses, [pairs.get("for", "") for pairs in forwarded]) if hops]
         if not walks or len({client for client, _ in walks}) > 1:
-            # Of two headers that differ, one came from the client, through a proxy that writes only the other.
+            # If the two headers differ, one came from the client, through a proxy that writes only the other.
             return peer, None
         client, hops = walks[0]
-        schemes = _list_of(headers, "x-forwarded-proto") if listed else [pairs.get("proto", "") for pairs in forwarded]
+        schemes = (
+            _list_of(headers, "x-forwarded-proto") if addresses else [pairs.get("proto", "") for pairs in forwarded]
+        )
         return client, _scheme(schemes, hops)
 
     def _walk(self, peer: str, hops: Sequence[str]) -> tuple[str, int]:
-        """The client's address, and how many values from the right were read for it."""
+        """Return the client's address, and how many values were read from the right to find it."""
         client, count = peer, 0
         for hop in islice(reversed(hops), _MAX_HOPS):
             address = parse_address(hop)
@@ -86,7 +88,7 @@ class TrustedProxies:
 
 
 class ForwardedClient:
-    """The outermost middleware: logs, limits, the audit log and cookies go by the client and not by the proxy."""
+    """The outermost middleware: logs, limits, audit entries and cookies then use the client's address."""
 
     def __init__(self, app: ASGIApp, proxies: TrustedProxies) -> None:
         self._app = app
@@ -109,7 +111,7 @@ def _list_of(headers: Headers, name: str) -> list[str]:
 
 
 def _scheme(schemes: Sequence[str], hops: int) -> str | None:
-    """The one that the proxy next to the client saw; proxies that replace the header leave one value for all."""
+    """Return the scheme that the proxy next to the client saw. Proxies that replace the header leave one value."""
     if not schemes:
         return None
     scheme = schemes[-max(1, min(hops, len(schemes)))].strip().lower()
@@ -117,7 +119,7 @@ def _scheme(schemes: Sequence[str], hops: int) -> str | None:
 
 
 def _elements(header: str) -> Iterator[dict[str, str]]:
-    """The elements of `Forwarded` (RFC 7239), each by its lower-case names; one that is malformed is empty."""
+    """Yield the elements of `Forwarded` (RFC 7239) with lower-case names; a malformed one is empty."""
     if not header.strip():
         return
     for element in _split_outside_quotes(header):

@@ -1,6 +1,6 @@
-"""How often: a bucket for each key, that fills at a rate and holds a burst.
+"""Rate limits: a token bucket for each key.
 
-In each process there is one, so with several workers a key may ask as many times as often.
+Each process has buckets of its own, so with N workers a key may send N times as many requests.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
-_MOST = 10_000
-"""Buckets that are kept. One that is forgotten was not used for long, and so would be full."""
+_MAX_BUCKETS = 10_000
+"""Number of buckets in memory. The bucket that is dropped is the least recently used, which is full again anyway."""
 
 
-class Rates:
+class RateLimiter:
     def __init__(self, per_second: float, burst: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
         self._burst = burst
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, who: str) -> float:
-        """Take one; 0, or the seconds after which there will be one again."""
+    def wait(self, client: str) -> float:
+        """Take a token and return 0, or return the seconds until the next token."""
         now = self._clock()
-        level, at = self._buckets.pop(who, (self._burst, now))
+        level, at = self._buckets.pop(client, (self._burst, now))
         level = min(self._burst, level + (now - at) * self._per_second)
-        taken = level >= 1
-        self._buckets[who] = (level - 1 if taken else level, now)
-        if len(self._buckets) > _MOST:
+        allowed = level >= 1
+        self._buckets[client] = (level - 1 if allowed else level, now)
+        if len(self._buckets) > _MAX_BUCKETS:
             self._buckets.popitem(last=False)
-        return 0.0 if taken else (1 - level) / self._per_second
+        return 0.0 if allowed else (1 - level) / self._per_second

@@ -1,7 +1,7 @@
-"""Keys and sessions that were not good, for the audit log: bounded, or whoever guesses could fill the disk.
+"""Audit entries for invalid keys and sessions. Their number is bounded, or guessing could fill the disk.
 
-The first refusal of an address is told at once; those that follow within a minute are counted, and told together when
-it is over. Of so many addresses a minute each has entries of its own; the rest share one.
+The first refusal of an address is recorded at once. Further ones within a minute are counted, and recorded as one entry
+at its end. The first 100 addresses in a minute have entries of their own; the others share one.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from headwater.store.log.audit import Deed
 from headwater.store.log.audit_writer import deed
 
 REFUSED = "access.refused"
-MINUTE = 60.0
-_MOST_ADDRESSES = 100
-Told = list[tuple[Actor, Deed]]
+WINDOW_SECONDS = 60.0
+_MAX_ADDRESSES = 100
+AuditEntries = list[tuple[Actor, Deed]]
 
 
-class Refusals:
+class RefusalLog:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._over = 0.0
-        self._counted: dict[str | None, tuple[Actor, int]] = {}
+        self._window_end = 0.0
+        self._counts: dict[str | None, tuple[Actor, int]] = {}
 
-    def heard(self, who: Actor) -> Told:
-        """What is to be written down now."""
-        told = self.due()
-        address = who.client_ip
-        if address not in self._counted and len(self._counted) >= _MOST_ADDRESSES:
-            address, who = None, replace(who, client_ip=None, user_agent=None, correlation_id=None)
-        if address in self._counted:
-            last, count = self._counted[address]
-            self._counted[address] = (last, count + 1)
-            return told
-        self._counted[address] = (who, 0)
-        return [*told, _entry(who, 1)]
+    def add(self, actor: Actor) -> AuditEntries:
+        """Count a refusal and return the entries to write now."""
+        entries = self._due()
+        address = actor.client_ip
+        if address not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
+            address, actor = None, replace(actor, client_ip=None, user_agent=None, correlation_id=None)
+        if address in self._counts:
+            first, count = self._counts[address]
+            self._counts[address] = (first, count + 1)
+            return entries
+        self._counts[address] = (actor, 0)
+        return [*entries, _entry(actor, 1)]
 
-    def due(self) -> Told:
-        """What the last minute has left to tell, if it is over."""
-        return self.rest() if self._clock() >= self._over else []
+    def _due(self) -> AuditEntries:
+        return self.flush() if self._clock() >= self._window_end else []
 
-    def rest(self) -> Told:
-        left = {address: who for address, (who, count) in self._counted.items() if count}
-        told = [_entry(*self._counted[address]) for address in left]
-        # They have had their entry for the minute that begins.
-        self._counted = {address: (who, 0) for address, who in left.items()}
-        self._over = self._clock() + MINUTE
-        return told
+    def flush(self) -> AuditEntries:
+        """Return entries for all counted refusals, and begin a new window."""
+        left = {address: actor for address, (actor, count) in self._counts.items() if count}
+        entries = [_entry(*self._counts[address]) for address in left]
+        # These entries are also the first of the window that begins.
+        self._counts = {address: (actor, 0) for address, actor in left.items()}
+        self._window_end = self._clock() + WINDOW_SECONDS
+        return entries
 
 
-def _entry(who: Actor, count: int) -> tuple[Actor, Deed]:
-    return who, deed(REFUSED, "access", None, count=count)
+def _entry(actor: Actor, count: int) -> tuple[Actor, Deed]:
+    return actor, deed(REFUSED, "access", None, count=count)

@@ -1,4 +1,4 @@
-"""The application: its parts put together, and its life from the first request to the last."""
+"""The application: assembles its parts, and starts and stops it."""
 
 from __future__ import annotations
 
@@ -17,89 +17,93 @@ import headwater
 from headwater.server import access
 from headwater.server.access.proxies import ForwardedClient, TrustedProxies
 from headwater.server.app import logs, problems
-from headwater.server.app.live_feed import Feed
-from headwater.server.app.openapi_schemas import COMPONENTS, without_foreign_problems
-from headwater.server.app.readiness import Readiness
-from headwater.server.app.request_bodies import Gate
-from headwater.server.app.request_middleware import Envelope
+from headwater.server.app.live_feed import LiveFeed
+from headwater.server.app.openapi_schemas import COMPONENTS, remove_default_validation_errors
+from headwater.server.app.readiness import ReadinessProbe
+from headwater.server.app.request_bodies import BodyReader
+from headwater.server.app.request_middleware import RequestMiddleware
 from headwater.server.app.service import Service
-from headwater.server.app.settings import Settings, from_environment
-from headwater.server.app.shutdown import close_within, leave_threads
-from headwater.server.app.threads import Threads
-from headwater.server.ingest.fast_ingest_route import Shortcut
-from headwater.server.ingest.group_commit import Intake
-from headwater.server.ingest.local_ingest import Here
-from headwater.server.ingest.writer_client import Dictating
+from headwater.server.app.settings import ServerSettings, settings_from_environment
+from headwater.server.app.shutdown import close_within, exit_despite_threads
+from headwater.server.app.threads import StoreThreads
+from headwater.server.ingest.fast_ingest_route import FastIngestRoute
+from headwater.server.ingest.group_commit import GroupCommit
+from headwater.server.ingest.local_ingest import LocalIngest
+from headwater.server.ingest.writer_client import WriterClient
 from headwater.server.routes import install as install_routes
 from headwater.server.routes import page
 from headwater.server.tasks.tasks import Tasks
 
 PREFIX = "/api/v1"
 _CLOSE_SECONDS = 1.0
-"""For what is under way when requests are waited for no longer: first the storing, then the questions."""
+"""How long to wait at shutdown for each of: events being stored, and queries being answered."""
 
 
-def create_app(store_url: str, settings: Settings | None = None) -> FastAPI:
-    settings = settings or Settings()
+def create_app(store_url: str, settings: ServerSettings | None = None) -> FastAPI:
+    settings = settings or ServerSettings()
     service = _service(store_url, settings)
     app = FastAPI(
         title="Headwater",
         version=headwater.__version__,
-        summary="Where did this table, this column, this row come from; what breaks if it changes; what ran; prove it.",
+        summary="Data lineage for PySpark: where tables, columns and rows come from, and what depends on them.",
         openapi_url=f"{PREFIX}/openapi.json",
-        docs_url=None,  # they load scripts from elsewhere
+        docs_url=None,  # its pages load scripts from other hosts
         redoc_url=None,
         redirect_slashes=False,
         servers=[{"url": settings.root_path}] if settings.root_path else None,
-        lifespan=_life,
+        lifespan=_lifespan,
     )
     app.state.service = service
     problems.install(app)
     install_routes(app, PREFIX)
-    _document(app)
-    app.add_middleware(Shortcut, service=service, path=f"{PREFIX}/lineage")
+    _extend_openapi(app)
+    app.add_middleware(FastIngestRoute, service=service, path=f"{PREFIX}/lineage")
     access.install(app, service.store, settings)
     page.install(app, settings.root_path)
-    app.add_middleware(Envelope, root_path=settings.root_path)
+    app.add_middleware(RequestMiddleware, root_path=settings.root_path)
     if settings.trusted_proxies:
         app.add_middleware(ForwardedClient, proxies=TrustedProxies(settings.trusted_proxies))
     return app
 
 
-def _service(store_url: str, settings: Settings) -> Service:
+def _service(store_url: str, settings: ServerSettings) -> Service:
     store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
-    threads = Threads(settings.writers, settings.readers)
-    storing = Here(store) if settings.scribe is None else Dictating(settings.scribe, Here(store))
+    threads = StoreThreads(settings.writers, settings.readers)
+    ingest = (
+        LocalIngest(store)
+        if settings.writer_socket is None
+        else WriterClient(settings.writer_socket, LocalIngest(store))
+    )
     workspace = Path(settings.workspace or tempfile.mkdtemp(prefix="headwater-"))
     return Service(
         store_url,
         store,
         settings,
         threads,
-        Gate(settings),
-        storing,
-        Intake(storing, settings.writers),
+        BodyReader(settings),
+        ingest,
+        GroupCommit(ingest, settings.writers),
         Tasks(workspace),
-        Feed(store, threads),
-        Readiness(store, store_url, threads),
+        LiveFeed(store, threads),
+        ReadinessProbe(store, store_url, threads),
     )
 
 
 def worker() -> FastAPI:
-    """One of the processes of `headwater serve`."""
-    store_url, settings = from_environment()
-    logs.set_up(settings.log_level)
+    """Create the application in a process of `headwater serve`."""
+    store_url, settings = settings_from_environment()
+    logs.configure_logging(settings.log_level)
     return create_app(store_url, settings)
 
 
-def _document(app: FastAPI) -> None:
-    made = app.openapi
+def _extend_openapi(app: FastAPI) -> None:
+    generate = app.openapi
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            document = made()
+            document = generate()
             document.setdefault("components", {}).setdefault("schemas", {}).update(COMPONENTS)
-            without_foreign_problems(document)
+            remove_default_validation_errors(document)
         assert app.openapi_schema is not None
         return app.openapi_schema
 
@@ -107,34 +111,34 @@ def _document(app: FastAPI) -> None:
 
 
 @asynccontextmanager
-async def _life(app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    _hear_of_the_end(service)
+    _drain_on_signal(service)
     try:
         yield
     finally:
         service.drain()
         service.tasks.close()
-        if isinstance(service.storing, Dictating):
-            service.storing.ending = True
-        closed = [close_within(_CLOSE_SECONDS, close) for close in (service.intake.close, service.threads.close)]
+        if isinstance(service.ingest, WriterClient):
+            service.ingest.closing = True
+        closed = [close_within(_CLOSE_SECONDS, close) for close in (service.group_commit.close, service.threads.close)]
         service.readiness.close()
-        app.state.credentials.close()
+        app.state.authenticator.close()
         service.store.close()
         if not all(closed) and multiprocessing.parent_process() is not None:
-            leave_threads()  # of several workers each ends itself; a server of one has more to clear away first
+            exit_despite_threads()  # a single process has more to clean up first
 
 
-def _hear_of_the_end(service: Service) -> None:
-    """uvicorn finishes what is under way before it says that the end has come; streams would never finish."""
+def _drain_on_signal(service: Service) -> None:
+    """Drain at the signal: uvicorn reports shutdown only when open requests have finished, and streams would not."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGINT):
-        before = signal.getsignal(number)
+        previous = signal.getsignal(number)
 
-        def heard(received: int, frame: Any, before: Any = before) -> None:
+        def handle(received: int, frame: Any, previous: Any = previous) -> None:
             service.drain()
-            if callable(before):
-                before(received, frame)
+            if callable(previous):
+                previous(received, frame)
 
-        signal.signal(number, heard)
+        signal.signal(number, handle)

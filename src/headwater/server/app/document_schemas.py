@@ -1,4 +1,4 @@
-"""Schemas of documents that are made by hand, and not by :func:`plain` of a class: records, bundles."""
+"""JSON schemas of documents that no dataclass describes: records and bundles."""
 
 from __future__ import annotations
 
@@ -6,54 +6,68 @@ from headwater.model.record_schema import STEP
 from headwater.proof.bundle import FORMAT
 from headwater.server.app.openapi_schemas import Schema
 
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "integer"}
-TRUTH: Schema = {"type": "boolean"}
-MOMENT: Schema = {"type": "string", "format": "date-time"}
-ANY: Schema = {"type": "object"}
+STRING: Schema = {"type": "string"}
+INTEGER: Schema = {"type": "integer"}
+BOOLEAN: Schema = {"type": "boolean"}
+DATE_TIME: Schema = {"type": "string", "format": "date-time"}
+OBJECT: Schema = {"type": "object"}
 
 
-def closed(*optional: str, **members: Schema) -> Schema:
-    """An object that has these members and no others."""
+def closed_object(*optional: str, **members: Schema) -> Schema:
+    """Return the schema of an object with these members and no others."""
     required = [name for name in members if name not in optional]
     return {"type": "object", "required": required, "properties": members, "additionalProperties": False}
 
 
-def listed(item: Schema) -> Schema:
+def array_of(item: Schema) -> Schema:
     return {"type": "array", "items": item}
 
 
-def or_null(schema: Schema) -> Schema:
+def nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-TEXTS = listed(TEXT)
+STRINGS = array_of(STRING)
 
 # -- records ---------------------------------------------------------------------------------------
 
-_OF_RECORD = {field.name: NUMBER if field.kind == "long" else TEXT for field in STEP if field.kind in ("text", "long")}
-_STEP = closed(**_OF_RECORD, parent_ids=TEXTS, recorded_at=MOMENT)
-_RECORD = closed("parent_ids", **_OF_RECORD, root_id=TEXT, parent_ids=TEXTS)
-_WRONG = {"orphans": TEXTS, "cycle": TEXTS}
-_TRACE = closed(record_id=TEXT, root_id=TEXT, lineage=listed(_STEP), **_WRONG, conflicts=TEXTS, complete=TRUTH)
-_CONFLICT = closed(node_id=TEXT, held=_RECORD, others=listed(_RECORD))
-ROOT_TRACE = closed(root_id=TEXT, records=NUMBER, traces=listed(_TRACE), **_WRONG, conflicts=listed(_CONFLICT))
-FOUND_RECORD = closed(
-    "parent_ids", **_OF_RECORD, root_id=TEXT, parent_ids=TEXTS, recorded_at=MOMENT, archived=TRUTH, conflict=TRUTH
+_RECORD_MEMBERS = {
+    field.name: INTEGER if field.kind == "long" else STRING for field in STEP if field.kind in ("text", "long")
+}
+_STEP = closed_object(**_RECORD_MEMBERS, parent_ids=STRINGS, recorded_at=DATE_TIME)
+_RECORD = closed_object("parent_ids", **_RECORD_MEMBERS, root_id=STRING, parent_ids=STRINGS)
+_DEFECTS = {"orphans": STRINGS, "cycle": STRINGS}
+_TRACE = closed_object(
+    record_id=STRING, root_id=STRING, lineage=array_of(_STEP), **_DEFECTS, conflicts=STRINGS, complete=BOOLEAN
+)
+_CONFLICT = closed_object(node_id=STRING, held=_RECORD, others=array_of(_RECORD))
+ROOT_TRACE = closed_object(
+    root_id=STRING, records=INTEGER, traces=array_of(_TRACE), **_DEFECTS, conflicts=array_of(_CONFLICT)
+)
+FOUND_RECORD = closed_object(
+    "parent_ids",
+    **_RECORD_MEMBERS,
+    root_id=STRING,
+    parent_ids=STRINGS,
+    recorded_at=DATE_TIME,
+    archived=BOOLEAN,
+    conflict=BOOLEAN,
 )
 
 # -- evidence --------------------------------------------------------------------------------------
 
 _HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-BUNDLE = closed(
+BUNDLE = closed_object(
     format={"const": FORMAT},
-    run=TEXT,
-    entries=listed(ANY),
-    events=listed({}),
-    chain=listed(ANY),
-    upstream=listed(ANY),
-    log=closed(checkpoint=TEXT, first=closed(hash=_HASH, path=TEXTS), key=TEXT, keys=listed(ANY)),
+    run=STRING,
+    entries=array_of(OBJECT),
+    events=array_of({}),
+    chain=array_of(OBJECT),
+    upstream=array_of(OBJECT),
+    log=closed_object(
+        checkpoint=STRING, first=closed_object(hash=_HASH, path=STRINGS), key=STRING, keys=array_of(OBJECT)
+    ),
 )
-# Nothing in these is counted on: whoever sends events decides what they hold.
-FACET: Schema = {"type": "object", "description": "The facet, just as its producer sent it."}
-EVENT: Schema = {"type": "object", "description": "The event, just as it was received."}
+# These have no properties: the producer of an event decides what it contains.
+FACET: Schema = {"type": "object", "description": "The facet, unchanged as its producer sent it."}
+EVENT: Schema = {"type": "object", "description": "The event, unchanged as received."}

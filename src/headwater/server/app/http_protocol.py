@@ -1,4 +1,4 @@
-"""HTTP as uvicorn reads it, with limits where it has none: the size of a request's head, and how long that may take."""
+"""uvicorn's HTTP protocol with the limits that it lacks: the size of a request's head, and the time to receive it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from uuid import uuid4
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from headwater.server.app.problems import Problem, answer
+from headwater.server.app.problems import HttpProblem, problem_response
 
-_HEAD_BYTES = 64 * 1024
-_HEAD_SECONDS = 10.0
+_MAX_HEAD_BYTES = 64 * 1024
+_MAX_HEAD_SECONDS = 10.0
 
 
-class PatientProtocol(HttpToolsProtocol):
-    """Patient, but not forever: a head that never ends would otherwise be kept in memory for as long as it comes."""
+class LimitedHttpProtocol(HttpToolsProtocol):
+    """Limits the head of a request: one that never ends would otherwise fill the memory."""
 
     _head_bytes = 0
     _in_head = True
@@ -28,9 +28,9 @@ class PatientProtocol(HttpToolsProtocol):
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head_is_here()
+        self._head_complete()
         super().connection_lost(exc)
-        # uvicorn tells the request that came last, which may be one that waits behind a stream: that would go on.
+        # uvicorn notifies only the last request, which may be waiting behind a stream; the stream would go on.
         if self._answering is not None and not self._answering.response_complete:
             self._answering.disconnected = True
             self._answering.message_event.set()
@@ -41,20 +41,20 @@ class PatientProtocol(HttpToolsProtocol):
                 self._expect_head()
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._in_head and self._head_bytes > _HEAD_BYTES and not self.transport.is_closing():
-            self._too_long()
+        if self._in_head and self._head_bytes > _MAX_HEAD_BYTES and not self.transport.is_closing():
+            self._on_head_too_long()
 
     def on_message_begin(self) -> None:
-        """Also of a request that is sent before the one before it was answered: an answer may have no end."""
+        """Also called for a pipelined request, before the previous one is answered: a stream may have no end."""
         self._in_message = True
         if not self._in_head:
-            # What came of it together with the request before is not counted: that is one read at most.
+            # The part that came in the same read as the previous request is not counted; it is one read at most.
             self._in_head, self._head_bytes = True, 0
             self._expect_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._head_is_here()
+        self._head_complete()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -62,7 +62,7 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if not self._in_message:  # else what comes is the rest of the next request, of its head or of its body
+        if not self._in_message:  # otherwise the rest of the next request follows, its head or its body
             self._in_head, self._head_bytes = True, 0
         super().on_response_complete()
 
@@ -71,34 +71,36 @@ class PatientProtocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def send_400_response(self, msg: str) -> None:
-        """Where uvicorn cannot read what comes."""
-        self._refuse(Problem(400, "request_malformed", "This is not HTTP as it should be."))
+        """Called by uvicorn for malformed requests."""
+        self._refuse(HttpProblem(400, "request_malformed", "The request is not valid HTTP."))
 
-    def _refuse(self, problem: Problem) -> None:
-        """As a problem too, though no application has heard of the request."""
-        answered = answer(problem, "", str(uuid4()))
-        headers = [*answered.raw_headers, *self.server_state.default_headers, (b"connection", b"close")]
+    def _refuse(self, problem: HttpProblem) -> None:
+        """Respond with problem details too, although the request never reaches the application."""
+        response = problem_response(problem, "", str(uuid4()))
+        headers = [*response.raw_headers, *self.server_state.default_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(header) for header in headers)]
-        self.transport.write(b"\r\n".join([*lines, b"", bytes(answered.body)]))
+        self.transport.write(b"\r\n".join([*lines, b"", bytes(response.body)]))
         self.transport.close()
 
     def _expect_head(self) -> None:
-        self._head_deadline = self.loop.call_later(_HEAD_SECONDS, self._too_slow)
+        self._head_deadline = self.loop.call_later(_MAX_HEAD_SECONDS, self._on_head_timeout)
 
-    def _head_is_here(self) -> None:
+    def _head_complete(self) -> None:
         self._in_head = False
         if self._head_deadline is not None:
             self._head_deadline.cancel()
             self._head_deadline = None
 
-    def _too_slow(self) -> None:
-        if self.flow.read_paused:  # it is we who do not read: others wait to be answered first
+    def _on_head_timeout(self) -> None:
+        if self.flow.read_paused:  # the server itself stopped reading: earlier requests are answered first
             self._expect_head()
         elif not self.transport.is_closing():
             self.transport.close()
 
-    def _too_long(self) -> None:
+    def _on_head_too_long(self) -> None:
         if self._answering is None or self._answering.response_complete:
-            self._refuse(Problem(400, "head_too_long", f"The head of the request is longer than {_HEAD_BYTES} bytes."))
+            self._refuse(
+                HttpProblem(400, "head_too_long", f"The head of the request is longer than {_MAX_HEAD_BYTES} bytes.")
+            )
         else:
-            self.transport.close()  # a second answer would be taken for a part of the first
+            self.transport.close()  # a second response would look like a part of the first

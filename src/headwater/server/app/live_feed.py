@@ -1,6 +1,6 @@
-"""What happens, told as it happens. The store itself is looked at, so it does not matter which process wrote.
+"""Notifies open streams of new events. It polls the store, so it does not matter which process wrote.
 
-One look twice a second while anybody listens; each listener then asks for what it may see.
+The feed polls twice a second while any stream is open; each stream then reads what its key may see.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 
 from headwater.errors import HeadwaterError
-from headwater.server.app.threads import Threads
+from headwater.server.app.threads import StoreThreads
 from headwater.store.store import Store
 
 _log = logging.getLogger("headwater.server")
-_EVERY = 0.5
+_POLL_SECONDS = 0.5
 
 
-class Feed:
-    def __init__(self, store: Store, threads: Threads) -> None:
+class LiveFeed:
+    def __init__(self, store: Store, threads: StoreThreads) -> None:
         self._store = store
         self._threads = threads
-        self.ending = False
-        self._turn = asyncio.Event()
-        self._looking: asyncio.Task[None] | None = None
+        self.closing = False
+        self._updated = asyncio.Event()
+        self._polling: asyncio.Task[None] | None = None
         self._last = -1
         self.listeners = 0
         self._listeners_of: Counter[str] = Counter()
@@ -32,32 +32,35 @@ class Feed:
     def listeners_of(self, client: str) -> int:
         return self._listeners_of[client]
 
-    async def turns(self, client: str, limit: int) -> AsyncGenerator[int]:
-        """The number of the last event, now and whenever somebody looked again; ends when the server does, and at once
-        if the client has more than ``limit`` streams: several may have been let in at the same moment."""
+    async def updates(self, client: str, limit: int) -> AsyncGenerator[int]:
+        """Yield the number of the last event, now and after each poll.
+
+        It ends when the server shuts down, and at once if the client has more than ``limit`` streams: several may have
+        been opened at the same moment.
+        """
         self.listeners += 1
         self._listeners_of[client] += 1
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look())
+        if self._polling is None:
+            self._polling = asyncio.create_task(self._poll())
         try:
-            while not self.ending and self._listeners_of[client] <= limit:
+            while not self.closing and self._listeners_of[client] <= limit:
                 if self._last >= 0:
                     yield self._last
-                await self._turn.wait()
+                await self._updated.wait()
         finally:
             self.listeners -= 1
             self._listeners_of[client] -= 1
-            self._listeners_of += Counter()  # drops those who have none left
-            if self.listeners == 0 and self._looking is not None:
-                self._looking.cancel()
-                self._looking, self._last = None, -1
+            self._listeners_of += Counter()  # drops clients without streams
+            if self.listeners == 0 and self._polling is not None:
+                self._polling.cancel()
+                self._polling, self._last = None, -1
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while True:
             try:
                 self._last = await self._threads.read(self._store.pages.last_number)
-            except HeadwaterError as error:  # the store is gone for now; listeners stay, and are told when it is back
-                _log.warning("the feed cannot look: %s", error)
-            turn, self._turn = self._turn, asyncio.Event()
-            turn.set()
-            await asyncio.sleep(_EVERY)
+            except HeadwaterError as error:  # the store is unavailable; streams stay open and continue when it is back
+                _log.warning("the live feed cannot read the store: %s", error)
+            updated, self._updated = self._updated, asyncio.Event()
+            updated.set()
+            await asyncio.sleep(_POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""The server's log: one JSON object a line, each about a request with that request's id."""
+"""The server's log: one JSON object per line, with the request id where a line is about a request."""
 
 from __future__ import annotations
 
@@ -8,27 +8,32 @@ import sys
 import traceback
 from datetime import UTC, datetime
 
-_PLAIN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "color_message", "taskName"}
+_STANDARD_ATTRIBUTES = frozenset(logging.makeLogRecord({}).__dict__) | {
+    "message",
+    "asctime",
+    "color_message",
+    "taskName",
+}
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **{name: value for name, value in record.__dict__.items() if name not in _PLAIN},
+            **{name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES},
         }
         if record.exc_info and record.exc_info[0] is not None:
             line["error"] = "".join(traceback.format_exception(*record.exc_info))
         return json.dumps(line, default=str)
 
 
-def set_up(level: str) -> None:
-    """For the whole process: it is a server's, and nobody else's."""
+def configure_logging(level: str) -> None:
+    """Configure logging for the whole process, which belongs to the server alone."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLogFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -36,4 +41,4 @@ def set_up(level: str) -> None:
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
         logger.handlers[:] = []
-        logger.propagate = name != "uvicorn.access"  # we write our own line about each request
+        logger.propagate = name != "uvicorn.access"  # RequestMiddleware logs each request

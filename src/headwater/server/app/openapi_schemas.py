@@ -1,6 +1,6 @@
-"""Schemas for the OpenAPI document, read off the answers themselves: what :func:`plain` makes of a class.
+"""JSON schemas for the OpenAPI document, derived from the model classes as :func:`plain` encodes them.
 
-The page's client is generated from them, and a test holds answers against them.
+The page's client is generated from them, and a test validates responses against them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from headwater.server.app.problems import MEDIA_TYPE
 
 Schema = dict[str, Any]
 COMPONENTS: dict[str, Schema] = {}
-"""The classes that were asked for, by name; the document names them instead of repeating them."""
+"""Schemas of classes, by name; the document refers to them instead of repeating them."""
 
-_SIMPLE: dict[Any, Schema] = {
+_PRIMITIVES: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -44,31 +44,31 @@ COMPONENTS["ProblemDetails"] = PROBLEM
 
 
 def schema_of(kind: Any) -> Schema:
-    if kind in _SIMPLE:
-        return dict(_SIMPLE[kind])
+    if kind in _PRIMITIVES:
+        return dict(_PRIMITIVES[kind])
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return {"anyOf": [schema_of(each) for each in inner]}
+        return {"anyOf": [schema_of(member) for member in inner]}
     if origin in (tuple, list):
         return {"type": "array", "items": schema_of(inner[0])}
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": schema_of(inner[1])}
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return _named(kind.__name__, lambda: {"type": "string", "enum": [str(each) for each in kind]})
+        return _component(kind.__name__, lambda: {"type": "string", "enum": [str(member) for member in kind]})
     if is_dataclass(kind) or hasattr(kind, "_fields"):
-        return _named(kind.__name__, lambda: _object(kind))
+        return _component(kind.__name__, lambda: _object(kind))
     raise TypeError(f"no schema is known for {kind}")
 
 
-def _named(name: str, make: Any) -> Schema:
+def _component(name: str, make: Any) -> Schema:
     if name not in COMPONENTS:
-        COMPONENTS[name] = {}  # before it is made: a node's parent is a node
+        COMPONENTS[name] = {}  # before make() is called, because schemas are recursive: a node's parent is a node
         COMPONENTS[name] = make()
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def _object(kind: Any) -> Schema:
-    """As :func:`plain` does it: a node says its path instead of its parent, a job that it is one."""
+    """Follow :func:`plain`: a node has its path instead of its parent, and a job its type."""
     hints = get_type_hints(kind)
     names = [field.name for field in fields(kind)] if is_dataclass(kind) else list(kind._fields)
     if kind is Node:
@@ -82,7 +82,7 @@ def _object(kind: Any) -> Schema:
 
 
 def with_members(kind: Any, **more: Schema) -> Schema:
-    """The object of a class with some members changed or added."""
+    """Return the schema of a class with some members changed or added."""
     whole = _object(kind)
     properties = {**whole["properties"], **more}
     return {**whole, "required": list(properties), "properties": properties}
@@ -93,33 +93,40 @@ def page_of(kind: Any) -> Schema:
     return {
         "type": "object",
         "required": ["items", "next"],
-        "properties": {"items": {"type": "array", "items": item}, "next": {"anyOf": [_SIMPLE[str], _SIMPLE[NoneType]]}},
+        "properties": {
+            "items": {"type": "array", "items": item},
+            "next": {"anyOf": [_PRIMITIVES[str], _PRIMITIVES[NoneType]]},
+        },
     }
 
 
-_ALWAYS = (401, 403, 429, 500, 503)
+_COMMON_PROBLEMS = (401, 403, 429, 500, 503)
 
 
-def answers(schema: Schema, status: int, *problems: int) -> dict[int | str, dict[str, Any]]:
-    """What a route may answer with: ``problems`` are its own. To any it may be that one may not ask, asks too often, or
-    that the store has gone."""
-    good = {"description": "The answer.", "content": {"application/json": {"schema": schema}}}
+def json_responses(schema: Schema, status: int, *problems: int) -> dict[int | str, dict[str, Any]]:
+    """Return the responses of a route; ``problems`` are the statuses of its own problems.
+
+    Every route may refuse access, exceed the rate limit or find the store unavailable.
+    """
+    success = {"description": "The answer.", "content": {"application/json": {"schema": schema}}}
     ref = {"$ref": "#/components/schemas/ProblemDetails"}
-    bad = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": ref}}}
-    return {status: good, **dict.fromkeys(sorted({*_ALWAYS, *problems}), bad)}
+    problem = {"description": "A problem.", "content": {MEDIA_TYPE: {"schema": ref}}}
+    return {status: success, **dict.fromkeys(sorted({*_COMMON_PROBLEMS, *problems}), problem)}
 
 
-def answers_text(media_types: Sequence[str], *problems: int) -> dict[int | str, dict[str, Any]]:
-    """The same for a file, of one of these types."""
-    content: dict[str, Any] = {media_type: {"schema": _SIMPLE[str]} for media_type in media_types}
+def file_responses(media_types: Sequence[str], *problems: int) -> dict[int | str, dict[str, Any]]:
+    """Return the responses of a route that serves a file of one of these types."""
+    content: dict[str, Any] = {media_type: {"schema": _PRIMITIVES[str]} for media_type in media_types}
     if "application/json" in content:
-        content["application/json"] = {"schema": {}}  # then it is no text
-    return {**answers({}, 200, *problems), 200: {"description": "The answer.", "content": content}}
+        content["application/json"] = {"schema": {}}  # JSON is not text
+    return {**json_responses({}, 200, *problems), 200: {"description": "The answer.", "content": content}}
 
 
-def without_foreign_problems(document: dict[str, Any]) -> None:
-    """FastAPI says of every route with a parameter that it may answer 422 in a shape of its own. Ours say it where it
-    can be, and in the shape that it has."""
+def remove_default_validation_errors(document: dict[str, Any]) -> None:
+    """Remove the 422 that FastAPI documents for every route with a parameter, in a shape that this server never sends.
+
+    Routes that can respond with 422 state it themselves.
+    """
     for operations in document["paths"].values():
         for operation in operations.values():
             if "HTTPValidationError" in str(operation["responses"].get("422")):
@@ -128,8 +135,8 @@ def without_foreign_problems(document: dict[str, Any]) -> None:
         document["components"]["schemas"].pop(name, None)
 
 
-def accepts(model: type[BaseModel] | Schema) -> dict[str, Any]:
-    """What a route reads off its body itself, told of in the document."""
+def request_body(model: type[BaseModel] | Schema) -> dict[str, Any]:
+    """Document a body that the route reads itself."""
     schema = model if isinstance(model, dict) else model.model_json_schema(ref_template="#/components/schemas/{model}")
-    COMPONENTS.update(schema.pop("$defs", {}))  # the document has one place for all that is named
+    COMPONENTS.update(schema.pop("$defs", {}))  # the document keeps all named schemas in one place
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

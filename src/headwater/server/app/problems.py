@@ -1,7 +1,7 @@
-"""What goes wrong, as RFC 9457 problems: each with a stable ``code`` that a program can act on.
+"""Error responses as RFC 9457 problem details, each with a stable ``code`` for programs.
 
-What one may not see does not exist for one, so it is a 404 like anything that is not there. The text of errors that are
-not ours never leaves the server; it is in the log, under the request's id.
+What a key may not see is a 404, like anything that does not exist. The text of unexpected errors never leaves the
+server; it is in the log, under the request id.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from headwater import errors
-from headwater.server.app.responses import encoded
+from headwater.server.app.responses import encode_json
 
 _log = logging.getLogger("headwater.server")
 MEDIA_TYPE = "application/problem+json"
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 
 
-class Problem(Exception):
-    """Raised anywhere below a route; ``more`` are members of the answer beside the standard ones."""
+class HttpProblem(Exception):
+    """An error response, raised anywhere below a route. ``more`` are members besides the standard ones."""
 
     def __init__(
         self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None, **more: Any
@@ -68,19 +68,19 @@ STATUS: dict[type[errors.HeadwaterError], int] = {
     errors.StoreError: 503,
     errors.AuditBroken: 409,
 }
-"""By the nearest class above; an error of any other kind is ours to have foreseen, and so a 500."""
+"""Status by the nearest base class; an error without one is a bug, and so a 500."""
 
-_UNSAID: dict[type[errors.HeadwaterError], str | None] = {
-    errors.StoreError: "The store does not answer as it should. The server's log says why.",
-    errors.StoreFull: "The store is full: there is no space left for its database.",
-    errors.AuditBroken: None,  # says which entry it is, and no more
+_PUBLIC_DETAILS: dict[type[errors.HeadwaterError], str | None] = {
+    errors.StoreError: "The store failed. See the server's log.",
+    errors.StoreFull: "The store is full: its database has no space left.",
+    errors.AuditBroken: None,  # its own text is safe: it names an entry, nothing else
     errors.EngineError: "The rows cannot be read.",
-    errors.RecordsError: "The archive of records cannot be used. The server's log says why.",
-    errors.FileRefused: "The server cannot write the file. Its log says why.",
-    errors.KeyUnusable: "The server cannot use its signing key. Its log says why.",
-    errors.AnchorUnusable: "A second place for checkpoints cannot be used. The server's log says why.",
+    errors.RecordsError: "The record archive cannot be used. See the server's log.",
+    errors.FileRefused: "The server cannot write the file. See its log.",
+    errors.KeyUnusable: "The server cannot use its signing key. See its log.",
+    errors.AnchorUnusable: "An anchor cannot be used. See the server's log.",
 }
-"""Errors whose own words name addresses and files of the server's."""
+"""Public texts for errors whose own text names URLs and files of the server."""
 
 
 def code_of(kind: type[errors.HeadwaterError]) -> str:
@@ -88,20 +88,20 @@ def code_of(kind: type[errors.HeadwaterError]) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
 
 
-def problem_of(error: errors.HeadwaterError) -> Problem:
-    status = _nearest(type(error), STATUS) or 500
-    unsaid = _nearest(type(error), _UNSAID)
-    detail = unsaid or (str(error) if status < 500 else "The server failed. Its log says why.")
+def problem_of(error: errors.HeadwaterError) -> HttpProblem:
+    status = _by_nearest_class(type(error), STATUS) or 500
+    public = _by_nearest_class(type(error), _PUBLIC_DETAILS)
+    detail = public or (str(error) if status < 500 else "Internal server error. See the server's log.")
     headers = {"Retry-After": "5"} if status == 503 else {}
     if status == 401:
         headers = {"WWW-Authenticate": 'Bearer realm="headwater"'}
     if isinstance(error, errors.RateExceeded):
         headers = {"Retry-After": str(math.ceil(error.retry_after))}
-    return Problem(status, code_of(type(error)), detail, headers, **_more(error))
+    return HttpProblem(status, code_of(type(error)), detail, headers, **_extra_members(error))
 
 
-def _more(error: errors.HeadwaterError) -> dict[str, Any]:
-    """What a program would otherwise have to read out of a sentence."""
+def _extra_members(error: errors.HeadwaterError) -> dict[str, Any]:
+    """Return members that a program would otherwise have to parse from the detail."""
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
     if isinstance(error, errors.ConditionRefused):
@@ -113,11 +113,11 @@ def _more(error: errors.HeadwaterError) -> dict[str, Any]:
     return {}
 
 
-def _nearest(kind: type, table: Mapping[type[errors.HeadwaterError], Any]) -> Any:
-    return next((table[each] for each in kind.__mro__ if each in table), None)
+def _by_nearest_class(kind: type, table: Mapping[type[errors.HeadwaterError], Any]) -> Any:
+    return next((table[base] for base in kind.__mro__ if base in table), None)
 
 
-def answer(problem: Problem, instance: str, request_id: str) -> Response:
+def problem_response(problem: HttpProblem, instance: str, request_id: str) -> Response:
     body = {
         "type": f"urn:headwater:problem:{problem.code}",
         "title": HTTPStatus(problem.status).phrase,
@@ -127,44 +127,46 @@ def answer(problem: Problem, instance: str, request_id: str) -> Response:
         "code": problem.code,
         "request_id": request_id,
     }
-    return Response(encoded({**body, **problem.more}), problem.status, problem.headers, MEDIA_TYPE)
+    return Response(encode_json({**body, **problem.more}), problem.status, problem.headers, MEDIA_TYPE)
 
 
-def _answer(request: Request, problem: Problem) -> Response:
-    return answer(problem, request.scope["raw_path"].decode("ascii", "replace"), request.state.request_id)
+def _response_for(request: Request, problem: HttpProblem) -> Response:
+    return problem_response(problem, request.scope["raw_path"].decode("ascii", "replace"), request.state.request_id)
 
 
-def answer_to(request: Request, error: Problem | errors.HeadwaterError) -> Response:
-    if isinstance(error, Problem):
-        return _answer(request, error)
+def error_response(request: Request, error: HttpProblem | errors.HeadwaterError) -> Response:
+    if isinstance(error, HttpProblem):
+        return _response_for(request, error)
     problem = problem_of(error)
     if problem.status >= 500:
         _log.error("%s", error, extra={"request_id": request.state.request_id, "code": problem.code})
-    return _answer(request, problem)
+    return _response_for(request, problem)
 
 
 def install(app: FastAPI) -> None:
-    @app.exception_handler(Problem)
-    async def told(request: Request, problem: Problem) -> Response:
-        return answer_to(request, problem)
+    @app.exception_handler(HttpProblem)
+    async def handle_problem(request: Request, problem: HttpProblem) -> Response:
+        return error_response(request, problem)
 
     @app.exception_handler(errors.HeadwaterError)
-    async def ours(request: Request, error: errors.HeadwaterError) -> Response:
-        return answer_to(request, error)
+    async def handle_error(request: Request, error: errors.HeadwaterError) -> Response:
+        return error_response(request, error)
 
     @app.exception_handler(RequestValidationError)
-    async def misasked(request: Request, error: RequestValidationError) -> Response:
+    async def handle_validation_error(request: Request, error: RequestValidationError) -> Response:
         faults = [
             {"where": ".".join(str(step) for step in fault["loc"]), "reason": str(fault["msg"])}
-            for fault in error.errors()[:_MOST_FAULTS]
+            for fault in error.errors()[:_MAX_FAULTS]
         ]
-        said = "; ".join(f"{fault['where']}: {fault['reason']}" for fault in faults[:3])
-        return _answer(request, Problem(422, "request_invalid", f"The request cannot be read: {said}.", faults=faults))
+        reasons = "; ".join(f"{fault['where']}: {fault['reason']}" for fault in faults[:3])
+        return _response_for(
+            request, HttpProblem(422, "request_invalid", f"The request cannot be read: {reasons}.", faults=faults)
+        )
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> Response:
+    async def handle_http_error(request: Request, error: HTTPException) -> Response:
         phrase = HTTPStatus(error.status_code).phrase
         code = re.sub(r"\W+", "_", phrase.lower())
-        said = {404: "There is nothing at this address.", 405: "This address does not take this method."}
-        problem = Problem(error.status_code, code, said.get(error.status_code, f"{phrase}."), error.headers)
-        return _answer(request, problem)
+        details = {404: "Not found.", 405: "Method not allowed."}
+        problem = HttpProblem(error.status_code, code, details.get(error.status_code, f"{phrase}."), error.headers)
+        return _response_for(request, problem)

@@ -1,4 +1,4 @@
-"""Bodies of requests, read with limits: of bytes as sent and unzipped, of time, and of all that waits at once."""
+"""Reads request bodies within limits: compressed and decompressed bytes, time, and everything in flight."""
 
 from __future__ import annotations
 
@@ -9,62 +9,62 @@ from contextlib import asynccontextmanager, contextmanager
 
 from fastapi import Request
 
-from headwater.server.app.problems import Problem
-from headwater.server.app.settings import Settings
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.settings import ServerSettings
 
 _CHUNK = 2**18
 _GZIP = zlib.MAX_WBITS | 16
 _RETRY_SECONDS = 1
 
 
-class Gate:
-    """How much may wait to be stored. Whoever comes on top of that is told to come again: memory does not grow."""
+class BodyReader:
+    """Limits how much waits to be stored. Requests beyond that get 429, so that memory does not grow."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self.requests = 0
         self.bytes = 0
 
     @asynccontextmanager
-    async def body(self, request: Request) -> AsyncIterator[bytes]:
-        """The request's body, unzipped. It counts until the block is left."""
+    async def read(self, request: Request) -> AsyncIterator[bytes]:
+        """Read the body, decompressed. It counts as in flight until the block is left."""
         if self.requests >= self._settings.requests_in_flight:
             raise _busy()
         self.requests += 1
         try:
-            with self._share() as share:
-                yield await _read(request, self._settings, share)
+            with self._budget() as budget:
+                yield await _read(request, self._settings, budget)
         finally:
             self.requests -= 1
 
     @contextmanager
-    def _share(self) -> Iterator[_Share]:
-        share = _Share(self, self._settings)
+    def _budget(self) -> Iterator[_ByteBudget]:
+        budget = _ByteBudget(self, self._settings)
         try:
-            yield share
+            yield budget
         finally:
-            self.bytes -= share.bytes
+            self.bytes -= budget.bytes
 
 
-class _Share:
-    """What one body holds of all that is in flight."""
+class _ByteBudget:
+    """The bytes that one body takes of the limit for all bodies in flight."""
 
-    def __init__(self, gate: Gate, settings: Settings) -> None:
-        self._gate = gate
-        self._most = settings.bytes_in_flight
+    def __init__(self, reader: BodyReader, settings: ServerSettings) -> None:
+        self._reader = reader
+        self._limit = settings.bytes_in_flight
         self.bytes = 0
 
-    def grow(self, more: int) -> None:
-        if self._gate.bytes + more > self._most:
+    def reserve(self, size: int) -> None:
+        if self._reader.bytes + size > self._limit:
             raise _busy()
-        self._gate.bytes += more
-        self.bytes += more
+        self._reader.bytes += size
+        self.bytes += size
 
 
-async def _read(request: Request, settings: Settings, share: _Share) -> bytes:
+async def _read(request: Request, settings: ServerSettings, budget: _ByteBudget) -> bytes:
     limit = settings.limit_bytes
-    decode = _decoder(request.headers.get("content-encoding"), limit)
-    if _announced(request) > limit:
+    decoder = _decoder(request.headers.get("content-encoding"), limit)
+    if _content_length(request) > limit:
         raise _too_large(limit)
     received, body = 0, bytearray()
     try:
@@ -73,23 +73,23 @@ async def _read(request: Request, settings: Settings, share: _Share) -> bytes:
                 received += len(chunk)
                 if received > limit:
                     raise _too_large(limit)
-                for piece in decode.pieces(chunk):
-                    share.grow(len(piece))
+                for piece in decoder.pieces(chunk):
+                    budget.reserve(len(piece))
                     body += piece
     except TimeoutError:
-        raise Problem(
+        raise HttpProblem(
             408, "body_too_slow", f"The body took longer than {settings.body_seconds:g} s.", {"Connection": "close"}
         ) from None
-    decode.end()
+    decoder.end()
     return bytes(body)
 
 
-def _announced(request: Request) -> int:
+def _content_length(request: Request) -> int:
     text = request.headers.get("content-length", "0")
     return int(text) if text.isdecimal() and len(text) < 20 else 0
 
 
-class _Plain:
+class _IdentityDecoder:
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         yield chunk
 
@@ -97,8 +97,8 @@ class _Plain:
         pass
 
 
-class _Gzip:
-    """Piece by piece, so that a small body that unzips to a huge one is noticed before it is there."""
+class _GzipDecoder:
+    """Decompresses piece by piece, so that a small body that expands to a huge one is refused in time."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -107,7 +107,7 @@ class _Gzip:
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
         while chunk:
-            if self._stream.eof:  # several members one after another are one body
+            if self._stream.eof:  # several gzip members in a row are one body
                 self._stream = zlib.decompressobj(_GZIP)
             try:
                 piece = self._stream.decompress(chunk, _CHUNK)
@@ -124,27 +124,27 @@ class _Gzip:
             raise _not_gzip()
 
 
-def _decoder(encoding: str | None, limit: int) -> _Plain | _Gzip:
+def _decoder(encoding: str | None, limit: int) -> _IdentityDecoder | _GzipDecoder:
     named = (encoding or "identity").strip().lower()
     if named == "identity":
-        return _Plain()
+        return _IdentityDecoder()
     if named in ("gzip", "x-gzip"):
-        return _Gzip(limit)
-    raise Problem(
-        415, "encoding_unsupported", "The body's encoding is not known. Send it plain or with gzip.",
+        return _GzipDecoder(limit)
+    raise HttpProblem(
+        415, "encoding_unsupported", "Unknown Content-Encoding. Send the body plain or with gzip.",
         {"Accept-Encoding": "gzip"},
     )  # fmt: skip
 
 
-def _busy() -> Problem:
-    return Problem(
-        429, "busy", "Too much waits to be stored. Try again in a moment.", {"Retry-After": str(_RETRY_SECONDS)}
+def _busy() -> HttpProblem:
+    return HttpProblem(
+        429, "busy", "The ingest queue is full. Retry in a moment.", {"Retry-After": str(_RETRY_SECONDS)}
     )
 
 
-def _too_large(limit: int) -> Problem:
-    return Problem(413, "body_too_large", f"The body is longer than {limit} bytes.", {"Connection": "close"})
+def _too_large(limit: int) -> HttpProblem:
+    return HttpProblem(413, "body_too_large", f"The body is longer than {limit} bytes.", {"Connection": "close"})
 
 
-def _not_gzip() -> Problem:
-    return Problem(400, "body_not_gzip", "The body is said to be gzip, and is not, or not whole.")
+def _not_gzip() -> HttpProblem:
+    return HttpProblem(400, "body_not_gzip", "The body is not valid gzip, or incomplete.")

@@ -1,4 +1,4 @@
-"""What goes around every request: its id, its path, the headers of its answer, one line in the log, one measurement."""
+"""The middleware around every request: request id, path, security headers, access log and metrics."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ SECURITY_HEADERS = {
 }
 
 
-_ALWAYS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
-"""As ASGI has them, which a route may have set otherwise."""
+_DEFAULT_HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+"""The same in ASGI's form. A header that a route set itself is kept."""
 
 
-class Name(Convertor[str]):
-    """One segment of a path: a name, which may hold slashes, or be empty."""
+class NameConvertor(Convertor[str]):
+    """One path segment: a name, which may contain encoded slashes or be empty."""
 
     regex = "[^/]*"
 
@@ -52,16 +52,16 @@ class Name(Convertor[str]):
         return value.replace("%", "%25").replace("/", "%2F")
 
 
-register_url_convertor("name", Name())
+register_url_convertor("name", NameConvertor())
 
 
 def _segments(raw_path: bytes) -> str:
-    """The path to route by: decoded, but for slashes within a segment, which are part of a name."""
+    """Return the path to route by: decoded, except slashes within a segment, which are part of a name."""
     decoded = (unquote_to_bytes(segment).decode() for segment in raw_path.split(b"/"))
-    return "/".join(Name().to_string(segment) for segment in decoded)
+    return "/".join(NameConvertor().to_string(segment) for segment in decoded)
 
 
-class Envelope:
+class RequestMiddleware:
     def __init__(self, app: ASGIApp, root_path: str = "") -> None:
         self._app = app
         self._root = root_path.encode()
@@ -70,58 +70,62 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _Exchange(self._app, scope, send, self._root).run(receive)
+        await _RequestScope(self._app, scope, send, self._root).run(receive)
 
 
-class _Exchange:
+class _RequestScope:
     def __init__(self, app: ASGIApp, scope: Scope, send: Send, root: bytes) -> None:
         self._app = app
         self._root = root
         self._scope = scope
         self._send = send
         self._status: int | None = None
-        self._began = time.perf_counter()
-        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"").decode("latin-1")
-        self._id = given if _REQUEST_ID.match(given) else str(uuid4())
+        self._started_at = time.perf_counter()
+        requested = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"").decode("latin-1")
+        self._id = requested if _REQUEST_ID.match(requested) else str(uuid4())
         scope.setdefault("state", {})["request_id"] = self._id
 
     async def run(self, receive: Receive) -> None:
         try:
             self._scope["path"] = _segments(without_root(self._scope["raw_path"], self._root))
         except UnicodeDecodeError:
-            problem = problems.Problem(400, "path_not_utf8", "The address is not UTF-8 where it is decoded.")
+            problem = problems.HttpProblem(400, "path_not_utf8", "The decoded path is not UTF-8.")
             await self._answer(problem, receive)
         else:
-            await self._guarded(receive)
-        self._told()
+            await self._run_app(receive)
+        self._log_request()
 
-    async def _guarded(self, receive: Receive) -> None:
+    async def _run_app(self, receive: Receive) -> None:
         try:
-            await self._app(self._scope, receive, self._sending)
+            await self._app(self._scope, receive, self._send_with_headers)
         except Exception:
             _log.exception("a request failed", extra={"request_id": self._id})
             if self._status is not None:
-                raise  # it has begun to answer: only breaking off says that it is not whole
-            await self._answer(problems.Problem(500, "failed", "The server failed. Its log says why."), receive)
+                raise  # the response has begun: only closing the connection shows that it is incomplete
+            await self._answer(
+                problems.HttpProblem(500, "failed", "Internal server error. See the server's log."), receive
+            )
 
-    async def _answer(self, problem: problems.Problem, receive: Receive) -> None:
+    async def _answer(self, problem: problems.HttpProblem, receive: Receive) -> None:
         instance = self._scope["raw_path"].decode("ascii", "replace")
-        await problems.answer(problem, instance, self._id)(self._scope, receive, self._sending)
+        await problems.problem_response(problem, instance, self._id)(self._scope, receive, self._send_with_headers)
 
-    async def _sending(self, message: Message) -> None:
+    async def _send_with_headers(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             present = {name for name, _ in message["headers"]}
-            added = [header for header in _ALWAYS if header[0] not in present]
+            added = [header for header in _DEFAULT_HEADERS if header[0] not in present]
             if self._scope["path"].startswith("/api/") and b"cache-control" not in present:
                 added.append((b"cache-control", b"no-store"))
             message["headers"] = [*message["headers"], *added, (b"x-request-id", self._id.encode())]
         await self._send(message)
 
-    def _told(self) -> None:
-        took = time.perf_counter() - self._began
+    def _log_request(self) -> None:
+        seconds = time.perf_counter() - self._started_at
         route = _route(self._scope)
-        REQUESTS.labels(self._scope["method"] if route else "other", route or "none", str(self._status)).observe(took)
+        REQUESTS.labels(self._scope["method"] if route else "other", route or "none", str(self._status)).observe(
+            seconds
+        )
         if not _access.isEnabledFor(logging.INFO):
             return
         client = self._scope.get("client")
@@ -132,12 +136,12 @@ class _Exchange:
                 "method": self._scope["method"],
                 "path": self._scope["raw_path"].decode("ascii", "replace"),
                 "status": self._status,
-                "milliseconds": round(took * 1000, 2),
+                "milliseconds": round(seconds * 1000, 2),
                 "client": client[0] if client else None,
             },
         )  # fmt: skip
 
 
 def _route(scope: MutableMapping[str, Any]) -> str | None:
-    """The pattern of the address: names in it would make a series of each dataset."""
+    """Return the path pattern: with names in it, each dataset would be a time series of its own."""
     return getattr(scope.get("route"), "path_format", None)

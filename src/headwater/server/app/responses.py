@@ -1,4 +1,4 @@
-"""Answers as JSON: the shapes of `--json`, and pages of lists."""
+"""JSON responses, in the shapes of `--json`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from fastapi import Response
 
 from headwater.model.plain import plain
 
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
-def encoded(value: Any) -> bytes:
-    """ASCII: facets may hold what UTF-8 cannot write, such as one half of a surrogate pair."""
-    return _encode(value).encode()
+def encode_json(value: Any) -> bytes:
+    """Encode as ASCII: facets may contain what UTF-8 cannot, such as half of a surrogate pair."""
+    return _ENCODE(value).encode()
 
 
-class Json(Response):
+class JsonResponse(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return encoded(plain(content))
+        return encode_json(plain(content))

@@ -1,32 +1,32 @@
-"""The path below which a proxy shows the server: `headwater serve --root-path /lineage`.
+"""The path under which a proxy publishes the server: `headwater serve --root-path /lineage`.
 
-Proxies differ in whether they remove it before they pass a request on, so both forms of an address are taken.
+Some proxies remove the path before they forward a request and some do not, so both forms are accepted.
 """
 
 from __future__ import annotations
 
 import re
 
-_FORM = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
+_PATTERN = re.compile(r"(?:/[A-Za-z0-9._~-]+)+")
 OWN_SEGMENTS = frozenset(
     {"api", "assets", "audit", "diff", "explore", "health", "keys", "map", "mark.svg", "metrics", "records", "rows"}
     | {"run", "runs"}
 )
-"""What the server's own addresses begin with; a test compares it with the routes."""
-_LONGEST = 200
+"""First segments of the server's own paths; a test compares them with the routes."""
+_MAX_LENGTH = 200
 
 
 def parse_root_path(text: str) -> str:
-    """With a slash at its beginning and none at its end; empty at the top of a host. ValueError if it cannot be one."""
+    """Normalize to a leading and no trailing slash; empty for the root of a host. ValueError if it is not a path."""
     path = text.strip().rstrip("/")
     if not path:
         return ""
-    if not _FORM.fullmatch(path) or len(path) > _LONGEST or {".", ".."} & set(path.split("/")):
+    if not _PATTERN.fullmatch(path) or len(path) > _MAX_LENGTH or {".", ".."} & set(path.split("/")):
         raise ValueError(
             f"'{text}' is not a path. Write one like /lineage: letters, digits and . _ ~ - between slashes."
         )
     if path.split("/")[1] in OWN_SEGMENTS:
-        raise ValueError(f"'{text}' begins like an address of the server's own, so the two could not be told apart.")
+        raise ValueError(f"'{text}' starts with a path that the server itself uses.")
     return path
 
 

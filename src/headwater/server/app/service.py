@@ -1,4 +1,4 @@
-"""What the routes share, one for each process."""
+"""What the routes share; one instance per process."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from fastapi import Depends, Request, Response
 from headwater.client import Lineage
 from headwater.server.access.principal import (
     Principal,
-    administers,
-    administers_all,
-    reads,
-    reads_all,
-    writes,
-    writes_all,
+    require_admin,
+    require_full_admin,
+    require_full_read,
+    require_full_write,
+    require_read,
+    require_write,
 )
-from headwater.server.app.live_feed import Feed
-from headwater.server.app.readiness import Readiness
-from headwater.server.app.request_bodies import Gate
-from headwater.server.app.responses import Json
-from headwater.server.app.settings import Settings
-from headwater.server.app.threads import Threads
-from headwater.server.ingest.group_commit import Intake
-from headwater.server.ingest.local_ingest import Storing
+from headwater.server.app.live_feed import LiveFeed
+from headwater.server.app.readiness import ReadinessProbe
+from headwater.server.app.request_bodies import BodyReader
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.settings import ServerSettings
+from headwater.server.app.threads import StoreThreads
+from headwater.server.ingest.group_commit import GroupCommit
+from headwater.server.ingest.local_ingest import Ingest
 from headwater.server.tasks.tasks import Tasks
 from headwater.store.store import Store
 
@@ -37,47 +37,47 @@ Answer = TypeVar("Answer")
 class Service:
     store_url: str
     store: Lineage
-    settings: Settings
-    threads: Threads
-    gate: Gate
-    storing: Storing
-    intake: Intake
+    settings: ServerSettings
+    threads: StoreThreads
+    body_reader: BodyReader
+    ingest: Ingest
+    group_commit: GroupCommit
     tasks: Tasks
-    feed: Feed
-    readiness: Readiness
+    feed: LiveFeed
+    readiness: ReadinessProbe
     draining: bool = False
-    """Asked to stop: what is under way is finished, and streams are ended."""
+    """The server is shutting down: open requests are finished and streams closed."""
     count_again_at: float = 0.0
-    """When the graph is next counted for the metrics."""
+    """When the graph is next counted for the metrics, on the monotonic clock."""
 
     def drain(self) -> None:
-        self.draining = self.feed.ending = True
+        self.draining = self.feed.closing = True
 
-    def seen_by(self, who: Principal) -> Store:
+    def store_for(self, who: Principal) -> Store:
         return self.store.visible_to(who.visibility)
 
-    async def answer(
-        self, call: Callable[Arguments, object], *args: Arguments.args, **options: Arguments.kwargs
+    async def respond(
+        self, function: Callable[Arguments, object], *args: Arguments.args, **options: Arguments.kwargs
     ) -> Response:
-        """What the call answers, as JSON: that is made in the thread too, for it may be megabytes."""
-        return await self.threads.read(lambda: Json(call(*args, **options)))
+        """Return the result as JSON. It is encoded in the thread as well, because it may be megabytes."""
+        return await self.threads.read(lambda: JsonResponse(function(*args, **options)))
 
-    async def ask(
-        self, call: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
+    async def call(
+        self, function: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
     ) -> Answer:
-        return await self.threads.read(call, *args, **options)
+        return await self.threads.read(function, *args, **options)
 
 
-async def _service(request: Request) -> Service:
+async def _current_service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-Serving = Annotated[Service, Depends(_service)]
-Reader = Annotated[Principal, Depends(reads)]
-Writer = Annotated[Principal, Depends(writes)]
-Admin = Annotated[Principal, Depends(administers)]
-# Of all namespaces, not only of some.
-FullReader = Annotated[Principal, Depends(reads_all)]
-FullWriter = Annotated[Principal, Depends(writes_all)]
-FullAdmin = Annotated[Principal, Depends(administers_all)]
+CurrentService = Annotated[Service, Depends(_current_service)]
+Reader = Annotated[Principal, Depends(require_read)]
+Writer = Annotated[Principal, Depends(require_write)]
+Admin = Annotated[Principal, Depends(require_admin)]
+# These require a key for all namespaces.
+FullReader = Annotated[Principal, Depends(require_full_read)]
+FullWriter = Annotated[Principal, Depends(require_full_write)]
+FullAdmin = Annotated[Principal, Depends(require_full_admin)]

@@ -1,4 +1,4 @@
-"""What a server can be told, and how its worker processes come to know it."""
+"""Settings of the server, and how they are passed to its worker processes."""
 
 from __future__ import annotations
 
@@ -8,67 +8,69 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-VARIABLE = "HEADWATER_SERVER"
-"""Workers are processes of their own, started from nothing: they read the settings here."""
+SETTINGS_VARIABLE = "HEADWATER_SERVER"
+"""The variable that passes the settings to worker processes."""
 
 MEGABYTE = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 8321
     workers: int = 1
     limit_bytes: int = 20 * MEGABYTE
-    """The longest body that is read, as sent and unzipped."""
+    """Maximum size of a body, as sent and decompressed."""
     body_seconds: float = 30.0
-    """How long a body may take to arrive."""
+    """Maximum time to receive a body."""
     requests_in_flight: int = 256
-    """Events and records that wait to be stored; more are told to come again later."""
+    """Maximum number of requests that wait to be stored; more get 429."""
     bytes_in_flight: int = 256 * MEGABYTE
-    """The same in bytes of their bodies."""
+    """Maximum size of their bodies together."""
     writers: int = 2
-    """Threads that store."""
+    """Threads that write to the store."""
     readers: int = 8
-    """Threads that answer questions."""
+    """Threads that answer queries."""
     requests_per_second: float = 1000.0
-    """That one key may make, in each process."""
+    """Rate limit of one key, in each process."""
     requests_at_once: float = 2000.0
-    """That it may make at once, if it made none for a while."""
+    """Burst that the rate limit allows."""
     streams: int = 100
-    """Connections that listen to what happens."""
+    """Maximum number of open event streams."""
     streams_per_key: int = 20
-    """Of these, those that one key may have, with all its sessions; where nobody shows a key, one address."""
+    """Maximum number per key, including its sessions; on a server without keys, per address."""
     rows_location: str = ".headwater/rows"
-    """Where pair tables may lie. What an event says of other places is not followed."""
+    """Folder of the pair tables. Other folders that an event names are not read."""
     rows_roots: Sequence[str] = ()
-    """Folders and addresses that stored queries may read, beside ``rows_location``. Without any: this machine's files,
-    as far as inputs of runs that a trusted key signed name them."""
+    """Folders and URLs that stored queries may read, besides ``rows_location``. By default: local files that are inputs
+    of runs signed with a trusted key."""
     row_task_seconds: float = 900.0
-    """How long a question about rows may take on Spark."""
+    """Maximum time of a row query on Spark."""
     row_task_megabytes: int = 2048
-    """The heap that Spark has for it."""
+    """Heap of Spark for a row query."""
     row_task_disk_megabytes: int = 10_000
-    """What it may write."""
+    """Maximum size of the files that a row query writes."""
     spark_master: str = "local[*]"
     workspace: str | None = None
-    """A folder that the workers of one server share; one that goes with the process unless told."""
+    """A folder that the workers of one server share; a temporary folder by default."""
     log_level: str = "info"
     max_direct_edges: int | None = None
-    """Of a run that does not state which input went into which output; the store's default unless set."""
+    """Maximum number of direct edges of a run without column lineage; the store's default unless set."""
     root_path: str = ""
-    """The path below which a proxy shows the server, like `/lineage`; empty at the top of a host."""
+    """Path under which a proxy publishes the server, like `/lineage`; empty for the root of a host."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of proxies whose `X-Forwarded-For`, `Forwarded` and `X-Forwarded-Proto` count."""
-    scribe: str | None = None
-    """The socket of the process that writes; without one every process writes for itself."""
+    writer_socket: str | None = None
+    """Socket of the writer process; without one, every process writes for itself."""
 
     def as_environment(self, store_url: str) -> dict[str, str]:
-        return {VARIABLE: json.dumps({"store_url": store_url, **asdict(self)})}
+        return {SETTINGS_VARIABLE: json.dumps({"store_url": store_url, **asdict(self)})}
 
 
-def from_environment() -> tuple[str, Settings]:
-    given: dict[str, Any] = json.loads(os.environ[VARIABLE])
-    known = {field.name for field in fields(Settings)}
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return given["store_url"], Settings(**{name: value for name, value in values.items() if name in known})
+def settings_from_environment() -> tuple[str, ServerSettings]:
+    settings: dict[str, Any] = json.loads(os.environ[SETTINGS_VARIABLE])
+    known = {field.name for field in fields(ServerSettings)}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()
+    }
+    return settings["store_url"], ServerSettings(**{name: value for name, value in values.items() if name in known})

@@ -1,4 +1,4 @@
-"""Where the store is called: it blocks, so it has threads of its own, and not more than are good for it."""
+"""The threads that call the store, which blocks. Their number is limited."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-POOLS = ("write", "read")
-"""How the names of the threads begin."""
+POOL_NAMES = ("write", "read")
+"""Prefixes of the thread names."""
 _SWITCH_SECONDS = 0.001
 
 
-class Threads:
-    """Writers and readers apart, so that a question never waits behind a queue of events."""
+class StoreThreads:
+    """Separate threads for writing and reading, so that a query never waits behind a queue of events."""
 
     def __init__(self, writers: int, readers: int) -> None:
-        self._writers = ThreadPoolExecutor(writers, POOLS[0])
-        self._readers = ThreadPoolExecutor(readers, POOLS[1])
-        # A thread that folds events would otherwise keep the interpreter for 5 ms each time a reader wants it.
+        self._writers = ThreadPoolExecutor(writers, POOL_NAMES[0])
+        self._readers = ThreadPoolExecutor(readers, POOL_NAMES[1])
+        # Otherwise a thread that folds events would hold the interpreter for 5 ms each time a reader needs it.
         sys.setswitchinterval(_SWITCH_SECONDS)
 
     async def write(
-        self, call: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
+        self, function: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
     ) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._writers, partial(call, *args, **options))
+        return await asyncio.get_running_loop().run_in_executor(self._writers, partial(function, *args, **options))
 
     async def read(
-        self, call: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
+        self, function: Callable[Arguments, Answer], *args: Arguments.args, **options: Arguments.kwargs
     ) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._readers, partial(call, *args, **options))
+        return await asyncio.get_running_loop().run_in_executor(self._readers, partial(function, *args, **options))
 
     def close(self) -> None:
-        """What was begun is finished, and nothing else begun."""
+        """Finish running calls and cancel waiting ones."""
         self._writers.shutdown(cancel_futures=True)
         self._readers.shutdown(cancel_futures=True)

@@ -1,7 +1,7 @@
-"""Single events, gathered: what arrives while one commit is under way goes into the next.
+"""Group commit for single events: those that arrive during one commit go into the next.
 
-Two threads take turns, so that one batch is read while the other waits for the disk. A thread for each request would
-share commits as well, but a dozen of them that read events at once leave no time for anybody who asks a question.
+Two threads take turns, so that one batch is parsed while the other waits for the disk. A thread per request would share
+commits as well, but a dozen threads that parse events at once would starve queries.
 """
 
 from __future__ import annotations
@@ -14,86 +14,86 @@ from threading import Condition, Thread
 
 from headwater.model.answers import Receipt
 from headwater.server.app.metrics import EVENTS
-from headwater.server.ingest.local_ingest import Outcome, Sent, Storing, is_refusal
+from headwater.server.ingest.local_ingest import Ingest, IngestResult, ReceivedBody, is_refusal
 
-_MOST_AT_ONCE = 128
-_MOST_BYTES = 8 * 2**20
+_MAX_EVENTS = 128
+_MAX_BYTES = 8 * 2**20
 _LARGE_BYTES = 100_000
-"""Longer events go alone: it takes a while to read one, and meanwhile the other thread takes on what is small."""
+"""Larger events get a batch of their own: parsing one takes long, and the other thread handles small ones meanwhile."""
 
 
 @dataclass(slots=True)
-class _Arrival:
-    sent: Sent
-    answer: asyncio.Future[Receipt]
+class _PendingEvent:
+    body: ReceivedBody
+    receipt: asyncio.Future[Receipt]
 
 
-class Intake:
-    def __init__(self, storing: Storing, threads: int) -> None:
-        self._storing = storing
-        self._waiting: deque[_Arrival] = deque()
+class GroupCommit:
+    def __init__(self, ingest: Ingest, threads: int) -> None:
+        self._ingest = ingest
+        self._waiting: deque[_PendingEvent] = deque()
         self._changed = Condition()
         self._closing = False
-        self._threads = [Thread(target=self._work, name=f"intake {number}", daemon=True) for number in range(threads)]
+        self._threads = [Thread(target=self._run, name=f"ingest {number}", daemon=True) for number in range(threads)]
         for thread in self._threads:
             thread.start()
 
-    async def take(self, sent: Sent) -> Receipt:
-        """When this returns, the event is on disk."""
-        arrival = _Arrival(sent, asyncio.get_running_loop().create_future())
+    async def submit(self, body: ReceivedBody) -> Receipt:
+        """Store an event. When this returns, it is on disk."""
+        event = _PendingEvent(body, asyncio.get_running_loop().create_future())
         with self._changed:
-            self._waiting.append(arrival)
+            self._waiting.append(event)
             self._changed.notify()
-        return await arrival.answer
+        return await event.receipt
 
     def close(self) -> None:
-        """What has arrived is stored first."""
+        """Store what has arrived, then stop."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
 
-    def _work(self) -> None:
-        while batch := self._next():
-            outcomes: Sequence[Outcome]
+    def _run(self) -> None:
+        while batch := self._next_batch():
+            results: Sequence[IngestResult]
             try:
-                outcomes = self._storing.events([arrival.sent for arrival in batch])
-            except Exception as error:  # of the storing itself: nobody is left without an answer
-                outcomes = [error] * len(batch)
-            # All of a batch come from one loop, and are told in one go: waking it costs more than telling one.
-            batch[0].answer.get_loop().call_soon_threadsafe(_deliver, batch, outcomes)
+                results = self._ingest.events([event.body for event in batch])
+            except Exception as error:  # the store itself failed: every request still gets a response
+                results = [error] * len(batch)
+            # A batch belongs to one event loop and is resolved in one call: waking the loop costs more than a result.
+            batch[0].receipt.get_loop().call_soon_threadsafe(_resolve, batch, results)
 
-    def _next(self) -> list[_Arrival]:
-        """None are there only at the end."""
-        batch: list[_Arrival] = []
+    def _next_batch(self) -> list[_PendingEvent]:
+        """Wait for events; the batch is empty only at shutdown."""
+        batch: list[_PendingEvent] = []
         size = 0
         with self._changed:
             while not self._waiting and not self._closing:
                 self._changed.wait()
-            while self._waiting and len(batch) < _MOST_AT_ONCE and size < _MOST_BYTES:
-                if batch and len(self._waiting[0].sent.body) > _LARGE_BYTES:
+            while self._waiting and len(batch) < _MAX_EVENTS and size < _MAX_BYTES:
+                if batch and len(self._waiting[0].body.content) > _LARGE_BYTES:
                     break
                 batch.append(self._waiting.popleft())
-                size += len(batch[-1].sent.body)
+                size += len(batch[-1].body.content)
                 if size > _LARGE_BYTES and len(batch) == 1:
                     break
         return batch
 
 
-def _deliver(batch: Sequence[_Arrival], outcomes: Sequence[Outcome]) -> None:
-    count([one for one in outcomes if isinstance(one, Receipt)], sum(map(is_refusal, outcomes)))
-    for arrival, outcome in zip(batch, outcomes, strict=True):
-        if arrival.answer.done():  # nobody waits any more
+def _resolve(batch: Sequence[_PendingEvent], results: Sequence[IngestResult]) -> None:
+    count_events([result for result in results if isinstance(result, Receipt)], sum(map(is_refusal, results)))
+    for event, result in zip(batch, results, strict=True):
+        if event.receipt.done():  # the client has disconnected
             continue
-        if isinstance(outcome, Exception):
-            arrival.answer.set_exception(outcome)
+        if isinstance(result, Exception):
+            event.receipt.set_exception(result)
         else:
-            arrival.answer.set_result(outcome)
+            event.receipt.set_result(result)
 
 
-def count(receipts: Sequence[Receipt], refused: int) -> None:
-    known = sum(receipt.duplicate for receipt in receipts)
-    for outcome, number in (("known", known), ("taken", len(receipts) - known), ("refused", refused)):
+def count_events(receipts: Sequence[Receipt], refused: int) -> None:
+    duplicates = sum(receipt.duplicate for receipt in receipts)
+    for outcome, number in (("known", duplicates), ("taken", len(receipts) - duplicates), ("refused", refused)):
         if number:
             EVENTS.labels(outcome).inc(number)

@@ -1,4 +1,4 @@
-"""Events read and stored, for many senders at once; each hears what became of its own."""
+"""Parses and stores events of several requests together; each request gets the result of its own."""
 
 from __future__ import annotations
 
@@ -17,76 +17,76 @@ from headwater.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """The body of a request, and whose it is."""
+class ReceivedBody:
+    """The body of a request, its sender, and the namespaces that the sender may write."""
 
-    body: bytes
+    content: bytes
     actor: Actor
     visibility: Visibility
 
 
 @dataclass(slots=True)
-class Many:
-    """What became of a list of events."""
+class BatchResult:
+    """The result of a list of events."""
 
     received: int
     receipts: list[Receipt] = field(default_factory=list)
     refused: list[tuple[int, str]] = field(default_factory=list)
-    """By their index, with the reason."""
+    """Index and reason of each."""
 
 
-Outcome = Receipt | Exception
+IngestResult = Receipt | Exception
 
 
-class Storing(Protocol):
-    """When a call returns, what it has receipts for is on disk."""
+class Ingest(Protocol):
+    """Stores events. When a call returns, the events with receipts are on disk."""
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
-        """One event each. What is wrong with one costs no other."""
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
+        """Store bodies of one event each. An invalid event does not affect the others."""
 
-    def many(self, sent: Sent) -> Many:
-        """A list of events: each that can be taken, together."""
+    def batch(self, body: ReceivedBody) -> BatchResult:
+        """Store a body with a list of events: all that are valid, together."""
 
 
-class Here:
-    """In this process."""
+class LocalIngest:
+    """Stores events in this process."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
-        asked = [self._submission(one) for one in sent]
-        self._store.store_all([one for one in asked if isinstance(one, Submission)])
-        return [_outcome(one) if isinstance(one, Submission) else one for one in asked]
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
+        submissions = [self._submission(body) for body in bodies]
+        self._store.store_all([item for item in submissions if isinstance(item, Submission)])
+        return [_result_of(item) if isinstance(item, Submission) else item for item in submissions]
 
-    def many(self, sent: Sent) -> Many:
-        found = read_events(sent.body)
-        told = Many(len(found))
-        told.refused += [(index, str(event)) for index, event in enumerate(found) if isinstance(event, EventRefused)]
-        events = [(index, event) for index, event in enumerate(found) if isinstance(event, Event)]
-        store = self._store.visible_to(sent.visibility)
+    def batch(self, body: ReceivedBody) -> BatchResult:
+        parsed = read_events(body.content)
+        result = BatchResult(len(parsed))
+        result.refused += [(index, str(item)) for index, item in enumerate(parsed) if isinstance(item, EventRefused)]
+        events = [(index, item) for index, item in enumerate(parsed) if isinstance(item, Event)]
+        store = self._store.visible_to(body.visibility)
         try:
-            told.receipts += store.take([event for _, event in events], actor=sent.actor)
+            result.receipts += store.take([event for _, event in events], actor=body.actor)
         except NamespaceRefused:
-            self._one_by_one(store, events, sent.actor, told)
-        told.refused.sort()
-        return told
+            self._one_by_one(store, events, body.actor, result)
+        result.refused.sort()
+        return result
 
-    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, told: Many) -> None:
+    def _one_by_one(self, store: Store, events: Sequence[tuple[int, Event]], actor: Actor, result: BatchResult) -> None:
         for index, event in events:
             try:
-                told.receipts += store.take([event], actor=actor)
+                result.receipts += store.take([event], actor=actor)
             except NamespaceRefused as refusal:
-                told.refused.append((index, str(refusal)))
+                result.refused.append((index, str(refusal)))
 
-    def _submission(self, sent: Sent) -> Submission | Exception:
+    def _submission(self, body: ReceivedBody) -> Submission | Exception:
         try:
-            return self._store.visible_to(sent.visibility).submission([read_event(sent.body)], actor=sent.actor)
-        except Exception as error:  # whatever it is, it is told to whoever sent the event
+            return self._store.visible_to(body.visibility).submission([read_event(body.content)], actor=body.actor)
+        except Exception as error:  # any error is reported to the sender of this event
             return error
 
 
-def _outcome(submission: Submission) -> Outcome:
+def _result_of(submission: Submission) -> IngestResult:
     if submission.error is None:
         return submission.result()[0]
     if isinstance(submission.error, Exception):
@@ -94,11 +94,11 @@ def _outcome(submission: Submission) -> Outcome:
     raise submission.error
 
 
-def is_refusal(outcome: Outcome) -> bool:
-    """Whether it is the event that was wrong."""
-    return isinstance(outcome, EventRefused | NamespaceRefused)
+def is_refusal(result: IngestResult) -> bool:
+    """Whether the event was refused."""
+    return isinstance(result, EventRefused | NamespaceRefused)
 
 
-def is_ours(error: Exception) -> bool:
-    """Whether it is an error that was foreseen, and says what it is about."""
+def is_expected(error: Exception) -> bool:
+    """Whether the error is one of Headwater's own, whose text is meant for the client."""
     return isinstance(error, HeadwaterError)

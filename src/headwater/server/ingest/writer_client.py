@@ -1,7 +1,7 @@
-"""Events handed to the process that writes (``scribe.py``), and stored here where it cannot be reached.
+"""Sends events to the writer process (``writer_process.py``), or stores them in this process if it cannot be reached.
 
-Nothing but speed hangs on that process. What was handed to it before it went may be on disk or not; stored again it
-counts once.
+The writer process only makes ingest faster. If it dies, events that were sent to it may be on disk or not; storing them
+again has no further effect.
 """
 
 from __future__ import annotations
@@ -13,51 +13,53 @@ from multiprocessing.connection import Client, Connection
 from typing import TypeVar
 
 from headwater.errors import StoreUnavailable
-from headwater.server.ingest.local_ingest import Many, Outcome, Sent, Storing
+from headwater.server.ingest.local_ingest import BatchResult, Ingest, IngestResult, ReceivedBody
 
-_AGAIN_SECONDS = 0.5
-"""After it could not be reached."""
+_RETRY_SECONDS = 0.5
+"""How long to wait before connecting again."""
 Answer = TypeVar("Answer")
 
 
-class Dictating:
-    def __init__(self, path: str, here: Storing) -> None:
+class WriterClient:
+    def __init__(self, path: str, local: Ingest) -> None:
         self._path = path
-        self._here = here
-        self._mine = threading.local()
-        self._try_again_at = 0.0
-        self.ending = False
-        """Nothing more is stored here: the process that writes goes, and what it leaves is not taken up again."""
+        self._local = local
+        self._thread = threading.local()
+        self._retry_at = 0.0
+        self.closing = False
+        """The server shuts down: events that the writer process did not store are not stored here either."""
 
-    def events(self, sent: Sequence[Sent]) -> list[Outcome]:
-        return self._told(list(sent), lambda: self._here.events(sent))
+    def events(self, bodies: Sequence[ReceivedBody]) -> list[IngestResult]:
+        return self._call(list(bodies), lambda: self._local.events(bodies))
 
-    def many(self, sent: Sent) -> Many:
-        return self._told(sent, lambda: self._here.many(sent))
+    def batch(self, body: ReceivedBody) -> BatchResult:
+        return self._call(body, lambda: self._local.batch(body))
 
-    def _told(self, asked: object, here: Callable[[], Answer]) -> Answer:
+    def _call(self, request: object, call_local: Callable[[], Answer]) -> Answer:
         connection = self._connection()
         if connection is None:
-            return here()
+            return call_local()
         try:
-            connection.send(asked)
-            told = connection.recv()
+            connection.send(request)
+            answer = connection.recv()
         except (EOFError, OSError):
             connection.close()
-            self._mine.connection = None
-            if self.ending:
-                raise StoreUnavailable("The server is ending: the event is not stored. Send it again later.") from None
-            return here()
-        if isinstance(told, Exception):
-            raise told
-        return told  # type: ignore[no-any-return]
+            self._thread.connection = None
+            if self.closing:
+                raise StoreUnavailable(
+                    "The server is shutting down: the event is not stored. Send it again later."
+                ) from None
+            return call_local()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[no-any-return]
 
     def _connection(self) -> Connection | None:
-        """One for each thread."""
-        known: Connection | None = getattr(self._mine, "connection", None)
-        if known is None and time.monotonic() >= self._try_again_at:
+        """Return the connection of this thread."""
+        connection: Connection | None = getattr(self._thread, "connection", None)
+        if connection is None and time.monotonic() >= self._retry_at:
             try:
-                known = self._mine.connection = Client(self._path, family="AF_UNIX")
+                connection = self._thread.connection = Client(self._path, family="AF_UNIX")
             except OSError:
-                self._try_again_at = time.monotonic() + _AGAIN_SECONDS
-        return known
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+        return connection

@@ -1,13 +1,13 @@
-"""The process that writes: one for a server, however many processes answer requests.
+"""The writer process: one per server, however many processes handle requests.
 
     python -m headwater.server.ingest.writer_process SOCKET
 
-The server starts it and hands its settings on in the environment.
+The server starts it and passes its settings in the environment.
 
-What it knows of the store holds from one transaction to the next, because nobody else writes (decision 17), and events
-are read and folded without keeping the interpreter from whoever asks a question.
+Its cache of the store stays valid between transactions, because it is the only writer (decision 17), and parsing and
+folding events does not take the interpreter from queries.
 
-It lives as long as its standard input is open, which is as long as the server: signals are the server's to hear.
+It runs as long as its standard input is open, which is as long as the server runs; it ignores signals.
 """
 
 from __future__ import annotations
@@ -23,73 +23,74 @@ from threading import Thread
 
 import headwater
 from headwater.server.app import logs
-from headwater.server.app.settings import from_environment
-from headwater.server.ingest.local_ingest import Here, Sent, is_ours
+from headwater.server.app.settings import settings_from_environment
+from headwater.server.ingest.local_ingest import LocalIngest, ReceivedBody, is_expected
 
 _log = logging.getLogger("headwater.server")
-_GARBAGE = (100_000, 50, 100)
+_GC_THRESHOLDS = (100_000, 50, 100)
 
 
-def answer(storing: Here, connection: Connection) -> None:
-    """One batch after another, as long as there is somebody at the other end."""
+def serve_connection(ingest: LocalIngest, connection: Connection) -> None:
+    """Store batch after batch until the other end closes the connection."""
     with connection:
         while True:
             try:
-                asked = connection.recv()
+                request = connection.recv()
             except (EOFError, OSError):
                 return
-            told = _answered(storing, asked)
+            answer = _ingest(ingest, request)
             try:
-                connection.send(told)
-            except OSError:  # gone meanwhile: who sent the events will send them again
+                connection.send(answer)
+            except OSError:  # the server process is gone; clients send their events again
                 return
 
 
-def _answered(storing: Here, asked: object) -> object:
+def _ingest(ingest: LocalIngest, request: object) -> object:
     try:
-        if isinstance(asked, Sent):
-            return storing.many(asked)
-        assert isinstance(asked, list)
-        outcomes = storing.events(asked)
+        if isinstance(request, ReceivedBody):
+            return ingest.batch(request)
+        assert isinstance(request, list)
+        results = ingest.events(request)
         return [
-            _told(one, sent) if isinstance(one, Exception) else one for one, sent in zip(outcomes, asked, strict=True)
+            _reportable(result, body) if isinstance(result, Exception) else result
+            for result, body in zip(results, request, strict=True)
         ]
     except Exception as error:
-        return _told(error, asked)
+        return _reportable(error, request)
 
 
-def _told(error: Exception, about: object) -> Exception:
-    """What was not foreseen stays in the log of the process it happened in."""
-    if is_ours(error):
+def _reportable(error: Exception, about: object) -> Exception:
+    """Return an error for the client; an unexpected one is logged here, and the client gets no details."""
+    if is_expected(error):
         return error
-    request_id = about.actor.correlation_id if isinstance(about, Sent) else None
+    request_id = about.actor.correlation_id if isinstance(about, ReceivedBody) else None
     _log.error("an event could not be stored", exc_info=error, extra={"request_id": request_id})
-    return RuntimeError("The process that writes failed. Its log says why.")
+    return RuntimeError("The writer process failed. See the server's log.")
 
 
 def main(path: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    store_url, settings = from_environment()
-    logs.set_up(settings.log_level)
-    # What a fold makes goes as a whole when it is over. To look through it for cycles again and again while it grows
-    # took two fifths of the time for which the others wait.
+    store_url, settings = settings_from_environment()
+    logs.configure_logging(settings.log_level)
+    # The objects of a fold are all freed when it ends. Searching them for cycles while their number grows took two
+    # fifths of the time for which requests wait.
     gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    gc.set_threshold(*_GC_THRESHOLDS)
     store = headwater.connect(store_url, max_direct_edges=settings.max_direct_edges)
-    Path(path).unlink(missing_ok=True)  # of one before us, which was killed
+    Path(path).unlink(missing_ok=True)  # left by an earlier process that was killed
     listener = Listener(path, family="AF_UNIX", backlog=64)
-    Thread(target=_accept, args=(listener, Here(store)), daemon=True).start()
+    Thread(target=_accept_connections, args=(listener, LocalIngest(store)), daemon=True).start()
     sys.stdin.buffer.read()
     store.close()
-    # What is still under way was acknowledged to nobody, and is not waited for.
+    # Batches in progress were not acknowledged, so the process does not wait for them.
     os._exit(0)
 
 
-def _accept(listener: Listener, storing: Here) -> None:
+def _accept_connections(listener: Listener, ingest: LocalIngest) -> None:
     while True:
         connection = listener.accept()
-        Thread(target=answer, args=(storing, connection), daemon=True).start()
+        Thread(target=serve_connection, args=(ingest, connection), daemon=True).start()
 
 
 if __name__ == "__main__":

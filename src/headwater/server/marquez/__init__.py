@@ -1,1 +1,1 @@
-"""Marquez's addresses and shapes, over our store: for clients that were made for it. Only what is read."""
+"""Marquez's read API over this store, for Marquez clients: ``routes``, ``shapes`` and their ``schemas``."""

@@ -13,52 +13,52 @@ from headwater.model.answers import DatasetDetail, Version
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Match, NamespaceSummary
 from headwater.model.plain import plain
-from headwater.server.app.openapi_schemas import Schema, answers
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Reader, Service, Serving
+from headwater.server.app.openapi_schemas import Schema, json_responses
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.marquez import schemas, shapes
-from headwater.server.routes.asking import MOST, Moment, Segment
+from headwater.server.routes.parameters import MAX_RESULTS, Moment, Segment
 from headwater.store.query.pages import Pages
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Marquez-compatible"])
 
-Amount = Annotated[int, Query(ge=0, le=MOST, description="At most so many.")]
-Offset = Annotated[int, Query(ge=0, le=1_000_000, description="How many to pass over.")]
-Depth = Annotated[int, Query(ge=1, le=100, description="In steps from dataset to dataset.")]
+Amount = Annotated[int, Query(ge=0, le=MAX_RESULTS, description="Maximum number of results.")]
+Offset = Annotated[int, Query(ge=0, le=1_000_000, description="Number of results to skip.")]
+Depth = Annotated[int, Query(ge=1, le=100, description="Number of hops, from dataset to dataset.")]
 NodeId = Annotated[str, Query(alias="nodeId", max_length=100_000)]
 
 
 def _one(schema: Schema) -> dict[int | str, dict[str, Any]]:
-    return answers(schema, 200, 400, 404)
+    return json_responses(schema, 200, 400, 404)
 
 
 def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> dict[int | str, dict[str, Any]]:
-    return answers(schemas.page(name, item, counted=counted), 200, 422, *problems)
+    return json_responses(schemas.page(name, item, counted=counted), 200, 422, *problems)
 
 
 # -- namespaces ----------------------------------------------------------------------------------
 
 
 @router.get("/namespaces", responses=_listed("namespaces", schemas.NAMESPACE))
-async def namespaces(serving: Serving, who: Reader, limit: Amount = 100, offset: Offset = 0) -> Response:
+async def namespaces(service: CurrentService, who: Reader, limit: Amount = 100, offset: Offset = 0) -> Response:
     """Namespaces, by name."""
-    found = await serving.ask(serving.seen_by(who).pages.namespaces)
-    return Json({"namespaces": [shapes.namespace(one) for one in found[offset : offset + limit]]})
+    result = await service.call(service.store_for(who).pages.namespaces)
+    return JsonResponse({"namespaces": [shapes.namespace(one) for one in result[offset : offset + limit]]})
 
 
 @router.get("/namespaces/{namespace:name}", responses=_one(schemas.NAMESPACE))
-async def namespace(serving: Serving, who: Reader, namespace: Segment) -> Response:
+async def namespace(service: CurrentService, who: Reader, namespace: Segment) -> Response:
     """One namespace."""
-    return Json(shapes.namespace(await serving.ask(_namespace, serving.seen_by(who), namespace)))
+    return JsonResponse(shapes.namespace(await service.call(_namespace, service.store_for(who), namespace)))
 
 
 def _namespace(store: Store, name: str) -> NamespaceSummary:
     for one in store.pages.namespaces():
         if one.name == name:
             return one
-    raise Problem(404, "unknown_namespace", "There is no such namespace.")
+    raise HttpProblem(404, "unknown_namespace", "No such namespace.")
 
 
 # -- datasets and jobs ---------------------------------------------------------------------------
@@ -68,24 +68,26 @@ def _namespace(store: Store, name: str) -> NamespaceSummary:
     "/namespaces/{namespace:name}/datasets", responses=_listed("datasets", schemas.DATASET, 400, 404, counted=True)
 )
 async def datasets(
-    serving: Serving, who: Reader, namespace: Segment, limit: Amount = 100, offset: Offset = 0
+    service: CurrentService, who: Reader, namespace: Segment, limit: Amount = 100, offset: Offset = 0
 ) -> Response:
     """The datasets of a namespace."""
 
-    def asked() -> dict[str, Any]:
-        store = serving.seen_by(who)
+    def query() -> dict[str, Any]:
+        store = service.store_for(who)
         total = _namespace(store, namespace).datasets
-        found = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
-        details = [shapes.dataset_detail(store.dataset(one.dataset)) for one in found]
+        result = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
+        details = [shapes.dataset_detail(store.dataset(one.dataset)) for one in result]
         return {"datasets": details, "totalCount": total}
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/datasets/{name:name}", responses=_one(schemas.DATASET))
-async def dataset(serving: Serving, who: Reader, namespace: Segment, name: Segment) -> Response:
+async def dataset(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
     """One dataset."""
-    return Json(shapes.dataset_detail(await serving.ask(serving.seen_by(who).dataset, Dataset(namespace, name))))
+    return JsonResponse(
+        shapes.dataset_detail(await service.call(service.store_for(who).dataset, Dataset(namespace, name)))
+    )
 
 
 @router.get(
@@ -93,66 +95,70 @@ async def dataset(serving: Serving, who: Reader, namespace: Segment, name: Segme
     responses=_listed("versions", schemas.VERSION, 400, 404, counted=True),
 )
 async def versions(
-    serving: Serving, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
 ) -> Response:
     """What was made of a dataset, the newest first; of the latest hundred."""
 
-    def asked() -> dict[str, Any]:
-        store = serving.seen_by(who)
+    def query() -> dict[str, Any]:
+        store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
-        found = _versions(store, detail, detail.versions[offset : offset + limit])
-        return {"versions": found, "totalCount": len(detail.versions)}
+        result = _versions(store, detail, detail.versions[offset : offset + limit])
+        return {"versions": result, "totalCount": len(detail.versions)}
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[dict[str, Any]]:
-    told = store.pages.version_facets(detail.summary.dataset, listed)
-    return [shapes.version(detail, one, facets) for one, facets in zip(listed, told, strict=True)]
+    facets_of_versions = store.pages.version_facets(detail.summary.dataset, listed)
+    return [shapes.version(detail, one, facets) for one, facets in zip(listed, facets_of_versions, strict=True)]
 
 
 @router.get(
     "/namespaces/{namespace:name}/datasets/{name:name}/versions/{version:name}", responses=_one(schemas.VERSION)
 )
-async def version(serving: Serving, who: Reader, namespace: Segment, name: Segment, version: Segment) -> Response:
+async def version(
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment, version: Segment
+) -> Response:
     """One version of a dataset."""
 
-    def asked() -> dict[str, Any]:
-        store = serving.seen_by(who)
+    def query() -> dict[str, Any]:
+        store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
         for one in detail.versions:
             if shapes.version_id(detail.summary.dataset, one) == version:
                 return _versions(store, detail, [one])[0]
-        raise Problem(404, "unknown_version", "The dataset has no such version.")
+        raise HttpProblem(404, "unknown_version", "The dataset has no such version.")
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/jobs", responses=_listed("jobs", schemas.JOB, 400, 404, counted=True))
-async def jobs(serving: Serving, who: Reader, namespace: Segment, limit: Amount = 100, offset: Offset = 0) -> Response:
+async def jobs(
+    service: CurrentService, who: Reader, namespace: Segment, limit: Amount = 100, offset: Offset = 0
+) -> Response:
     """The jobs of a namespace."""
 
-    def asked() -> dict[str, Any]:
-        pages = serving.seen_by(who).pages
-        total = _namespace(serving.seen_by(who), namespace).jobs
-        found = pages.jobs(namespace, limit=limit, offset=offset).items
-        details = [pages.job(one.job) for one in found]
-        versions = pages.run_versions([run.run_id for one in details for run in one.runs])
-        return {"jobs": [shapes.job(one, versions) for one in details], "totalCount": total}
+    def query() -> dict[str, Any]:
+        pages = service.store_for(who).pages
+        total = _namespace(service.store_for(who), namespace).jobs
+        result = pages.jobs(namespace, limit=limit, offset=offset).items
+        details = [pages.job(one.job) for one in result]
+        versions = pages.run_versions([run.run_id for detail in details for run in detail.runs])
+        return {"jobs": [shapes.job(detail, versions) for detail in details], "totalCount": total}
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 @router.get("/namespaces/{namespace:name}/jobs/{name:name}", responses=_one(schemas.JOB))
-async def job(serving: Serving, who: Reader, namespace: Segment, name: Segment) -> Response:
+async def job(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
     """One job."""
 
-    def asked() -> dict[str, Any]:
-        pages = serving.seen_by(who).pages
+    def query() -> dict[str, Any]:
+        pages = service.store_for(who).pages
         detail = pages.job(Job(namespace, name))
         return shapes.job(detail, pages.run_versions([run.run_id for run in detail.runs]))
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 # -- runs ----------------------------------------------------------------------------------------
@@ -160,39 +166,39 @@ async def job(serving: Serving, who: Reader, namespace: Segment, name: Segment) 
 
 @router.get("/namespaces/{namespace:name}/jobs/{name:name}/runs", responses=_listed("runs", schemas.RUN, 400, 404))
 async def job_runs(
-    serving: Serving, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Amount = 100, offset: Offset = 0
 ) -> Response:
     """The runs of a job, the newest first."""
 
-    def asked() -> dict[str, Any]:
-        store = serving.seen_by(who)
+    def query() -> dict[str, Any]:
+        store = service.store_for(who)
         store.pages.job(Job(namespace, name))
-        found = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
-        versions = store.pages.run_versions([one.run_id for one in found])
-        return {"runs": [shapes.run(one, versions=versions.get(one.run_id)) for one in found]}
+        result = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
+        versions = store.pages.run_versions([one.run_id for one in result])
+        return {"runs": [shapes.run(one, versions=versions.get(one.run_id)) for one in result]}
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 @router.get("/jobs/runs/{run_id:name}", responses=_one(schemas.RUN))
-async def run(serving: Serving, who: Reader, run_id: Segment) -> Response:
+async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """One run."""
 
-    def asked() -> dict[str, Any]:
-        store = serving.seen_by(who)
+    def query() -> dict[str, Any]:
+        store = service.store_for(who)
         detail = store.run(run_id)
         return shapes.run_detail(detail, store.pages.run_versions([run_id]).get(run_id))
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
-@router.get("/jobs/runs/{run_id:name}/facets", responses=answers(schemas.RUN_FACETS, 200, 400, 404, 422))
+@router.get("/jobs/runs/{run_id:name}/facets", responses=json_responses(schemas.RUN_FACETS, 200, 400, 404, 422))
 async def run_facets(
-    serving: Serving, who: Reader, run_id: Segment, type: Annotated[Literal["run", "job"], Query()]
+    service: CurrentService, who: Reader, run_id: Segment, type: Annotated[Literal["run", "job"], Query()]
 ) -> Response:
     """The facets of a run, or those of its job that came with it."""
-    detail = await serving.ask(serving.seen_by(who).run, run_id)
-    return Json({"runId": run_id, "facets": detail.run_facets if type == "run" else detail.job_facets})
+    detail = await service.call(service.store_for(who).run, run_id)
+    return JsonResponse({"runId": run_id, "facets": detail.run_facets if type == "run" else detail.job_facets})
 
 
 # -- graphs, search, events ----------------------------------------------------------------------
@@ -202,26 +208,26 @@ def _node(text: str, *kinds: str) -> tuple[str, str]:
     kind, mark, named = text.partition(":")
     if kind not in kinds or not mark or ":" not in named:
         forms = ", ".join(f"{one}:namespace:name{':field' if one == 'datasetField' else ''}" for one in kinds)
-        raise Problem(400, "node_id_invalid", f"This is not the id of a node. Forms: {forms}.")
+        raise HttpProblem(400, "node_id_invalid", f"Invalid node id. Forms: {forms}.")
     return kind, named
 
 
 @router.get("/lineage", responses=_listed("graph", schemas.NODE, 400, 404))
-async def lineage(serving: Serving, who: Reader, node_id: NodeId, depth: Depth = 20) -> Response:
+async def lineage(service: CurrentService, who: Reader, node_id: NodeId, depth: Depth = 20) -> Response:
     """The graph around a dataset or a job."""
     kind, named = _node(node_id, "dataset", "job")
 
-    def asked() -> dict[str, Any]:
-        pages = serving.seen_by(who).pages
-        found = pages.around(kind, named, depth)
-        return shapes.graph(found, pages.job_uses([one.job for one in found.jobs]))
+    def query() -> dict[str, Any]:
+        pages = service.store_for(who).pages
+        result = pages.around(kind, named, depth)
+        return shapes.graph(result, pages.job_uses([one.job for one in result.jobs]))
 
-    return await serving.answer(asked)
+    return await service.respond(query)
 
 
 @router.get("/column-lineage", responses=_listed("graph", schemas.COLUMN_NODE, 400, 404))
 async def column_lineage(
-    serving: Serving,
+    service: CurrentService,
     who: Reader,
     node_id: NodeId,
     depth: Depth = 20,
@@ -229,14 +235,14 @@ async def column_lineage(
 ) -> Response:
     """The columns that a column, or each column of a dataset or of what a job writes, comes from."""
     kind, named = _node(node_id, "dataset", "datasetField", "job")
-    ask = serving.seen_by(who).pages.around_columns
-    found = await serving.ask(ask, kind, named, depth, downstream=with_downstream)
-    return await serving.answer(shapes.column_graph, found)
+    ask = service.store_for(who).pages.around_columns
+    result = await service.call(ask, kind, named, depth, downstream=with_downstream)
+    return await service.respond(shapes.column_graph, result)
 
 
 @router.get("/search", responses=_listed("results", schemas.RESULT, 400, counted=True))
 async def search(
-    serving: Serving,
+    service: CurrentService,
     who: Reader,
     q: Annotated[str, Query(min_length=1, max_length=1000)],
     filter: Annotated[Literal["DATASET", "JOB", "dataset", "job"] | None, Query()] = None,
@@ -246,14 +252,14 @@ async def search(
 ) -> Response:
     """Datasets and jobs whose names hold what is looked for. Our own `/find` also finds what is nearly so."""
 
-    def asked() -> list[dict[str, Any]]:
-        store = serving.seen_by(who)
-        hits = store.pages.find(q, kind=filter.lower() if filter else None, limit=MOST).items
+    def query() -> list[dict[str, Any]]:
+        store = service.store_for(who)
+        hits = store.pages.find(q, kind=filter.lower() if filter else None, limit=MAX_RESULTS).items
         near = [hit for hit in hits if hit.match is not Match.FUZZY and namespace in (None, hit.endpoint.namespace)]
         return sorted((_result(store, hit.endpoint) for hit in near[:limit]), key=_by(sort))
 
-    results = await serving.ask(asked)
-    return Json({"totalCount": len(results), "results": results})
+    results = await service.call(query)
+    return JsonResponse({"totalCount": len(results), "results": results})
 
 
 def _result(store: Store, endpoint: Dataset | Job) -> dict[str, Any]:
@@ -273,9 +279,9 @@ def _by(sort: str) -> Any:
     return lambda result: (result["updatedAt"] or "", result["name"])
 
 
-@router.get("/events/lineage", responses=answers(schemas.EVENTS, 200, 422))
+@router.get("/events/lineage", responses=json_responses(schemas.EVENTS, 200, 422))
 async def events(
-    serving: Serving,
+    service: CurrentService,
     who: Reader,
     before: Moment = None,
     after: Moment = None,
@@ -284,8 +290,8 @@ async def events(
     offset: Offset = 0,
 ) -> Response:
     """Events whole, by their own times."""
-    pages = serving.seen_by(who).pages
-    total, portions = await serving.ask(
+    pages = service.store_for(who).pages
+    total, portions = await service.call(
         pages.events_between,
         after,
         before,
@@ -293,14 +299,14 @@ async def events(
         limit=limit,
         offset=offset,
     )
-    return StreamingResponse(_events(serving, pages, total, portions), media_type="application/json")
+    return StreamingResponse(_events(service, pages, total, portions), media_type="application/json")
 
 
-async def _events(serving: Service, pages: Pages, total: int, portions: list[list[int]]) -> AsyncIterator[bytes]:
+async def _events(service: Service, pages: Pages, total: int, portions: list[list[int]]) -> AsyncIterator[bytes]:
     """Portion by portion and as they were received: a hundred events of 20 MB are never in memory together."""
     before = b'{"events":['
     for numbers in portions:
-        bodies = [body.removeprefix(BOM_UTF8) for body in await serving.ask(pages.event_bodies, numbers)]
+        bodies = [body.removeprefix(BOM_UTF8) for body in await service.call(pages.event_bodies, numbers)]
         if bodies:
             yield before + b",".join(bodies)
             before = b","

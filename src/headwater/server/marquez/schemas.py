@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from headwater.server.app.document_schemas import (
-    ANY,
+    BOOLEAN,
+    DATE_TIME,
     EVENT,
     FACET,
-    MOMENT,
-    NUMBER,
-    TEXT,
-    TEXTS,
-    TRUTH,
-    closed,
-    listed,
-    or_null,
+    INTEGER,
+    OBJECT,
+    STRING,
+    STRINGS,
+    array_of,
+    closed_object,
+    nullable,
 )
 from headwater.server.app.openapi_schemas import COMPONENTS, Schema
 
 _NOTHING: Schema = {"type": "null"}
 _EMPTY: Schema = {"type": "array", "maxItems": 0}
-_MOMENT_OR_NULL = or_null(MOMENT)
-_TEXT_OR_NULL = or_null(TEXT)
+_MOMENT_OR_NULL = nullable(DATE_TIME)
+_TEXT_OR_NULL = nullable(STRING)
 
 
 def _named(name: str, schema: Schema) -> Schema:
@@ -31,80 +31,131 @@ def _named(name: str, schema: Schema) -> Schema:
     return {"$ref": f"#/components/schemas/Marquez{name}"}
 
 
-_ID = _named("Id", closed(namespace=TEXT, name=TEXT))
-_VERSION_ID = _named("VersionId", closed(namespace=TEXT, name=TEXT, version=TEXT))
-_FIELD = _named("Field", closed(name=TEXT, type={}, tags=_EMPTY, description={}))
+_ID = _named("Id", closed_object(namespace=STRING, name=STRING))
+_VERSION_ID = _named("VersionId", closed_object(namespace=STRING, name=STRING, version=STRING))
+_FIELD = _named("Field", closed_object(name=STRING, type={}, tags=_EMPTY, description={}))
 _FACETS: Schema = {"type": "object", "additionalProperties": True}
 _DATASET_TYPE: Schema = {"enum": ["DB_TABLE", "STREAM"]}
 
 NAMESPACE = _named(
     "Namespace",
-    closed(
-        name=TEXT, createdAt=MOMENT, updatedAt=MOMENT, ownerName=TEXT, description=_NOTHING, isHidden=TRUTH,
+    closed_object(
+        name=STRING, createdAt=DATE_TIME, updatedAt=DATE_TIME, ownerName=STRING, description=_NOTHING, isHidden=BOOLEAN,
     ),
 )  # fmt: skip
 DATASET = _named(
     "Dataset",
-    closed(
-        id=_ID, type=_DATASET_TYPE, name=TEXT, physicalName=TEXT, createdAt=MOMENT, updatedAt=MOMENT, namespace=TEXT,
-        sourceName=TEXT, fields=listed(_FIELD), tags=TEXTS, lastModifiedAt=_MOMENT_OR_NULL,
-        lastLifecycleState=_TEXT_OR_NULL, description=_TEXT_OR_NULL, currentVersion=_TEXT_OR_NULL,
-        columnLineage=_NOTHING, facets=_FACETS, deleted=TRUTH,
+    closed_object(
+        id=_ID,
+        type=_DATASET_TYPE,
+        name=STRING,
+        physicalName=STRING,
+        createdAt=DATE_TIME,
+        updatedAt=DATE_TIME,
+        namespace=STRING,
+        sourceName=STRING,
+        fields=array_of(_FIELD),
+        tags=STRINGS,
+        lastModifiedAt=_MOMENT_OR_NULL,
+        lastLifecycleState=_TEXT_OR_NULL,
+        description=_TEXT_OR_NULL,
+        currentVersion=_TEXT_OR_NULL,
+        columnLineage=_NOTHING,
+        facets=_FACETS,
+        deleted=BOOLEAN,
     ),
-)  # fmt: skip
+)
 VERSION = _named(
     "Version",
-    closed(
-        id=_VERSION_ID, type=_DATASET_TYPE, name=TEXT, physicalName=TEXT, namespace=TEXT, sourceName=TEXT, tags=TEXTS,
-        createdAt=MOMENT, version=TEXT, fields=listed(_FIELD), description=_TEXT_OR_NULL, lifecycleState=_TEXT_OR_NULL,
-        createdByRun=or_null(closed(id=TEXT)), facets=_FACETS,
+    closed_object(
+        id=_VERSION_ID,
+        type=_DATASET_TYPE,
+        name=STRING,
+        physicalName=STRING,
+        namespace=STRING,
+        sourceName=STRING,
+        tags=STRINGS,
+        createdAt=DATE_TIME,
+        version=STRING,
+        fields=array_of(_FIELD),
+        description=_TEXT_OR_NULL,
+        lifecycleState=_TEXT_OR_NULL,
+        createdByRun=nullable(closed_object(id=STRING)),
+        facets=_FACETS,
     ),
-)  # fmt: skip
-_USED = listed(closed(datasetVersionId=_VERSION_ID, facets=_FACETS))
+)
+_USED = array_of(closed_object(datasetVersionId=_VERSION_ID, facets=_FACETS))
 RUN = _named(
     "Run",
-    closed(
-        id=TEXT, createdAt=MOMENT, updatedAt=MOMENT, nominalStartTime=_MOMENT_OR_NULL, nominalEndTime=_MOMENT_OR_NULL,
-        state={"enum": ["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]}, startedAt=_MOMENT_OR_NULL,
-        endedAt=_MOMENT_OR_NULL, durationMs=or_null(NUMBER), args=ANY, jobVersion=_VERSION_ID,
-        inputDatasetVersions=_USED, outputDatasetVersions=_USED, facets=_FACETS,
+    closed_object(
+        id=STRING,
+        createdAt=DATE_TIME,
+        updatedAt=DATE_TIME,
+        nominalStartTime=_MOMENT_OR_NULL,
+        nominalEndTime=_MOMENT_OR_NULL,
+        state={"enum": ["NEW", "RUNNING", "COMPLETED", "FAILED", "ABORTED"]},
+        startedAt=_MOMENT_OR_NULL,
+        endedAt=_MOMENT_OR_NULL,
+        durationMs=nullable(INTEGER),
+        args=OBJECT,
+        jobVersion=_VERSION_ID,
+        inputDatasetVersions=_USED,
+        outputDatasetVersions=_USED,
+        facets=_FACETS,
     ),
-)  # fmt: skip
+)
 JOB = _named(
     "Job",
-    closed(
-        id=_ID, type={"enum": ["BATCH", "STREAM"]}, name=TEXT, simpleName=TEXT, parentJobName=_NOTHING,
-        parentJobUuid=_NOTHING, createdAt=MOMENT, updatedAt=MOMENT, namespace=TEXT, inputs=listed(_ID),
-        outputs=listed(_ID), location=_TEXT_OR_NULL, description=_TEXT_OR_NULL, latestRun=or_null(RUN),
-        latestRuns=listed(RUN), tags=_EMPTY, labels=_EMPTY, currentVersion=_NOTHING, facets=_FACETS,
+    closed_object(
+        id=_ID,
+        type={"enum": ["BATCH", "STREAM"]},
+        name=STRING,
+        simpleName=STRING,
+        parentJobName=_NOTHING,
+        parentJobUuid=_NOTHING,
+        createdAt=DATE_TIME,
+        updatedAt=DATE_TIME,
+        namespace=STRING,
+        inputs=array_of(_ID),
+        outputs=array_of(_ID),
+        location=_TEXT_OR_NULL,
+        description=_TEXT_OR_NULL,
+        latestRun=nullable(RUN),
+        latestRuns=array_of(RUN),
+        tags=_EMPTY,
+        labels=_EMPTY,
+        currentVersion=_NOTHING,
+        facets=_FACETS,
     ),
-)  # fmt: skip
-RUN_FACETS = closed(runId=TEXT, facets=FACET)
+)
+RUN_FACETS = closed_object(runId=STRING, facets=FACET)
 
-_EDGES = listed(closed(origin=TEXT, destination=TEXT))
+_EDGES = array_of(closed_object(origin=STRING, destination=STRING))
 
 
 def _node(kind: str, data: Schema) -> Schema:
-    return closed(id=TEXT, type={"const": kind}, data=data, inEdges=_EDGES, outEdges=_EDGES)
+    return closed_object(id=STRING, type={"const": kind}, data=data, inEdges=_EDGES, outEdges=_EDGES)
 
 
 NODE = {"anyOf": [_node("DATASET", DATASET), _node("JOB", JOB)]}
 _HOW = {"transformationDescription": _TEXT_OR_NULL, "transformationType": _TEXT_OR_NULL}
-_INPUT = closed(namespace=TEXT, dataset=TEXT, datasetVersion=_NOTHING, field=TEXT, **_HOW)
+_INPUT = closed_object(namespace=STRING, dataset=STRING, datasetVersion=_NOTHING, field=STRING, **_HOW)
 COLUMN_NODE = _node(
     "DATASET_FIELD",
-    closed(
-        namespace=TEXT, dataset=TEXT, datasetVersion=_NOTHING, field=TEXT, fieldType={}, **_HOW,
-        inputFields=listed(_INPUT),
+    closed_object(
+        namespace=STRING, dataset=STRING, datasetVersion=_NOTHING, field=STRING, fieldType={}, **_HOW,
+        inputFields=array_of(_INPUT),
     ),
 )  # fmt: skip
-RESULT = closed(type={"enum": ["DATASET", "JOB"]}, name=TEXT, updatedAt=_MOMENT_OR_NULL, namespace=TEXT, nodeId=TEXT)
+RESULT = closed_object(
+    type={"enum": ["DATASET", "JOB"]}, name=STRING, updatedAt=_MOMENT_OR_NULL, namespace=STRING, nodeId=STRING
+)
 
 
 def page(name: str, item: Schema, *, counted: bool = False) -> Schema:
     """A list as Marquez has it: under its own name, some of them with how many there are in all."""
-    members: dict[str, Any] = {name: listed(item)}
-    return closed(**members, totalCount=NUMBER) if counted else closed(**members)
+    members: dict[str, Any] = {name: array_of(item)}
+    return closed_object(**members, totalCount=INTEGER) if counted else closed_object(**members)
 
 
 EVENTS = page("events", EVENT, counted=True)

@@ -1,4 +1,4 @@
-"""Our answers in Marquez's words.
+"""Answers in Marquez's shapes.
 
 What it has and we have not is filled with the nearest thing we know: a version's id is made of its place in the
 dataset's history, a job's `createdAt` is when it was last heard of.
@@ -33,7 +33,7 @@ _STATES = {
 
 
 def namespace(summary: NamespaceSummary) -> Shape:
-    """Marquez keeps who made a namespace and when; nobody makes ours: they are what events mention."""
+    """Return a namespace. Marquez has its owner and creation time; here a namespace exists because events name it."""
     when = plain(_EPOCH)
     return {
         "name": summary.name,
@@ -46,8 +46,8 @@ def namespace(summary: NamespaceSummary) -> Shape:
 
 
 def _facet(facets: Facets, name: str) -> Mapping[str, Any]:
-    found = facets.get(name)
-    return found if isinstance(found, Mapping) else {}
+    result = facets.get(name)
+    return result if isinstance(result, Mapping) else {}
 
 
 def _text(value: Any) -> str | None:
@@ -107,7 +107,7 @@ def _made_id(*parts: str | None) -> str:
 
 
 def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
-    """``facets``: as they were said of this version."""
+    """``facets`` are those of this version."""
     whole = dataset_detail(detail)
     number = version_id(detail.summary.dataset, one)
     fields: list[Shape] = [
@@ -129,7 +129,7 @@ def version(detail: DatasetDetail, one: Version, facets: Facets) -> Shape:
 
 
 def job(detail: JobDetail, versions: Mapping[str, RunVersions]) -> Shape:
-    """``versions``: of its runs, by their ids."""
+    """``versions`` are those of its runs, by run id."""
     runs = [run(one, versions=versions.get(one.run_id)) for one in detail.runs]
     return _job(detail.summary, detail.facets, detail.inputs, detail.outputs, runs)
 
@@ -149,7 +149,7 @@ def _job(
         "updatedAt": plain(summary.last_seen),
         "namespace": summary.job.namespace,
         "inputs": [_identity(one) for one in inputs],
-        "outputs": [_identity(one) for one in outputs],
+        "outputs": [_identity(output) for output in outputs],
         "location": _text(_facet(facets, "sourceCodeLocation").get("url")),
         "description": _text(_facet(facets, "documentation").get("description")),
         "latestRun": runs[0] if runs else None,
@@ -171,7 +171,7 @@ def run(
     versions: RunVersions | None = None,
     uses: tuple[Iterable[DatasetUse], Iterable[DatasetUse]] = ((), ()),
 ) -> Shape:
-    """``uses``: the inputs and outputs with what the run said of them, where that was looked up."""
+    """``uses`` are the inputs and outputs with the run's facets about them, if they were looked up."""
     used = versions or RunVersions()
     took = one.ended_at - one.started_at if one.started_at is not None and one.ended_at is not None else None
     began = one.started_at or one.last_event_at
@@ -194,11 +194,11 @@ def run(
 
 
 def _versions_used(versions: Iterable[VersionOf], uses: Iterable[DatasetUse]) -> list[Shape]:
-    said = {use.dataset: plain(use.io_facets) for use in uses}
+    facets_by_dataset = {use.dataset: plain(use.io_facets) for use in uses}
     return [
         {
             "datasetVersionId": {**_identity(one.dataset), "version": version_id(one.dataset, one)},
-            "facets": said.get(one.dataset, {}),
+            "facets": facets_by_dataset.get(one.dataset, {}),
         }
         for one in versions
     ]
@@ -213,19 +213,19 @@ def node_id(named: Endpoint, column: str | None = None) -> str:
     return f"{'job' if isinstance(named, Job) else 'dataset'}:{named.namespace}:{named.name}"
 
 
-def graph(found: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
-    """Datasets and jobs. Where no job is known to lie between two datasets, the edge goes straight.
+def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
+    """Datasets and jobs. Without a known job between two datasets, the edge is direct.
 
     ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
     """
     pairs: list[tuple[str, str]] = []
-    for flow in found.flows:
+    for flow in around.flows:
         ends = (node_id(flow.upstream), node_id(flow.downstream))
         between = [ends] if flow.job is None else [(ends[0], node_id(flow.job)), (node_id(flow.job), ends[1])]
         pairs += [pair for pair in between if pair[0] != pair[1]]  # where the job itself is the end of a flow
-    nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in found.datasets]
-    for summary in found.jobs:
-        inputs, outputs = uses.get(summary.job) or _declared(summary.job, found.flows)
+    nodes = [(node_id(sketch.dataset), "DATASET", dataset(sketch)) for sketch in around.datasets]
+    for summary in around.jobs:
+        inputs, outputs = uses.get(summary.job) or _declared(summary.job, around.flows)
         nodes.append((node_id(summary.job), "JOB", _job(summary, {}, inputs, outputs, [])))
     edges = _Edges(pairs)
     return {"graph": [edges.node(*node) for node in sorted(nodes, key=lambda node: node[0])]}
@@ -235,17 +235,17 @@ def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[E
     through = [flow for flow in flows if flow.job == named]
     inputs, outputs = ([flow.upstream for flow in through], [flow.downstream for flow in through])
     return [*dict.fromkeys(one for one in inputs if one != named)], [
-        *dict.fromkeys(one for one in outputs if one != named)
+        *dict.fromkeys(output for output in outputs if output != named)
     ]
 
 
-def column_graph(found: Surroundings) -> Shape:
+def column_graph(around: Surroundings) -> Shape:
     types = {
         (sketch.dataset, field["name"]): field["type"]
-        for sketch in found.datasets
+        for sketch in around.datasets
         for field in _fields(_facet(sketch.facets, "schema").get("fields"))
     }
-    flows = [flow for flow in found.flows if flow.upstream_column is not None and flow.downstream_column is not None]
+    flows = [flow for flow in around.flows if flow.upstream_column is not None and flow.downstream_column is not None]
     edges = _Edges((node_id(f.upstream, f.upstream_column), node_id(f.downstream, f.downstream_column)) for f in flows)
     fields: dict[str, Shape] = {}
     for flow in flows:
@@ -280,7 +280,7 @@ def _input(flow: Flow) -> Shape:
 
 
 class _Edges:
-    """By the nodes they touch, in order."""
+    """Edges by their nodes, in order."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._into: dict[str, list[Shape]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""One file a subject; the addresses are tried in the order in which they stand here."""
+"""The routes, one module per subject. They are matched in the order of ``_SUBJECTS``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lineage as a file: all events as they were received, or a graph."""
+"""Exports lineage: all events as received, or a graph."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
-from headwater.server.app.openapi_schemas import answers_text
-from headwater.server.app.service import Reader, Service, Serving
-from headwater.server.routes.asking import Depth, Moment
+from headwater.server.app.openapi_schemas import file_responses
+from headwater.server.app.service import CurrentService, Reader, Service
+from headwater.server.routes.parameters import Depth, Moment
 from headwater.store.log.audit_writer import deed
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Events"])
-EXPORTED = "export.read"
-_LINES_AT_ONCE = 200
+EXPORT_READ = "export.read"
+_LINES_PER_READ = 200
 _MEDIA = {
     "openlineage": "application/x-ndjson",
     "wia-json": "application/json",
@@ -28,49 +28,51 @@ _MEDIA = {
     "graphml": "application/xml",
     "mermaid": "text/plain",
 }
-_ANSWERS = answers_text(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
+_RESPONSES = file_responses(sorted(set(_MEDIA.values())), 400, 404, 409, 422)
 
 
-@router.get("/export", response_class=Response, responses=_ANSWERS)
+@router.get("/export", response_class=Response, responses=_RESPONSES)
 async def export(
-    serving: Serving,
+    service: CurrentService,
     who: Reader,
     format: Annotated[Literal["openlineage", "wia-json", "wia-jsonl", "graphml", "mermaid"], Query()] = "openlineage",
     dataset: Annotated[
         list[Annotated[str, Query(max_length=100_000)]] | None,
-        Query(max_length=100, description="Only around these; `name`, or `namespace/name`."),
+        Query(max_length=100, description="Only lineage of these datasets: `name` or `namespace/name`."),
     ] = None,
     direction: Annotated[Literal["upstream", "downstream", "both"], Query()] = "both",
     depth: Depth = None,
     as_of: Moment = None,
 ) -> Response:
-    """All events, one a line, in the order in which they arrived: `headwater ingest` makes the same store of them.
+    """All events, one per line, in the order of arrival: `headwater ingest` builds the same store from them.
 
-    Or a graph in another format, or a part of it: `headwater import` takes it in.
+    Other formats export the graph, or a part of it, for `headwater import`.
     """
-    # Before the first line: what cannot be written down is not handed out.
-    await serving.threads.write(serving.store.deeds.record, (who.actor, deed(EXPORTED, "events", None, format=format)))
-    seen = serving.seen_by(who)
+    # Before the first line: without an audit entry nothing is exported.
+    await service.threads.write(
+        service.store.deeds.record, (who.actor, deed(EXPORT_READ, "events", None, format=format))
+    )
+    store = service.store_for(who)
     if format == "openlineage" and not dataset and depth is None and as_of is None:
-        return StreamingResponse(_lines(serving, seen), media_type=_MEDIA[format])
-    from headwater.exchange.exporting import export_file  # with numpy, which nothing else of the server needs
+        return StreamingResponse(_lines(service, store), media_type=_MEDIA[format])
+    from headwater.exchange.exporting import export_file  # imports numpy, which nothing else in the server needs
 
-    # Written whole first, in one transaction: a slow reader must not hold the database up.
+    # Written to a file first, in one transaction: a slow client must not keep the transaction open.
     folder = TemporaryDirectory(prefix="headwater-export-")
     try:
         file = Path(folder.name) / "lineage"
-        asked = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
-        await serving.ask(asked, seen, file, format=format)
+        run_export = partial(export_file, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of)
+        await service.call(run_export, store, file, format=format)
     except BaseException:
         folder.cleanup()
         raise
     return FileResponse(file, media_type=_MEDIA[format], background=BackgroundTask(folder.cleanup))
 
 
-async def _lines(serving: Service, store: Store) -> AsyncIterator[bytes]:
-    """Read batch by batch and not in one long transaction: a slow reader must not hold the database up."""
+async def _lines(service: Service, store: Store) -> AsyncIterator[bytes]:
+    """Read batch by batch, not in one transaction: a slow client must not keep a transaction open."""
     after: int | None = 0
     while after is not None:
-        after, lines = await serving.ask(store.pages.lines_after, after, _LINES_AT_ONCE)
+        after, lines = await service.call(store.pages.lines_after, after, _LINES_PER_READ)
         if lines:
             yield b"".join(lines)

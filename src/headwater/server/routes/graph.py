@@ -1,4 +1,4 @@
-"""Where data comes from and goes: datasets, columns, partitions."""
+"""Routes of lineage: upstream, downstream and impact of datasets, columns and partitions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Response
 
 from headwater.model.answers import Affected, Closure, Impact, Node
 from headwater.model.plain import plain
-from headwater.server.app.openapi_schemas import answers, schema_of, with_members
-from headwater.server.app.service import Reader, Serving
-from headwater.server.routes.asking import (
+from headwater.server.app.openapi_schemas import json_responses, schema_of, with_members
+from headwater.server.app.service import CurrentService, Reader
+from headwater.server.routes.parameters import (
     Cursor,
     DatasetParameter,
     Depth,
@@ -20,97 +20,99 @@ from headwater.server.routes.asking import (
     Moment,
     NamespaceParameter,
     Text,
-    named,
+    dataset_reference,
 )
 from headwater.store.query.cursors import Position, decode, page
 
 router = APIRouter(tags=["Lineage"])
 _NEXT = schema_of(str | None)
-_CLOSURE = answers(with_members(Closure, next=_NEXT), 200, 400, 404, 409, 422)
-_IMPACT = answers(with_members(Impact, next=_NEXT), 200, 400, 404, 409, 422)
+_CLOSURE = json_responses(with_members(Closure, next=_NEXT), 200, 400, 404, 409, 422)
+_IMPACT = json_responses(with_members(Impact, next=_NEXT), 200, 400, 404, 409, 422)
 
 
 @router.get("/lineage/upstream", responses=_CLOSURE)
 async def upstream(
-    serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
+    service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """Where it comes from: everything it was made of, nearest first."""
-    ask = serving.seen_by(who).upstream
-    return await serving.answer(
-        _closure, ask, named(dataset, namespace), column, partition, depth, as_of, cursor, limit
+    """Where it comes from, nearest first."""
+    query = service.store_for(who).upstream
+    return await service.respond(
+        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
     )
 
 
 @router.get("/lineage/downstream", responses=_CLOSURE)
 async def downstream(
-    serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
+    service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """What was made of it, nearest first."""
-    ask = serving.seen_by(who).downstream
-    return await serving.answer(
-        _closure, ask, named(dataset, namespace), column, partition, depth, as_of, cursor, limit
+    """What was made from it, nearest first."""
+    query = service.store_for(who).downstream
+    return await service.respond(
+        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
     )
 
 
 @router.get("/lineage/columns", responses=_CLOSURE)
 async def columns(
-    serving: Serving, who: Reader, dataset: DatasetParameter, column: Annotated[str, Query(max_length=10_000)],
+    service: CurrentService, who: Reader, dataset: DatasetParameter, column: Annotated[str, Query(max_length=10_000)],
     namespace: NamespaceParameter = None, direction: Literal["upstream", "downstream"] = "upstream",
     depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
 ) -> Response:  # fmt: skip
     """The columns that a column comes from, or goes into."""
-    seen = serving.seen_by(who)
-    ask = seen.upstream if direction == "upstream" else seen.downstream
-    return await serving.answer(_closure, ask, named(dataset, namespace), column, None, depth, as_of, cursor, limit)
+    store = service.store_for(who)
+    query = store.upstream if direction == "upstream" else store.downstream
+    return await service.respond(
+        _closure, query, dataset_reference(dataset, namespace), column, None, depth, as_of, cursor, limit
+    )
 
 
 @router.get("/lineage/impact", responses=_IMPACT)
 async def impact(
-    serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
+    service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
 ) -> Response:  # fmt: skip
-    """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
-    seen = serving.seen_by(who)
+    """What breaks if it changes: affected assets with their columns, jobs, owner and latest run."""
+    store = service.store_for(who)
 
-    def asked() -> dict[str, Any]:
-        answer = seen.impact(named(dataset, namespace), column, depth, as_of)
-        return _cut(answer, "affected", answer.affected, cursor, limit, _of_affected)
+    def page_of_impact() -> dict[str, Any]:
+        answer = store.impact(dataset_reference(dataset, namespace), column, depth, as_of)
+        return _page_of(answer, "affected", answer.affected, cursor, limit, _asset_position)
 
-    return await serving.answer(asked)
+    return await service.respond(page_of_impact)
 
 
 def _closure(
-    ask: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
+    query: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
     as_of: datetime | None, cursor: str | None, limit: int,
 ) -> dict[str, Any]:  # fmt: skip
-    answer = ask(dataset, column, partition, depth, as_of)
-    return _cut(answer, "nodes", answer.nodes, cursor, limit, _of_node)
+    answer = query(dataset, column, partition, depth, as_of)
+    return _page_of(answer, "nodes", answer.nodes, cursor, limit, _node_position)
 
 
-def _cut(
+def _page_of(
     answer: Closure | Impact, part: str, items: Sequence[Any], cursor: str | None, limit: int,
     position: Callable[[Any], Position],
 ) -> dict[str, Any]:  # fmt: skip
-    """One page of the answer. What was added since the page before is in its place in the order, or is passed over."""
-    after = decode(cursor, *_KINDS)
-    left = [item for item in items if after is None or position(item) > after][: limit + 1]
-    shown = page(left, limit, position)
+    """Return one page of the answer. Items added since the previous page appear in order, or are skipped."""
+    after = decode(cursor, *_POSITION_TYPES)
+    remaining = [item for item in items if after is None or position(item) > after][: limit + 1]
+    page_items = page(remaining, limit, position)
     head = {name: getattr(answer, name) for name in answer.__slots__ if name != part}
-    return {**plain(head), part: plain(shown.items), "next": shown.next}
+    return {**plain(head), part: plain(page_items.items), "next": page_items.next}
 
 
-_KINDS = (int, str, str, bool, bool, str)
+_POSITION_TYPES = (int, str, str, bool, bool, str)
 
 
-def _of_node(node: Node) -> Position:
+def _node_position(node: Node) -> Position:
     endpoint = node.endpoint
     is_job = type(endpoint).__name__ == "Job"
     return node.depth, endpoint.namespace, endpoint.name, is_job, node.part is not None, node.part or ""
 
 
-def _of_affected(asset: Affected) -> Position:
+def _asset_position(asset: Affected) -> Position:
     return asset.depth, asset.endpoint.namespace, asset.endpoint.name, type(asset.endpoint).__name__ == "Job", False, ""

@@ -1,4 +1,4 @@
-"""Events in: one, or a list of them. An answer means that they are on disk."""
+"""Routes of the OpenLineage endpoint: one event, or a list. A response means that they are on disk."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from fastapi import APIRouter, Request, Response
 
 from headwater.model.answers import Receipt
-from headwater.server.app.metrics import PROCESSING, WAITING
-from headwater.server.app.openapi_schemas import accepts, answers, schema_of
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Serving, Writer
-from headwater.server.ingest.group_commit import count
-from headwater.server.ingest.local_ingest import Sent
+from headwater.server.app.metrics import IN_FLIGHT, PROCESSING
+from headwater.server.app.openapi_schemas import json_responses, request_body, schema_of
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Writer
+from headwater.server.ingest.group_commit import count_events
+from headwater.server.ingest.local_ingest import ReceivedBody
 
 router = APIRouter(tags=["Events in"])
 
@@ -25,7 +25,9 @@ EVENT = {
     "properties": {
         "eventTime": {"type": "string", "format": "date-time"},
         "producer": {"type": "string"},
-        "schemaURL": {"description": "A text. Where it is none the event is taken too, and its receipt says so."},
+        "schemaURL": {
+            "description": "A string. An event where it is not one is accepted as well, and its receipt says so."
+        },
         "eventType": {"enum": ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"]},
         "run": {"type": "object", "required": ["runId"], "properties": {"runId": {"type": "string"}}},
         "job": {
@@ -58,48 +60,48 @@ BATCH = {
 
 
 @router.post(
-    "/lineage", status_code=201, responses=answers(schema_of(Receipt), 201, 400, 408, 413, 415),
-    openapi_extra=accepts(EVENT),
+    "/lineage", status_code=201, responses=json_responses(schema_of(Receipt), 201, 400, 408, 413, 415),
+    openapi_extra=request_body(EVENT),
 )  # fmt: skip
-async def take_event(request: Request, serving: Serving, who: Writer) -> Response:
-    """Take one OpenLineage event. The same event twice counts once."""
-    async with serving.gate.body(request) as body:
-        with _measured():
-            receipt = await serving.intake.take(Sent(body, who.actor, who.visibility))
-    return Json(receipt, 201)
+async def take_event(request: Request, service: CurrentService, who: Writer) -> Response:
+    """Ingest one OpenLineage event. An event that is already stored has no further effect."""
+    async with service.body_reader.read(request) as body:
+        with _record_duration():
+            receipt = await service.group_commit.submit(ReceivedBody(body, who.actor, who.visibility))
+    return JsonResponse(receipt, 201)
 
 
 @router.post(
     "/lineage/batch", status_code=204, responses={
-        **answers(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All of them were taken."}
+        **json_responses(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All events were accepted."}
     },
-    openapi_extra=accepts({"type": "array", "items": EVENT}),
+    openapi_extra=request_body({"type": "array", "items": EVENT}),
 )  # fmt: skip
-async def take_events(request: Request, serving: Serving, who: Writer) -> Response:
-    """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
-    async with serving.gate.body(request) as body:
-        with _measured():
-            told = await serving.threads.write(serving.storing.many, Sent(body, who.actor, who.visibility))
-    count(told.receipts, len(told.refused))
-    if not told.refused:
+async def take_events(request: Request, service: CurrentService, who: Writer) -> Response:
+    """Ingest a list of OpenLineage events. Valid ones are stored together; others are reported by index."""
+    async with service.body_reader.read(request) as body:
+        with _record_duration():
+            result = await service.threads.write(service.ingest.batch, ReceivedBody(body, who.actor, who.visibility))
+    count_events(result.receipts, len(result.refused))
+    if not result.refused:
         return Response(status_code=204)
-    failed = [{"index": index, "reason": reason, "retriable": False} for index, reason in told.refused]
+    failed = [{"index": index, "reason": reason, "retriable": False} for index, reason in result.refused]
     summary = {
-        "received": told.received,
-        "successful": told.received - len(failed),
+        "received": result.received,
+        "successful": result.received - len(failed),
         "failed": len(failed),
         "retriable": 0,
         "non_retriable": len(failed),
     }
-    return Json({"status": "partial_success", "summary": summary, "failed_events": failed})
+    return JsonResponse({"status": "partial_success", "summary": summary, "failed_events": failed})
 
 
 @contextmanager
-def _measured() -> Iterator[None]:
-    began = time.perf_counter()
-    WAITING.inc()
+def _record_duration() -> Iterator[None]:
+    started = time.perf_counter()
+    IN_FLIGHT.inc()
     try:
         yield
     finally:
-        WAITING.dec()
-        PROCESSING.observe(time.perf_counter() - began)
+        IN_FLIGHT.dec()
+        PROCESSING.observe(time.perf_counter() - started)

@@ -1,4 +1,4 @@
-"""Server-sent events: runs as they are heard of, tasks as they go on."""
+"""Server-sent events: new events of runs, and progress of tasks."""
 
 from __future__ import annotations
 
@@ -12,99 +12,99 @@ from fastapi.responses import StreamingResponse
 
 from headwater.model.plain import plain
 from headwater.server.access.principal import Principal
-from headwater.server.app.openapi_schemas import answers_text
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import encoded
-from headwater.server.app.service import Reader, Service, Serving
+from headwater.server.app.openapi_schemas import file_responses
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import encode_json
+from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.routes.tasks import may_see
 
 router = APIRouter(tags=["Live"])
-_ALIVE_SECONDS = 15.0
-_CHECKED_SECONDS = 2.0
-"""Whether the key that a stream was opened with is still good."""
-_AT_ONCE = 500
+_KEEPALIVE_SECONDS = 15.0
+_KEY_CHECK_SECONDS = 2.0
+"""How often an open stream checks that its key is still valid."""
+_MAX_EVENTS = 500
 
 
-@router.get("/stream", response_class=Response, responses=answers_text(["text/event-stream"], 422))
+@router.get("/stream", response_class=Response, responses=file_responses(["text/event-stream"], 422))
 async def stream(
-    serving: Serving, who: Reader, last_event_id: Annotated[str | None, Header(max_length=100)] = None
+    service: CurrentService, who: Reader, last_event_id: Annotated[str | None, Header(max_length=100)] = None
 ) -> Response:
-    """`run` for each event of a run, `task` for each step of a task. `Last-Event-ID` goes on where one left off."""
-    if serving.feed.listeners >= serving.settings.streams:
-        raise Problem(429, "streams_busy", "Too many listen already.", {"Retry-After": "10"})
-    if serving.feed.listeners_of(_client(who)) >= serving.settings.streams_per_key:
-        detail = f"This key listens {serving.settings.streams_per_key} times already: close a stream first."
-        raise Problem(429, "streams_busy", detail, {"Retry-After": "10"})
+    """`run` for each event of a run, `task` for each step of a task. `Last-Event-ID` resumes a stream."""
+    if service.feed.listeners >= service.settings.streams:
+        raise HttpProblem(429, "streams_busy", "Too many open streams.", {"Retry-After": "10"})
+    if service.feed.listeners_of(_client(who)) >= service.settings.streams_per_key:
+        detail = f"This key has {service.settings.streams_per_key} open streams, the maximum. Close one first."
+        raise HttpProblem(429, "streams_busy", detail, {"Retry-After": "10"})
     after = int(last_event_id) if last_event_id is not None and last_event_id.isdecimal() else None
-    told = _told(serving, who, None if after is None else min(after, 2**62))
-    return StreamingResponse(told, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    messages = _messages(service, who, None if after is None else min(after, 2**62))
+    return StreamingResponse(messages, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-async def _told(serving: Service, who: Principal, after: int | None) -> AsyncIterator[bytes]:
+async def _messages(service: Service, who: Principal, after: int | None) -> AsyncIterator[bytes]:
     yield b"retry: 2000\n\n"
-    pages = serving.seen_by(who).pages
+    pages = service.store_for(who).pages
     tasks: dict[str, Any] = {}
-    spoken = time.monotonic()
-    welcome = _Welcome(serving, who)
+    sent_at = time.monotonic()
+    permission = _StreamPermission(service, who)
     async with aclosing(
-        serving.feed.turns(_client(who), serving.settings.streams_per_key)
-    ) as turns:  # or it would count as a listener until it is collected
-        async for last in turns:
+        service.feed.updates(_client(who), service.settings.streams_per_key)
+    ) as updates:  # or it would count as a listener until it is collected
+        async for last in updates:
             after = last if after is None else after
             while after < last:
-                # Each portion is handed over before the next is read: whoever begins at 0 may be a million behind,
-                # and read slowly. They are as much of a listener as the others when the server ends, or their key.
-                if not await welcome.still():
+                # Each portion is sent before the next is read: a client that starts at 0 may be a million events behind
+                # and read slowly. Its stream, too, ends with the server or with its key.
+                if not await permission.is_valid():
                     return
-                events = await serving.ask(pages.runs_after, after, limit=_AT_ONCE)
-                after = events[-1].number if len(events) == _AT_ONCE else last
+                events = await service.call(pages.runs_after, after, limit=_MAX_EVENTS)
+                after = events[-1].number if len(events) == _MAX_EVENTS else last
                 if events:
                     yield b"".join(_line("run", event, event.number) for event in events)
-                    spoken = time.monotonic()
-            if not await welcome.still():
+                    sent_at = time.monotonic()
+            if not await permission.is_valid():
                 return
-            lines = [_line("task", task) for task in await _moved(serving, who, tasks)]
-            if not lines and time.monotonic() > spoken + _ALIVE_SECONDS:
+            lines = [_line("task", task) for task in await _changed_tasks(service, who, tasks)]
+            if not lines and time.monotonic() > sent_at + _KEEPALIVE_SECONDS:
                 lines = [b": still here\n\n"]
             if lines:
-                spoken = time.monotonic()
+                sent_at = time.monotonic()
                 yield b"".join(lines)
 
 
 def _client(who: Principal) -> str:
-    """Whose share a stream is of: a key's, whichever session it comes by; without keys, an address's."""
+    """Return whom a stream counts against: a key, in whichever session; without keys, an address."""
     return f"key {who.key_id}" if who.key_id is not None else f"address {who.client_ip}"
 
 
-class _Welcome:
-    """Whether a listener may stay: the server goes on, and the key is good, which is looked up now and then."""
+class _StreamPermission:
+    """Whether a stream may stay open: the server runs, and its key is valid, which is checked now and then."""
 
-    def __init__(self, serving: Service, who: Principal) -> None:
-        self._serving = serving
+    def __init__(self, service: Service, who: Principal) -> None:
+        self._service = service
         self._who = who
         self._checked = time.monotonic()
 
-    async def still(self) -> bool:
-        if self._serving.draining:
+    async def is_valid(self) -> bool:
+        if self._service.draining:
             return False
-        if self._who.key_id is None or time.monotonic() < self._checked + _CHECKED_SECONDS:
+        if self._who.key_id is None or time.monotonic() < self._checked + _KEY_CHECK_SECONDS:
             return True
         self._checked = time.monotonic()
-        return await self._serving.ask(self._serving.store.access.still_good, self._who.key_id)
+        return await self._service.call(self._service.store.access.still_good, self._who.key_id)
 
 
-async def _moved(serving: Service, who: Principal, known: dict[str, Any]) -> list[Any]:
-    """Tasks that went on since they were last told of; their results are asked for by whoever wants them."""
-    now = {}
-    for task in await serving.ask(serving.tasks.all):
+async def _changed_tasks(service: Service, who: Principal, known: dict[str, Any]) -> list[Any]:
+    """Return the tasks that changed since the last call, without results: the client requests those separately."""
+    current = {}
+    for task in await service.call(service.tasks.all):
         if may_see(task, who):
-            now[task.id] = {**plain(task), "result": None}
-    moved = [told for number, told in now.items() if known.get(number) != told]
+            current[task.id] = {**plain(task), "result": None}
+    changed = [task for number, task in current.items() if known.get(number) != task]
     known.clear()
-    known.update(now)
-    return moved
+    known.update(current)
+    return changed
 
 
-def _line(kind: str, what: Any, number: int | None = None) -> bytes:
+def _line(kind: str, data: Any, number: int | None = None) -> bytes:
     mark = b"" if number is None else b"id: %d\n" % number
-    return b"%sevent: %s\ndata: %s\n\n" % (mark, kind.encode(), encoded(plain(what)))
+    return b"%sevent: %s\ndata: %s\n\n" % (mark, kind.encode(), encode_json(plain(data)))

@@ -1,4 +1,4 @@
-"""For whoever looks after the server: is it alive, is it ready, what does it measure."""
+"""Routes for operating the server: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -8,47 +8,50 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from headwater.server.app.metrics import CONTENT_TYPE, EDGES, NODES, exposition
-from headwater.server.app.openapi_schemas import answers, answers_text
-from headwater.server.app.problems import Problem, answer_to
-from headwater.server.app.responses import Json
-from headwater.server.app.service import FullReader, Service, Serving
+from headwater.server.app.openapi_schemas import file_responses, json_responses
+from headwater.server.app.problems import HttpProblem, error_response
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, FullReader, Service
 
 router = APIRouter(tags=["Operation"])
 _COUNT_SECONDS = 15.0
 _HEALTH = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
-_TOLD: dict[str, Any] = {"description": "How it is.", "content": {"application/json": {"schema": _HEALTH}}}
+_STATUS_SCHEMA: dict[str, Any] = {
+    "description": "The state of the server.",
+    "content": {"application/json": {"schema": _HEALTH}},
+}
 
 
-@router.get("/health/live", responses={200: _TOLD})
+@router.get("/health/live", responses={200: _STATUS_SCHEMA})
 async def live() -> Response:
-    """The process runs."""
-    return Json({"status": "live"})
+    """Liveness: the process is running."""
+    return JsonResponse({"status": "live"})
 
 
-@router.get("/health/ready", responses={200: _TOLD, 503: answers(_HEALTH, 200, 503)[503]})
-async def ready(request: Request, serving: Serving) -> Response:
-    """It takes requests: the store answers and can be written, and nobody has asked the server to stop."""
-    if serving.draining:
-        return answer_to(request, Problem(503, "draining", "The server has been asked to stop."))
-    problem = await serving.readiness.problem()
-    return Json({"status": "ready"}) if problem is None else answer_to(request, problem)
+@router.get("/health/ready", responses={200: _STATUS_SCHEMA, 503: json_responses(_HEALTH, 200, 503)[503]})
+async def ready(request: Request, service: CurrentService) -> Response:
+    """Readiness: the store can be read and written, and the server is not shutting down."""
+    if service.draining:
+        return error_response(request, HttpProblem(503, "draining", "The server is shutting down."))
+    problem = await service.readiness.problem()
+    return JsonResponse({"status": "ready"}) if problem is None else error_response(request, problem)
 
 
 @router.get(
     "/metrics", response_class=Response,
-    responses=answers_text(["text/plain"]),
+    responses=file_responses(["text/plain"]),
 )  # fmt: skip
-async def metrics(serving: Serving, who: FullReader) -> Response:
-    """What is measured, as Prometheus reads it."""
-    await _count(serving)
+async def metrics(service: CurrentService, who: FullReader) -> Response:
+    """Metrics in the format of Prometheus."""
+    await _count(service)
     return Response(exposition(), media_type=CONTENT_TYPE)
 
 
-async def _count(serving: Service) -> None:
-    """The graph is counted now and then: to count a million edges takes longer than to ask about one."""
-    if time.monotonic() < serving.count_again_at:
+async def _count(service: Service) -> None:
+    """Count the graph, but not on every scrape: counting a million edges takes long."""
+    if time.monotonic() < service.count_again_at:
         return
-    serving.count_again_at = time.monotonic() + _COUNT_SECONDS
-    counted = await serving.ask(serving.store.pages.counts)
-    NODES.set(counted.datasets + counted.jobs)
-    EDGES.set(counted.edges)
+    service.count_again_at = time.monotonic() + _COUNT_SECONDS
+    counts = await service.call(service.store.pages.counts)
+    NODES.set(counts.datasets + counts.jobs)
+    EDGES.set(counts.edges)

@@ -1,20 +1,20 @@
-"""What somebody should look at first."""
+"""The overview of the store: counts, and what needs attention."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
 from headwater.model.overview import Overview
-from headwater.server.app.openapi_schemas import answers, schema_of
-from headwater.server.app.service import Reader, Serving
+from headwater.server.app.openapi_schemas import json_responses, schema_of
+from headwater.server.app.service import CurrentService, Reader
 
 router = APIRouter(tags=["Catalog"])
 
 
-@router.get("/overview", responses=answers(schema_of(Overview), 200))
-async def overview(serving: Serving, who: Reader) -> Response:
-    """Counts, the latest failures, ledgers that do not balance, datasets that are not wholly covered, the latest runs.
+@router.get("/overview", responses=json_responses(schema_of(Overview), 200))
+async def overview(service: CurrentService, who: Reader) -> Response:
+    """Counts, latest failures, unbalanced ledgers, datasets that are not fully covered, and latest runs.
 
-    Ledgers and coverage are looked at in the newest 300 runs.
+    Ledgers and coverage are those of the newest 300 runs.
     """
-    return await serving.answer(serving.seen_by(who).pages.overview)
+    return await service.respond(service.store_for(who).pages.overview)

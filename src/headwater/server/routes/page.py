@@ -1,8 +1,7 @@
-"""The page. Where it was not built, a small one that says so and lists what can be asked.
+"""Serves the web page, or, if it is not built, a small page that says so and lists the API.
 
-It is one document whose script knows all its addresses, so each of them is answered with that document: a link that
-somebody sent opens. Anything else is not there; a mount at `/` would take every address, also those that exist with
-another method.
+The page is a single-page application: every address of it returns the same document, so that links work. Any other
+address is a 404; a mount at `/` would match every address, including those that exist with another method.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request, Response
 
-from headwater.server.app.problems import Problem
+from headwater.server.app.problems import HttpProblem
 
 BUILT = Path(__file__).parents[1] / "page"
 ADDRESSES = ("/", "/map", "/explore", "/runs", "/run", "/diff", "/rows", "/records", "/audit", "/keys")
-"""As `ui/src/app/places.ts` has them."""
+"""The same as in `ui/src/app/places.ts`."""
 
-_WORTH_ZIPPING = ("text/", "application/json", "image/svg+xml")
-_FOREVER = "public, max-age=31536000, immutable"  # their names hold a hash of what they are
+_COMPRESSIBLE = ("text/", "application/json", "image/svg+xml")
+_FOREVER = "public, max-age=31536000, immutable"  # their names contain a hash of their content
 
 
 def install(app: FastAPI, root_path: str = "") -> None:
@@ -48,44 +47,44 @@ async def _mark(request: Request) -> Response:
 
 
 async def _asset(request: Request, file: str) -> Response:
-    # Looked up among what is there, so that no name leads anywhere else.
-    found = {path.name: path for path in (BUILT / "assets").iterdir()}.get(file)
-    if found is None:
-        raise Problem(404, "not_found", "There is nothing at this address.")
-    return _file(request, found, _FOREVER)
+    # Looked up in the folder's listing, so that no name leads out of the folder.
+    path = {path.name: path for path in (BUILT / "assets").iterdir()}.get(file)
+    if path is None:
+        raise HttpProblem(404, "not_found", "Not found.")
+    return _file(request, path, _FOREVER)
 
 
 def _file(request: Request, path: Path, cache: str, root: str | None = None) -> Response:
-    content, zipped, media_type = _content(path, path.stat().st_mtime_ns, root)
+    content, compressed, media_type = _content(path, path.stat().st_mtime_ns, root)
     headers = {"Cache-Control": cache, "Vary": "Accept-Encoding"}
-    if zipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
+    if compressed is not None and "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
-        content = zipped
+        content = compressed
     return Response(content, media_type=media_type, headers=headers)
 
 
 @lru_cache(maxsize=64)
 def _content(path: Path, _changed: int, root: str | None) -> tuple[bytes, bytes | None, str]:
     content = path.read_bytes()
-    if root is not None:  # the document names all that it loads relative to the root, and the root itself
+    if root is not None:  # the document refers to its files relative to the root path
         content = content.replace(b'"./', f'"{escape(root)}/'.encode())
     media_type = guess_type(path.name)[0] or "application/octet-stream"
-    worth = media_type.startswith(_WORTH_ZIPPING)
-    return content, gzip.compress(content, mtime=0) if worth else None, media_type
+    compressible = media_type.startswith(_COMPRESSIBLE)
+    return content, gzip.compress(content, mtime=0) if compressible else None, media_type
 
 
 async def listing(request: Request) -> Response:
     document = request.app.openapi()
     rows = "".join(
-        f"<tr><td>{method.upper()}<td><code>{escape(path)}</code><td>{escape(told.get('description', ''))}"
+        f"<tr><td>{method.upper()}<td><code>{escape(path)}</code><td>{escape(operation.get('description', ''))}"
         for path, operations in document["paths"].items()
-        for method, told in operations.items()
+        for method, operation in operations.items()
     )
     version = escape(document["info"]["version"])
     address = escape(f"{request.app.state.root_path}{request.app.openapi_url}")
     return Response(
         f"<!doctype html><html lang=en><meta charset=utf-8><title>Headwater</title><h1>Headwater {version}</h1>"
-        "<p>This installation has no web page built in. Its HTTP interface is described by "
+        "<p>This installation does not include the web page. Its HTTP API is described by "
         f"<a href='{address}'>openapi.json</a>:</p><table>{rows}</table></html>",
         media_type="text/html",
     )

@@ -1,4 +1,4 @@
-"""Who created, modified, accessed or deleted a dataset: asked, and stated."""
+"""Routes of provenance: who created, modified, accessed or deleted a dataset, and statements of it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from headwater.formats.provenance import context_document
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.provenance import Provenance, ProvenanceEvent
-from headwater.server.app.openapi_schemas import accepts, answers, page_of, schema_of
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Reader, Serving, Writer
-from headwater.server.ingest.local_ingest import Sent
-from headwater.server.routes.asking import Cursor, Limit, Moment, Segment, moment
+from headwater.server.app.openapi_schemas import json_responses, page_of, request_body, schema_of
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Reader, Writer
+from headwater.server.ingest.local_ingest import ReceivedBody
+from headwater.server.routes.parameters import Cursor, Limit, Moment, Segment, parse_moment
 
 router = APIRouter(tags=["Provenance"])
 _PATH = "/datasets/{namespace:name}/{name:name}/provenance"
@@ -37,19 +37,19 @@ class StatedOperation(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     type: Literal["read", "write", "transform", "export"] | None = None
-    """`read` for what was accessed, else `write`, unless told."""
+    """By default `read` for an access, and `write` for other events."""
     method: _Text = None
     parameters: dict[str, Any] | None = None
 
 
-class ProvenanceStated(BaseModel):
-    """What no run tells: who did what to the dataset, and what for."""
+class ProvenanceStatement(BaseModel):
+    """An action that no run reports: who did what to the dataset, and for what purpose."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     event: ProvenanceEvent
     agent: StatedAgent | None = None
-    """Whoever asks, unless told."""
+    """The caller by default."""
     operation: StatedOperation | None = None
     purpose: _Text = None
     legal_basis: _Text = None
@@ -57,49 +57,49 @@ class ProvenanceStated(BaseModel):
     sensitivity: Literal["public", "internal", "confidential", "restricted"] | None = None
     at: Annotated[
         datetime | None,
-        BeforeValidator(moment),
+        BeforeValidator(parse_moment),
         WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
     ] = None
-    """Now unless told."""
+    """Now by default."""
 
 
-@router.get(_PATH, responses=answers(page_of(Provenance), 200, 400, 404, 422))
+@router.get(_PATH, responses=json_responses(page_of(Provenance), 200, 400, 404, 422))
 async def provenance(
-    serving: Serving, who: Reader, namespace: Segment, name: Segment,
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment,
     event: Annotated[ProvenanceEvent | None, Query()] = None, since: Moment = None, until: Moment = None,
     cursor: Cursor = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """Who created, modified, accessed or deleted a dataset, by what operation and what for, the newest first."""
-    pages = serving.seen_by(who).pages
-    return await serving.answer(
+    """Who created, modified, accessed or deleted a dataset, by which operation and for what purpose, newest first."""
+    pages = service.store_for(who).pages
+    return await service.respond(
         pages.provenance, Dataset(namespace, name), event=event, since=since, until=until, cursor=cursor, limit=limit
     )
 
 
 @router.post(
-    _PATH, status_code=201, responses=answers(schema_of(Receipt), 201, 400, 404, 408, 413, 415, 422),
-    openapi_extra=accepts(ProvenanceStated),
+    _PATH, status_code=201, responses=json_responses(schema_of(Receipt), 201, 400, 404, 408, 413, 415, 422),
+    openapi_extra=request_body(ProvenanceStatement),
 )  # fmt: skip
-async def state(request: Request, serving: Serving, who: Writer, namespace: Segment, name: Segment) -> Response:
-    """State what no run tells. It is an OpenLineage event like any other; the same statement twice counts once."""
-    async with serving.gate.body(request) as body:
-        said = _said(body)
-    event = await serving.ask(
-        serving.seen_by(who).provenance_event,
+async def state(request: Request, service: CurrentService, who: Writer, namespace: Segment, name: Segment) -> Response:
+    """Record an action that no run reports. It becomes an OpenLineage event; repeating it has no further effect."""
+    async with service.body_reader.read(request) as body:
+        statement = _parse_statement(body)
+    event = await service.call(
+        service.store_for(who).provenance_event,
         Dataset(namespace, name),
-        said.event,
-        said.agent.model_dump() if said.agent is not None else None,
-        said.operation.model_dump() if said.operation is not None else None,
-        context_document(said.purpose, said.legal_basis, said.retention_period, said.sensitivity),
-        said.at,
+        statement.event,
+        statement.agent.model_dump() if statement.agent is not None else None,
+        statement.operation.model_dump() if statement.operation is not None else None,
+        context_document(statement.purpose, statement.legal_basis, statement.retention_period, statement.sensitivity),
+        statement.at,
         who.actor,
     )
-    receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.visibility))
-    return Json(receipt, 201)
+    receipt = await service.group_commit.submit(ReceivedBody(json.dumps(event).encode(), who.actor, who.visibility))
+    return JsonResponse(receipt, 201)
 
 
-def _said(body: bytes) -> ProvenanceStated:
+def _parse_statement(body: bytes) -> ProvenanceStatement:
     try:
-        return ProvenanceStated.model_validate_json(body)
+        return ProvenanceStatement.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None

@@ -1,4 +1,4 @@
-"""The quality of a dataset: what is known of it, and stating it."""
+"""Routes of data quality: statements about a dataset, and adding one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import Receipt
 from headwater.model.names import Dataset
 from headwater.model.quality import QualityStatement
-from headwater.server.app.document_schemas import closed, listed
-from headwater.server.app.openapi_schemas import Schema, accepts, answers, schema_of
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Reader, Serving, Writer
-from headwater.server.ingest.local_ingest import Sent
-from headwater.server.routes.asking import Limit, Segment
+from headwater.server.app.document_schemas import array_of, closed_object
+from headwater.server.app.openapi_schemas import Schema, json_responses, request_body, schema_of
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Reader, Writer
+from headwater.server.ingest.local_ingest import ReceivedBody
+from headwater.server.routes.parameters import Limit, Segment
 
 router = APIRouter(tags=["Quality"])
 _AT = "/datasets/{namespace:name}/{name:name}/quality"
@@ -34,52 +34,58 @@ _TYPES: dict[FieldType, Schema] = {
 
 
 def _document(fields: tuple[FieldSpec, ...]) -> Schema:
-    """What the format says of a document, in the words of JSON Schema. Null is as good as nothing."""
+    """Return the JSON schema of a document of the format. Null counts as absent."""
     properties: dict[str, Schema] = {}
     for field in fields:
-        *rooms, name = field.path
-        place = properties
-        for room in rooms:
-            place = place.setdefault(room, {"type": ["object", "null"], "properties": {}})["properties"]
+        *parents, name = field.path
+        target = properties
+        for parent in parents:
+            target = target.setdefault(parent, {"type": ["object", "null"], "properties": {}})["properties"]
         if field.items:
-            place[name] = {"type": ["array", "null"], "items": _document(field.items)}
+            target[name] = {"type": ["array", "null"], "items": _document(field.items)}
         elif field.choices:
-            place[name] = {"enum": [*sorted(field.choices), None]}
+            target[name] = {"enum": [*sorted(field.choices), None]}
         else:
             kind = _TYPES[field.type]
-            place[name] = {**kind, "type": [kind["type"], "null"]}
+            target[name] = {**kind, "type": [kind["type"], "null"]}
     return {"type": "object", "properties": properties}
 
 
 _QUALITY = _document(FIELDS[ElementKind.QUALITY])
 
 
-@router.get(_AT, responses=answers(closed(items=listed(schema_of(QualityStatement))), 200, 400, 404, 422))
-async def quality(serving: Serving, who: Reader, namespace: Segment, name: Segment, limit: Limit = 100) -> Response:
-    """The quality of one dataset as it was measured, stated or imported, the newest first."""
-    found = await serving.ask(serving.seen_by(who).quality, Dataset(namespace, name), limit=limit)
-    return Json({"items": found})
+@router.get(
+    _AT, responses=json_responses(closed_object(items=array_of(schema_of(QualityStatement))), 200, 400, 404, 422)
+)
+async def quality(
+    service: CurrentService, who: Reader, namespace: Segment, name: Segment, limit: Limit = 100
+) -> Response:
+    """The quality of a dataset as measured, stated or imported, newest first."""
+    statements = await service.call(service.store_for(who).quality, Dataset(namespace, name), limit=limit)
+    return JsonResponse({"items": statements})
 
 
 @router.post(
-    _AT, status_code=201, responses=answers(schema_of(Receipt), 201, 400, 408, 413, 415),
-    openapi_extra=accepts(_QUALITY),
+    _AT, status_code=201, responses=json_responses(schema_of(Receipt), 201, 400, 408, 413, 415),
+    openapi_extra=request_body(_QUALITY),
 )  # fmt: skip
-async def state_quality(request: Request, serving: Serving, who: Writer, namespace: Segment, name: Segment) -> Response:
-    """State the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids may be left out."""
-    async with serving.gate.body(request) as body:
+async def state_quality(
+    request: Request, service: CurrentService, who: Writer, namespace: Segment, name: Segment
+) -> Response:
+    """Record the quality of a dataset: a document of WIA-DATA-008, section 4. Its ids are optional."""
+    async with service.body_reader.read(request) as body:
         event = quality_event(Dataset(namespace, name), _read(body), datetime.now(UTC))
-        receipt = await serving.intake.take(Sent(json.dumps(event).encode(), who.actor, who.visibility))
-    return Json(receipt, 201)
+        receipt = await service.group_commit.submit(ReceivedBody(json.dumps(event).encode(), who.actor, who.visibility))
+    return JsonResponse(receipt, 201)
 
 
 def _read(body: bytes) -> dict[str, Any]:
     try:
         document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Problem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
+        raise HttpProblem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
     if not isinstance(document, dict):
-        raise Problem(400, "body_not_object", "A quality document is an object.")
+        raise HttpProblem(400, "body_not_object", "A quality document is an object.")
     return document
 
 

@@ -1,4 +1,4 @@
-"""The record ledger: what was done to which records. They have no namespace, so they are for keys of all of them."""
+"""Routes of the record ledger. Records have no namespace, so they require a key for all namespaces."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from headwater.model.plain import plain
 from headwater.model.record_schema import QUERIED
 from headwater.model.records import Sent
 from headwater.records.ledger import Records
-from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, closed, listed
-from headwater.server.app.openapi_schemas import accepts, answers, schema_of
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import FullReader, FullWriter, Serving
-from headwater.server.routes.asking import Limit, Moment, Text
+from headwater.server.app.document_schemas import FOUND_RECORD, ROOT_TRACE, array_of, closed_object
+from headwater.server.app.openapi_schemas import json_responses, request_body, schema_of
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, FullReader, FullWriter
+from headwater.server.routes.parameters import Limit, Moment, Text
 
 router = APIRouter(tags=["Records"])
 _ID = {"type": "string"}
 _NAMES = [field.name for field in QUERIED if field.kind == "text"]
 _MEMBERS: dict[str, Any] = {**dict.fromkeys(_NAMES, _ID), "parent_ids": {"type": "array", "items": _ID}}
 _RECORD = {"type": "object", "properties": _MEMBERS}
-_MANY = {"record": _RECORD, "records": {"type": "array", "items": _RECORD}}
-_REQUEST = {"type": "object", "properties": {**_MEMBERS, **_MANY}}
-_LIST = closed(items=listed(FOUND_RECORD))
+_BATCH_MEMBERS = {"record": _RECORD, "records": {"type": "array", "items": _RECORD}}
+_REQUEST = {"type": "object", "properties": {**_MEMBERS, **_BATCH_MEMBERS}}
+_LIST = closed_object(items=array_of(FOUND_RECORD))
 
 
 @router.post(
-    "/records", status_code=202, responses=answers(schema_of(Sent), 202, 400, 408, 413, 415),
-    openapi_extra=accepts({"anyOf": [_REQUEST, {"type": "array", "items": _REQUEST}]}),
+    "/records", status_code=202, responses=json_responses(schema_of(Sent), 202, 400, 408, 413, 415),
+    openapi_extra=request_body({"anyOf": [_REQUEST, {"type": "array", "items": _REQUEST}]}),
 )  # fmt: skip
-async def send(request: Request, serving: Serving, who: FullWriter) -> Response:
-    """Take requests in, one or a list. What is valid is on disk, and is loaded by `headwater records work`."""
-    async with serving.gate.body(request) as body:
-        sent = await serving.threads.write(_send, serving.store.records, body, who.actor)
+async def send(request: Request, service: CurrentService, who: FullWriter) -> Response:
+    """Accept one request or a list. Valid ones are on disk, and `headwater records work` loads them."""
+    async with service.body_reader.read(request) as body:
+        sent = await service.threads.write(_send, service.store.records, body, who.actor)
     if sent.refused and not sent.taken:
-        raise Problem(400, "records_refused", "None of the records can be taken.", refused=plain(sent.refused))
-    return Json(sent, 202)
+        raise HttpProblem(400, "records_refused", "No record was accepted.", refused=plain(sent.refused))
+    return JsonResponse(sent, 202)
 
 
 def _send(records: Records, body: bytes, actor: Actor) -> Sent:
     try:
         requests = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Problem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
+        raise HttpProblem(400, "body_not_json", "The body is not JSON in UTF-8.") from None
     return records.send(requests if isinstance(requests, list | dict) else [requests], actor=actor)
 
 
@@ -54,22 +54,22 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
-@router.get("/records/trace", responses=answers(ROOT_TRACE, 200, 400, 404, 422))
+@router.get("/records/trace", responses=json_responses(ROOT_TRACE, 200, 400, 404, 422))
 async def trace(
-    serving: Serving, who: FullReader, root: Annotated[str, Query(max_length=10_000)], action: Text = None
+    service: CurrentService, who: FullReader, root: Annotated[str, Query(max_length=10_000)], action: Text = None
 ) -> Response:
-    """How every record of a root came to be, from the hot rows and the archive together."""
-    answer = await serving.ask(serving.store.records.trace, root)
-    return Json((answer if action is None else answer.only(action)).document())
+    """How every record of a root was made, from recent and archived records together."""
+    answer = await service.call(service.store.records.trace, root)
+    return JsonResponse((answer if action is None else answer.only(action)).document())
 
 
-@router.get("/records/find", responses=answers(_LIST, 200, 400, 422))
+@router.get("/records/find", responses=json_responses(_LIST, 200, 400, 422))
 async def find(
-    serving: Serving, who: FullReader, root: Text = None, node: Text = None, action: Text = None,
+    service: CurrentService, who: FullReader, root: Text = None, node: Text = None, action: Text = None,
     location: Text = None, since: Moment = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
-    """Records, hot and archived, the newest first."""
-    found = await serving.ask(
-        serving.store.records.find, root=root, node=node, action=action, location=location, since=since, limit=limit
+    """Records, recent and archived, newest first."""
+    records = await service.call(
+        service.store.records.find, root=root, node=node, action=action, location=location, since=since, limit=limit
     )
-    return Json({"items": [one.document() for one in found]})
+    return JsonResponse({"items": [record.document() for record in records]})

@@ -1,4 +1,4 @@
-"""What ran, and what it left as evidence."""
+"""Routes of runs and their evidence."""
 
 from __future__ import annotations
 
@@ -12,110 +12,127 @@ from headwater.model.certificates import Certificate
 from headwater.model.log import VerifiedRun
 from headwater.model.runs import Run
 from headwater.server.app.document_schemas import BUNDLE, FACET
-from headwater.server.app.openapi_schemas import answers, answers_text, page_of, schema_of
-from headwater.server.app.problems import Problem
-from headwater.server.app.responses import Json
-from headwater.server.app.service import Reader, Service, Serving
-from headwater.server.routes.asking import Cursor, Limit, Moment, NamespaceParameter, Segment, State, Text, named
+from headwater.server.app.openapi_schemas import file_responses, json_responses, page_of, schema_of
+from headwater.server.app.problems import HttpProblem
+from headwater.server.app.responses import JsonResponse
+from headwater.server.app.service import CurrentService, Reader, Service
+from headwater.server.routes.parameters import (
+    Cursor,
+    Limit,
+    Moment,
+    NamespaceParameter,
+    Segment,
+    State,
+    Text,
+    dataset_reference,
+)
 from headwater.store.store import Store
 
 router = APIRouter(tags=["Runs"])
-_FACET = answers(FACET, 200, 400, 404)
+_FACET = json_responses(FACET, 200, 400, 404)
 _REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-@router.get("/runs", responses=answers(page_of(Run), 200, 400, 404, 409, 422))
+@router.get("/runs", responses=json_responses(page_of(Run), 200, 400, 404, 409, 422))
 async def runs(
-    serving: Serving, who: Reader, job: Text = None, namespace: Text = None, state: State = None, dataset: Text = None,
-    dataset_namespace: NamespaceParameter = None, since: Moment = None, until: Moment = None, cursor: Cursor = None,
+    service: CurrentService,
+    who: Reader,
+    job: Text = None,
+    namespace: Text = None,
+    state: State = None,
+    dataset: Text = None,
+    dataset_namespace: NamespaceParameter = None,
+    since: Moment = None,
+    until: Moment = None,
+    cursor: Cursor = None,
     limit: Limit = 100,
-) -> Response:  # fmt: skip
-    """Runs, the newest first. `dataset` finds those that read or wrote it."""
-    pages = serving.seen_by(who).pages
-    found = await serving.ask(
+) -> Response:
+    """Runs, newest first. `dataset` selects those that read or wrote it."""
+    pages = service.store_for(who).pages
+    result = await service.call(
         pages.runs,
         job=job,
         namespace=namespace,
         state=state,
-        dataset=named(dataset, dataset_namespace) if dataset is not None else None,
+        dataset=dataset_reference(dataset, dataset_namespace) if dataset is not None else None,
         since=since,
         until=until,
         cursor=cursor,
         limit=limit,
     )
-    return Json(found)
+    return JsonResponse(result)
 
 
-@router.get("/runs/{run_id:name}", responses=answers(schema_of(RunDetail), 200, 400, 404))
-async def run(serving: Serving, who: Reader, run_id: Segment) -> Response:
+@router.get("/runs/{run_id:name}", responses=json_responses(schema_of(RunDetail), 200, 400, 404))
+async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """One run: its facets, inputs and outputs, edges, children and certificates."""
-    return await serving.answer(serving.seen_by(who).run, run_id)
+    return await service.respond(service.store_for(who).run, run_id)
 
 
-@router.get("/runs/{run_a:name}/diff/{run_b:name}", responses=answers(schema_of(RunDiff), 200, 400, 404))
-async def diff(serving: Serving, who: Reader, run_a: Segment, run_b: Segment) -> Response:
-    """What the second run did otherwise than the first."""
-    return await serving.answer(serving.seen_by(who).diff, run_a, run_b)
+@router.get("/runs/{run_a:name}/diff/{run_b:name}", responses=json_responses(schema_of(RunDiff), 200, 400, 404))
+async def diff(service: CurrentService, who: Reader, run_a: Segment, run_b: Segment) -> Response:
+    """How the second run differs from the first."""
+    return await service.respond(service.store_for(who).diff, run_a, run_b)
 
 
 @router.get("/runs/{run_id:name}/ledger", responses=_FACET)
-async def ledger(serving: Serving, who: Reader, run_id: Segment) -> Response:
-    """What became of the rows that the run read, counted."""
-    return await _facet(serving, serving.seen_by(who), run_id, LEDGER_FACET, "ledger")
+async def ledger(service: CurrentService, who: Reader, run_id: Segment) -> Response:
+    """The ledger of the run: counts of what became of the rows that it read."""
+    return await _facet(service, service.store_for(who), run_id, LEDGER_FACET, "ledger")
 
 
 @router.get("/runs/{run_id:name}/manifest", responses=_FACET)
-async def manifest(serving: Serving, who: Reader, run_id: Segment) -> Response:
-    """What the run read and wrote, in hashes."""
-    return await _facet(serving, serving.seen_by(who), run_id, MANIFEST_FACET, "manifest")
+async def manifest(service: CurrentService, who: Reader, run_id: Segment) -> Response:
+    """The manifest of the run: hashes of its inputs and outputs."""
+    return await _facet(service, service.store_for(who), run_id, MANIFEST_FACET, "manifest")
 
 
-async def _facet(serving: Service, store: Store, run_id: str, name: str, word: str) -> Response:
-    found: Any = (await serving.ask(store.run, run_id)).run_facets.get(name)
-    if not isinstance(found, dict):
-        raise Problem(404, f"no_{word}", f"The run has no {word} ({name}).")
-    return Json(found)
+async def _facet(service: Service, store: Store, run_id: str, name: str, word: str) -> Response:
+    result: Any = (await service.call(store.run, run_id)).run_facets.get(name)
+    if not isinstance(result, dict):
+        raise HttpProblem(404, f"no_{word}", f"The run has no {word} ({name}).")
+    return JsonResponse(result)
 
 
-@router.get("/runs/{run_id:name}/certificate", responses=answers(schema_of(Certificate), 200, 400, 404))
-async def certificate(serving: Serving, who: Reader, run_id: Segment) -> Response:
+@router.get("/runs/{run_id:name}/certificate", responses=json_responses(schema_of(Certificate), 200, 400, 404))
+async def certificate(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """The newest certificate of the run."""
-    store = serving.seen_by(who)
-    await serving.ask(store.run, run_id)
-    found = await serving.ask(store.certificates, run_id=run_id, limit=1)
-    if not found:
-        raise Problem(404, "no_certificate", "No certificate was issued for the run.")
-    return Json(found[0])
+    store = service.store_for(who)
+    await service.call(store.run, run_id)
+    result = await service.call(store.certificates, run_id=run_id, limit=1)
+    if not result:
+        raise HttpProblem(404, "no_certificate", "No certificate was issued for the run.")
+    return JsonResponse(result[0])
 
 
-@router.get("/runs/{run_id:name}/verified", responses=answers(schema_of(VerifiedRun), 200, 400, 404, 409))
-async def verified(serving: Serving, who: Reader, run_id: Segment) -> Response:
-    """The run's events and certificates recomputed: the answer is what holds, a problem what does not."""
-    return await serving.answer(serving.seen_by(who).verify_run, run_id)
+@router.get("/runs/{run_id:name}/verified", responses=json_responses(schema_of(VerifiedRun), 200, 400, 404, 409))
+async def verified(service: CurrentService, who: Reader, run_id: Segment) -> Response:
+    """Verify the events and certificates of the run: the response says what holds, a problem what does not."""
+    return await service.respond(service.store_for(who).verify_run, run_id)
 
 
-@router.get("/runs/{run_id:name}/bundle", responses=answers(BUNDLE, 200, 400, 404, 409))
-async def bundle(serving: Serving, who: Reader, run_id: Segment) -> Response:
-    """The evidence of the run as one file, which `headwater verify FILE` checks without this store."""
-    content = await serving.ask(serving.seen_by(who).bundle, run_id)
-    return Response(content, media_type="application/json", headers=_attached("run.bundle.json"))
+@router.get("/runs/{run_id:name}/bundle", responses=json_responses(BUNDLE, 200, 400, 404, 409))
+async def bundle(service: CurrentService, who: Reader, run_id: Segment) -> Response:
+    """The evidence of the run as one file, which `headwater verify FILE` verifies without this store."""
+    content = await service.call(service.store_for(who).bundle, run_id)
+    return Response(content, media_type="application/json", headers=_attachment_headers("run.bundle.json"))
 
 
 @router.get(
-    "/runs/{run_id:name}/report", response_class=Response, responses=answers_text(["text/html"], 400, 404)
+    "/runs/{run_id:name}/report", response_class=Response, responses=file_responses(["text/html"], 400, 404)
 )  # fmt: skip
-async def report(serving: Serving, who: Reader, run_id: Segment) -> Response:
-    """What is proven of the run as one page: intent, logic, proof."""
-    text = await serving.ask(_report, serving.seen_by(who), run_id)
+async def report(service: CurrentService, who: Reader, run_id: Segment) -> Response:
+    """The assurance report of the run as one HTML page: intent, logic, proof."""
+    text = await service.call(_report, service.store_for(who), run_id)
     return Response(text, media_type="text/html", headers={"Content-Security-Policy": _REPORT_POLICY})
 
 
 def _report(store: Store, run_id: str) -> str:
-    from headwater.assurance.report.gather import gather
+    from headwater.assurance.report.gather import gather_report
     from headwater.assurance.report.page import page
 
-    return page(gather(store, run_id))
+    return page(gather_report(store, run_id))
 
 
-def _attached(name: str) -> dict[str, str]:
+def _attachment_headers(name: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -1,0 +1,1 @@
+"""Row queries over HTTP: their bodies, lookups in pair tables, and audit entries for values that leave the server."""

@@ -1,6 +1,6 @@
-"""Audit entries for values of rows that leave the server: who reads rows of which datasets, and by which columns.
+"""Audit entries for row values that leave the server: who read rows of which datasets, selected by which columns.
 
-The entry is on disk before the answer is sent: what cannot be recorded is not handed out. It holds no value.
+The entry is on disk before the response is sent, or the values are not sent. It contains no values.
 """
 
 from __future__ import annotations
@@ -17,19 +17,25 @@ from headwater.store.log.audit_writer import deed
 READ = "rows.read"
 ROW_TASKS = (row_task.TRACE, row_task.FORWARD, row_task.WHY_NOT)
 
-Answer = Mapping[str, Any]
+RowsDocument = Mapping[str, Any]
 
 
 async def record_read(
-    serving: Service, who: Principal, kind: str, answer: Answer, columns: Sequence[str], *, task: str | None = None
+    service: Service,
+    who: Principal,
+    kind: str,
+    answer: RowsDocument,
+    columns: Sequence[str],
+    *,
+    task: str | None = None,
 ) -> None:
-    """``columns``: those of the condition that selects the rows. ``answer`` is a `TracedRows`, `ForwardRows` or
+    """Write the audit entry. ``columns`` are those that select the rows; ``answer`` is a `TracedRows`, `ForwardRows` or
     `WhyNotRows`."""
     entry = read_entry(kind, answer, columns, task)
-    await serving.threads.write(serving.store.deeds.record, (who.actor, entry))
+    await service.threads.write(service.store.deeds.record, (who.actor, entry))
 
 
-def read_entry(kind: str, answer: Answer, columns: Sequence[str], task: str | None = None) -> Deed:
+def read_entry(kind: str, answer: RowsDocument, columns: Sequence[str], task: str | None = None) -> Deed:
     parts = list(_parts(answer))
     datasets = {name: None for part in parts if (name := _rows_of(part)) is not None}
     runs = list({run: None for part in parts for run in _runs(part)})
@@ -46,25 +52,25 @@ def read_entry(kind: str, answer: Answer, columns: Sequence[str], task: str | No
     )
 
 
-def _parts(answer: Answer) -> Iterator[Answer]:
-    """The answer and all below it, each of one dataset. A row's own values are not looked into."""
+def _parts(answer: RowsDocument) -> Iterator[RowsDocument]:
+    """Yield the answer and all nested answers, each of one dataset. Row values are not searched."""
     yield answer
     for source in answer.get("sources", ()):
         yield source
         if "from" in source:
             yield from _parts(source["from"])
     reached = answer.get("reached")
-    if isinstance(reached, list):  # of a `WhyNotRows` it is a truth value
+    if isinstance(reached, list):  # in a `WhyNotRows` it is a boolean
         for step in reached:
             yield from _parts(step)
 
 
-def _rows_of(part: Answer) -> str | None:
-    """The dataset whose rows the part shows. Those of a `WhyNotRows` are of its source."""
+def _rows_of(part: RowsDocument) -> str | None:
+    """Return the dataset whose rows the part shows. In a `WhyNotRows` that is the source."""
     return part.get("source") or part["dataset"] if "rows" in part else None
 
 
-def _runs(part: Answer) -> list[str]:
+def _runs(part: RowsDocument) -> list[str]:
     if "run" in part:
         run = part["run"]
         return [run if isinstance(run, str) else run["run"]]

@@ -1,4 +1,4 @@
-"""Rows looked up in the pair tables that their run wrote, by DuckDB: at once, and without Spark."""
+"""Looks up rows in the pair tables of their run, with DuckDB: immediately, and without Spark."""
 
 from __future__ import annotations
 
@@ -7,59 +7,61 @@ from typing import Any
 from headwater.engines.conditions import refuse_unknown_columns
 from headwater.errors import EngineError, LayoutInvalid, RowsError
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.server.app.problems import Problem
-from headwater.server.rows.questions import TraceAsked
-from headwater.server.rows.run_rows import ELSEWHERE, KeptRows
+from headwater.server.app.problems import HttpProblem
+from headwater.server.rows.request_models import TraceRequest
+from headwater.server.rows.run_rows import ELSEWHERE, RunRows
 
 
-def look_up(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any] | None:
-    """None where there are no tables, or none that know rows by the columns that are asked for."""
-    way = kept.instant(roots)
+def look_up(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any] | None:
+    """Return the answer, or None if there are no tables, or none with the columns of the request as key."""
+    way = rows.instant(roots)
     if way.reason == ELSEWHERE:
-        raise Problem(409, "tables_elsewhere", ELSEWHERE)
-    if kept.tables is None or not way.possible:
+        raise HttpProblem(409, "tables_elsewhere", ELSEWHERE)
+    if rows.tables is None or not way.possible:
         return None
-    by = {name.lower() for name in kept.identity}
-    strange = [column for column in asked.columns if column.lower() not in by]
-    if strange:
-        _refuse_unless_known(kept, asked, strange)
+    keys = {name.lower() for name in rows.identity}
+    other = [column for column in request.columns if column.lower() not in keys]
+    if other:
+        _check_columns(rows, request, other)
         return None
-    return {**_found(kept, asked, roots), **_about(kept)}
+    return {**_table_answer(rows, request, roots), **_run_members(rows)}
 
 
-def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) -> None:
-    columns = [column.name for column in kept.columns]
-    if asked.written is not None:
-        refuse_unknown_columns(strange, columns, _dataset(kept) or "the output")
-    elif not {name.lower() for name in strange} <= {name.lower() for name in columns}:
-        known = ", ".join(kept.identity)
-        raise RowsError(f"Rows of the output are known by {known}; not by {', '.join(sorted(strange))}.")
+def _check_columns(rows: RunRows, request: TraceRequest, other: list[str]) -> None:
+    columns = [column.name for column in rows.columns]
+    if request.parsed_condition is not None:
+        refuse_unknown_columns(other, columns, _dataset(rows) or "the output")
+    elif not {name.lower() for name in other} <= {name.lower() for name in columns}:
+        keys = ", ".join(rows.identity)
+        raise RowsError(f"Key columns of the output: {keys}; not {', '.join(sorted(other))}.")
 
 
-def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any]:
-    # Here, because DuckDB takes longer to load than all else to start.
+def _table_answer(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any]:
+    # Imported here, because DuckDB takes longer to load than the rest of the server.
     from headwater.rows.pairs.lookup import PairTables
     from headwater.rows.pairs.render import tables_document
 
-    assert kept.tables is not None
+    assert rows.tables is not None
     try:
-        with PairTables(kept.tables, run_id=kept.run_id, roots=roots) as tables:
-            return tables_document(tables, asked.duckdb_condition, asked.rows)
+        with PairTables(rows.tables, run_id=rows.run_id, roots=roots) as tables:
+            return tables_document(tables, request.duckdb_condition, request.rows)
     except LayoutInvalid:
         raise
-    except (EngineError, RowsError):  # their text names files of the server's
-        raise Problem(409, "tables_unreadable", "The pair tables cannot be read, or not with these values.") from None
+    except (EngineError, RowsError):  # their text names files of the server
+        raise HttpProblem(
+            409, "tables_unreadable", "The pair tables cannot be read, or not with these values."
+        ) from None
 
 
-def _about(kept: KeptRows) -> dict[str, Any]:
-    """What the tables do not know of themselves."""
-    run = kept.run.run
+def _run_members(rows: RunRows) -> dict[str, Any]:
+    """Return the members of the answer that the tables do not have."""
+    run = rows.run.run
     completed = (run.ended_at or run.last_event_at).isoformat()
     return {
-        "dataset": _dataset(kept),
+        "dataset": _dataset(rows),
         "runs": [{"run": run.run_id, "job": str(run.job), "completed": completed}],
     }
 
 
-def _dataset(kept: KeptRows) -> str | None:
-    return None if kept.output is None else str(kept.output.dataset)
+def _dataset(rows: RunRows) -> str | None:
+    return None if rows.output is None else str(rows.output.dataset)

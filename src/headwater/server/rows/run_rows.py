@@ -1,6 +1,6 @@
-"""What a run has left of the rows it wrote, and what can be done with that: found in the store, without Spark.
+"""What the store knows about the rows of a run, and which row queries that allows. Needs no Spark.
 
-Facets are what somebody sent: nothing in them is counted on to be there, or to be of the type it should be.
+Facets are untrusted input: members may be missing or of another type.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from headwater.model.askable import AskableRows, Way
 from headwater.model.names import Dataset
 from headwater.model.runs import DatasetUse
 from headwater.rows.pairs.opening import LookupRoots
-from headwater.server.app.problems import Problem
+from headwater.server.app.problems import HttpProblem
 from headwater.store.store import Store
 
-_MOST_READERS = 20
-_NOTHING_TOLD = 'The latest run told nothing of its rows: it ran with rows="off", or Headwater did not capture it.'
+_MAX_READERS = 20
+_NO_ROWS = 'The latest run reported no rows: it ran with rows="off", or Headwater did not capture it.'
 ELSEWHERE = "The pair tables are not in the folder that this server reads."
 
 
 @dataclass(frozen=True)
-class KeptRows:
+class RunRows:
     run: RunDetail
     output: DatasetUse | None
-    """None where a run has several outputs, and nobody said which is meant."""
+    """None if the run has several outputs and the request names none."""
     columns: tuple[Field, ...]
     tables: Mapping[str, Any] | None
-    """The output's entry in the run's facet on pair tables."""
+    """The output's entry in the pair tables facet of the run."""
     trusted_keys: frozenset[str] = frozenset()
     """The capture keys that the store trusts."""
 
@@ -48,8 +48,8 @@ class KeptRows:
 
     @property
     def mode(self) -> str | None:
-        told = (self.tables or self.facet).get("mode")
-        return told if isinstance(told, str) else None
+        mode = (self.tables or self.facet).get("mode")
+        return mode if isinstance(mode, str) else None
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -57,50 +57,53 @@ class KeptRows:
 
     @property
     def sources(self) -> tuple[Dataset, ...]:
-        named = (each for source in _sequence(self.facet.get("sources")) for each in _datasets(_mapping(source)))
-        return tuple(dict.fromkeys(named))
+        datasets = (dataset for item in _sequence(self.facet.get("sources")) for dataset in _datasets(_mapping(item)))
+        return tuple(dict.fromkeys(datasets))
 
     def instant(self, roots: LookupRoots) -> Way:
-        """``roots``: the folders that pair tables are read from, wherever events say that they are."""
+        """Whether pair tables can be read. ``roots`` are the only folders that they are read from."""
         from headwater.rows.pairs.layout import MARKER_FILE
 
         if self.tables is None:
             return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
         if "invalid" in self.tables:
-            return Way(False, f"The pair tables were not kept: {self.tables['invalid']}.")
+            return Way(False, f"The pair tables were discarded: {self.tables['invalid']}.")
         location = self.tables.get("location")
         try:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
             return Way(False, ELSEWHERE)
         if not (folder / MARKER_FILE).is_file():
-            return Way(False, "The pair tables are gone.")
+            return Way(False, "The pair tables no longer exist.")
         return Way(True)
 
     def on_spark(self) -> Way:
         if self.output is None:
-            return Way(False, f"The run has {len(self.run.outputs)} outputs: ask for a dataset.")
+            return Way(False, f"The run has {len(self.run.outputs)} outputs. Name a dataset.")
         facet = self.facet
         if not facet:
-            return Way(False, _NOTHING_TOLD)
+            return Way(False, _NO_ROWS)
         if facet.get("replayable") is not True:
             needs = "; ".join(map(str, _sequence(facet.get("needs"))))
-            return Way(False, f"The run cannot be run again: {needs or 'what it takes was not kept'}.")
+            return Way(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
         refusal = self._refusal(facet)
         if refusal is not None:
             return Way(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
-            return Way(False, f"The query holds Python, which a server does not run: {', '.join(map(str, functions))}.")
-        here, there = _spark_here(), str(facet.get("spark"))
-        if here is None:
-            return Way(False, "Spark is not installed where the server runs.")
-        if here.split(".")[:2] != there.split(".")[:2]:
-            return Way(False, f"The run was on Spark {there}, and the server has Spark {here}.")
+            return Way(
+                False,
+                f"The query contains Python, which the server does not run: {', '.join(map(str, functions))}.",
+            )
+        installed, recorded = _installed_spark(), str(facet.get("spark"))
+        if installed is None:
+            return Way(False, "Spark is not installed on the server.")
+        if installed.split(".")[:2] != recorded.split(".")[:2]:
+            return Way(False, f"The run used Spark {recorded}; the server has Spark {installed}.")
         return Way(True)
 
     def _refusal(self, facet: Mapping[str, Any]) -> str | None:
-        """Why the query is not deserialized, known before a process is started for it."""
+        """Return why the stored query must not be deserialized, before a process is started for it."""
         from headwater.formats.openlineage.signed_rows import FacetPlace
         from headwater.rows.kept_queries.trust import PlanTrust
 
@@ -114,26 +117,26 @@ class KeptRows:
         return None
 
 
-def of_run(store: Store, run_id: str, number: int = 0) -> KeptRows:
-    """``number``: which of the outputs that the run wrote pair tables of."""
+def of_run(store: Store, run_id: str, number: int = 0) -> RunRows:
+    """``number`` is the index of the output among those with pair tables."""
     run = store.run(run_id)
     entry = _entry(run, set(), number)
-    named = _dataset(_mapping((entry or {}).get("dataset")))
-    fitting = [use for use in run.outputs if named is None or use.dataset == named]
-    output = fitting[0] if len(fitting) == 1 else None
+    dataset = _dataset(_mapping((entry or {}).get("dataset")))
+    matches = [use for use in run.outputs if dataset is None or use.dataset == dataset]
+    output = matches[0] if len(matches) == 1 else None
     columns = store.dataset(output.dataset).schema if output is not None else ()
-    return KeptRows(run, output, columns, entry, store.trusted_capture_keys())
+    return RunRows(run, output, columns, entry, store.trusted_capture_keys())
 
 
-def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> KeptRows:
-    """Of the latest run that wrote it."""
+def of_dataset(store: Store, dataset: DatasetDetail, number: int | None = None) -> RunRows:
+    """Return the rows of the latest run that wrote the dataset."""
     run_id = latest_run(dataset)
     if run_id is None:
-        raise Problem(404, "no_run", "No run is known to have written the dataset.")
+        raise HttpProblem(404, "no_run", "No recorded run wrote the dataset.")
     run = store.run(run_id)
     names = {dataset.summary.dataset, *dataset.summary.aliases}
     output = next((use for use in run.outputs if use.dataset in names), None)
-    return KeptRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
+    return RunRows(run, output, dataset.schema, _entry(run, names, number), store.trusted_capture_keys())
 
 
 def latest_run(dataset: DatasetDetail) -> str | None:
@@ -144,57 +147,57 @@ def askable(store: Store, dataset: DatasetDetail, roots: LookupRoots) -> Askable
     forward = _forward(store, dataset)
     name = dataset.summary.dataset
     if latest_run(dataset) is None:
-        none = Way(False, "No run is known to have written the dataset.")
+        none = Way(False, "No recorded run wrote the dataset.")
         return AskableRows(name, None, None, dataset.schema, (), none, none, forward, ())
-    kept = of_dataset(store, dataset)
-    instant = kept.instant(roots)
-    identity = kept.identity if instant.possible else ()
+    rows = of_dataset(store, dataset)
+    instant = rows.instant(roots)
+    identity = rows.identity if instant.possible else ()
     return AskableRows(
-        name, kept.run_id, kept.mode, dataset.schema, identity, instant, kept.on_spark(), forward, kept.sources
+        name, rows.run_id, rows.mode, dataset.schema, identity, instant, rows.on_spark(), forward, rows.sources
     )
 
 
 def _forward(store: Store, dataset: DatasetDetail) -> Way:
-    """Whether one of the datasets that were made of it can be made again."""
-    found = Way(False, "No run that told of its rows has read the dataset.")
-    made = [node.endpoint for node in store.downstream(dataset.summary.dataset, depth=1).nodes]
-    for endpoint in [each for each in made if isinstance(each, Dataset)][:_MOST_READERS]:
+    """Whether a query that reads the dataset can be replayed."""
+    result = Way(False, "No run with row lineage read the dataset.")
+    endpoints = [node.endpoint for node in store.downstream(dataset.summary.dataset, depth=1).nodes]
+    for endpoint in [item for item in endpoints if isinstance(item, Dataset)][:_MAX_READERS]:
         reader = store.dataset(endpoint)
-        way = of_dataset(store, reader).on_spark() if latest_run(reader) is not None else found
+        way = of_dataset(store, reader).on_spark() if latest_run(reader) is not None else result
         if way.possible:
             return way
-        found = way
-    return found
+        result = way
+    return result
 
 
 def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, Any] | None:
-    """Of the pair tables of the output with one of these names. Tables of before say no name."""
+    """Return the pair tables entry of the output with one of these names. Tables of old versions have no name."""
     from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 
-    entries = [_mapping(each) for each in _sequence(_mapping(run.run_facets.get(ADJOINT_FACET)).get("outputs"))]
+    entries = [_mapping(item) for item in _sequence(_mapping(run.run_facets.get(ADJOINT_FACET)).get("outputs"))]
     if number is not None and entries:
         if number >= len(entries):
-            raise Problem(404, "no_output", f"The run has {len(entries)} outputs, counted from 0.")
+            raise HttpProblem(404, "no_output", f"The run has {len(entries)} outputs, numbered from 0.")
         return entries[number]
-    fitting = [each for each in entries if _dataset(_mapping(each.get("dataset"))) in names]
+    matches = [entry for entry in entries if _dataset(_mapping(entry.get("dataset"))) in names]
     unnamed = entries if len(entries) == 1 and "dataset" not in entries[0] else []
-    return next(iter([*fitting, *unnamed]), None)
+    return next(iter([*matches, *unnamed]), None)
 
 
 def _datasets(source: Mapping[str, Any]) -> Iterator[Dataset]:
-    for each in _sequence(source.get("datasets")):
-        named = _dataset(_mapping(each))
-        if named is not None:
-            yield named
+    for item in _sequence(source.get("datasets")):
+        dataset = _dataset(_mapping(item))
+        if dataset is not None:
+            yield dataset
 
 
-def _dataset(told: Mapping[str, Any]) -> Dataset | None:
-    namespace, name = told.get("namespace"), told.get("name")
+def _dataset(value: Mapping[str, Any]) -> Dataset | None:
+    namespace, name = value.get("namespace"), value.get("name")
     return Dataset(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
 
 
-def _spark_here() -> str | None:
-    """Without loading it, which takes seconds."""
+def _installed_spark() -> str | None:
+    """Return the version without importing pyspark, which takes seconds."""
     try:
         return metadata.version("pyspark")
     except metadata.PackageNotFoundError:

@@ -1,5 +1,4 @@
-"""What questions about rows are answered with, as schemas: the result of a task has no class that they could be read
-off. The shapes are those of the command line's `--json`."""
+"""JSON schemas of row query answers, which no dataclass describes. The shapes are those of `--json`."""
 
 from __future__ import annotations
 
@@ -7,10 +6,10 @@ from typing import Any
 
 from headwater.server.app.openapi_schemas import COMPONENTS, Schema
 
-_TEXT: Schema = {"type": "string"}
-_NUMBER: Schema = {"type": "integer"}
-_TRUTH: Schema = {"type": "boolean"}
-_TEXTS: Schema = {"type": "array", "items": _TEXT}
+_STRING: Schema = {"type": "string"}
+_INTEGER: Schema = {"type": "integer"}
+_BOOLEAN: Schema = {"type": "boolean"}
+_STRINGS: Schema = {"type": "array", "items": _STRING}
 _VALUES: Schema = {"type": "object", "additionalProperties": True}
 _GRAIN: Schema = {"type": "string", "description": "How exact the rows are: `exact`, `group`, `partition`, `all` …"}
 
@@ -23,7 +22,7 @@ def _object(optional: tuple[str, ...] = (), **properties: Any) -> Schema:
     }
 
 
-def _named(name: str, schema: Schema) -> Schema:
+def _component(name: str, schema: Schema) -> Schema:
     COMPONENTS[name] = schema
     return _ref(name)
 
@@ -40,50 +39,56 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-_RUN = _named("RowsRun", _object(run=_TEXT, job=_TEXT, completed={"type": "string", "format": "date-time"}))
+_RUN = _component("RowsRun", _object(run=_STRING, job=_STRING, completed={"type": "string", "format": "date-time"}))
 _ROWS: dict[str, Any] = {
-    "count": {**_NUMBER, "description": "How many there are; `rows` may be fewer."},
-    "rows": {**_list(_VALUES), "description": "With `out_id`, or `_file` and `_row`, beside their own columns."},
+    "count": {**_INTEGER, "description": "Total number of rows; `rows` may hold fewer."},
+    "rows": {**_list(_VALUES), "description": "Columns of the row, with `out_id`, or `_file` and `_row`."},
 }
 
-TRACED = _named(
+TRACED_ROWS = _component(
     "TracedRows",
     _object(
-        dataset=_or_null(_TEXT), runs=_list(_RUN), **_ROWS, notes=_TEXTS, sources=_list(_ref("TracedSource")),
+        dataset=_or_null(_STRING), runs=_list(_RUN), **_ROWS, notes=_STRINGS, sources=_list(_ref("TracedSource")),
     ),
 )  # fmt: skip
-_named(
+_component(
     "TracedSource",
     _object(
         ("from", "ends"),
-        dataset=_TEXT, grain=_GRAIN, **_ROWS,
-        **{"from": _ref("TracedFurther"), "ends": {**_TEXT, "description": "Why the trace could not go on."}},
+        dataset=_STRING, grain=_GRAIN, **_ROWS,
+        **{"from": _ref("TracedFurther"), "ends": {**_STRING, "description": "Why the trace stopped."}},
     ),
 )  # fmt: skip
-_named(
+_component(
     "TracedFurther",
-    _object(dataset=_or_null(_TEXT), runs=_list(_RUN), notes=_TEXTS, sources=_list(_ref("TracedSource"))),
+    _object(dataset=_or_null(_STRING), runs=_list(_RUN), notes=_STRINGS, sources=_list(_ref("TracedSource"))),
 )
-_named(
+_component(
     "ForwardRows",
     _object(
         ("run", "grain", "notes", "ends"),
-        dataset=_TEXT, **_ROWS, run=_RUN, grain=_GRAIN, notes=_TEXTS, ends=_TEXT, reached=_list(_ref("ForwardRows")),
+        dataset=_STRING,
+        **_ROWS,
+        run=_RUN,
+        grain=_GRAIN,
+        notes=_STRINGS,
+        ends=_STRING,
+        reached=_list(_ref("ForwardRows")),
     ),
-)  # fmt: skip
-_named(
+)
+_component(
     "WhyNotRows",
     _object(
-        dataset=_TEXT, run=_TEXT, source=_TEXT, where=_TEXT, exists=_TRUTH, reached=_TRUTH, verdict=_TEXT,
+        dataset=_STRING, run=_STRING, source=_STRING, where=_STRING, exists=_BOOLEAN, reached=_BOOLEAN, verdict=_STRING,
         culprits=_list(
             _object(
-                operator=_TEXT, text=_TEXT, kind=_TEXT, explanation=_TEXT, values=_VALUES, before=_NUMBER,
-                after=_NUMBER, occurrence=_NUMBER,
+                operator=_STRING, text=_STRING, kind=_STRING, explanation=_STRING, values=_VALUES, before=_INTEGER,
+                after=_INTEGER, occurrence=_INTEGER,
             )
         ),
         survivors=_list(
-            _object(operator=_TEXT, text=_TEXT, kind=_TEXT, rows=_or_null(_NUMBER), occurrence=_NUMBER)
+            _object(operator=_STRING, text=_STRING, kind=_STRING, rows=_or_null(_INTEGER), occurrence=_INTEGER)
         ),
-        merged=_TEXTS, out_ids=_TEXTS, notes=_TEXTS, **_ROWS,
+        merged=_STRINGS, out_ids=_STRINGS, notes=_STRINGS, **_ROWS,
     ),
 )  # fmt: skip

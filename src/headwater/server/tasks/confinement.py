@@ -1,12 +1,12 @@
-"""What a task that runs stored queries gets from its server, and what it does not.
+"""Confines a task that runs stored queries: what it gets from the server, and what it does not.
 
 | | |
 | --- | --- |
-| environment | an explicit list of variables; nothing of the server's own, no address of a store |
-| descriptors | stdin and stdout, a channel to the server; stderr, a file |
-| the store | not at all: the server answers the few questions that a trace has (:class:`StoreAnswers`) |
-| time, disk | watched by the server, which ends the task's whole process group |
-| memory, size of a file | limits of the process, which it sets on itself before it reads anything that others wrote |
+| environment | an explicit list of variables; none of the server's own, no URL of a store |
+| file descriptors | stdin and stdout, a channel to the server; stderr, a file |
+| the store | no access: the server answers the few requests that a trace needs (:class:`StoreChannelServer`) |
+| time, disk | monitored by the server, which kills the task's process group |
+| memory, file size | limits that the process sets on itself before it reads untrusted data |
 """
 
 from __future__ import annotations
@@ -34,101 +34,101 @@ if TYPE_CHECKING:
 
 MEGABYTE = 2**20
 SCRATCH = "scratch"
-"""The folder of a task that its files go to; it is removed when the task ends."""
-PASSED_ON = (
+"""Folder for the files of a task; it is removed when the task ends."""
+INHERITED_VARIABLES = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "XDG_CACHE_HOME", "LD_LIBRARY_PATH"),
     *("JAVA_HOME", "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS"),
     *("HADOOP_HOME", "HADOOP_CONF_DIR", "PYSPARK_PYTHON", "PYTHONPATH", "SYSTEMROOT"),
 )
-"""What Java, Spark and Python need to start. Credentials for a remote storage belong into Spark's configuration."""
-_BEYOND_HEAP = 3 * 1024
-"""Megabytes that Java takes beside its heap: compiled code, classes, stacks, buffers."""
-_MOST_QUESTIONS = 100_000
-_LONGEST_QUESTION = 1 * MEGABYTE
-_MOST_WRITES = 1_000
+"""Variables that Java, Spark and Python need. Credentials for remote storage belong in Spark's configuration."""
+_JVM_OVERHEAD = 3 * 1024
+"""Megabytes that the JVM needs besides its heap: compiled code, classes, stacks, buffers."""
+_MAX_REQUESTS = 100_000
+_MAX_REQUEST_BYTES = 1 * MEGABYTE
+_MAX_FACETS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TaskLimits:
     seconds: float = 900.0
     megabytes: int = 2048
-    """Of Spark's heap."""
+    """Maximum heap of Spark."""
     disk_megabytes: int = 10_000
-    """Of everything that the task writes."""
+    """Maximum size of all files that the task writes."""
 
 
 def environment(scratch: Path) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    java = " ".join([passed.get("SPARK_SUBMIT_OPTS", ""), f"-Djava.io.tmpdir={scratch}"]).strip()
-    return {**passed, "TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "SPARK_SUBMIT_OPTS": java}
+    inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+    java = " ".join([inherited.get("SPARK_SUBMIT_OPTS", ""), f"-Djava.io.tmpdir={scratch}"]).strip()
+    return {**inherited, "TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "SPARK_SUBMIT_OPTS": java}
 
 
-def limit_this_process(limits: Limits) -> None:
-    """For the task itself and all that it starts. Limits can be lowered, never raised again."""
+def limit_this_process(limits: TaskLimits) -> None:
+    """Limit this process and all that it starts. A limit can be lowered but not raised again."""
     try:
         import resource
-    except ImportError:  # Windows has no such limits
+    except ImportError:  # Windows does not support these limits
         return
-    data, size = (limits.megabytes + _BEYOND_HEAP) * MEGABYTE, limits.disk_megabytes * MEGABYTE
-    for kind, most in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_CORE, 0)):
+    data, size = (limits.megabytes + _JVM_OVERHEAD) * MEGABYTE, limits.disk_megabytes * MEGABYTE
+    for kind, limit in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_CORE, 0)):
         _soft, hard = resource.getrlimit(kind)
-        lowered = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        lowered = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
         resource.setrlimit(kind, (lowered, lowered))
 
 
-class Overrun:
-    """Whether a task takes more than it may; asked again and again."""
+class LimitCheck:
+    """Checks whether a task exceeds its time or its disk space. Called repeatedly."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: TaskLimits) -> None:
         self._folder = folder
         self._limits = limits
-        self._until = time.monotonic() + limits.seconds
+        self._deadline = time.monotonic() + limits.seconds
 
-    def reason(self) -> str | None:
-        if time.monotonic() > self._until:
+    def violation(self) -> str | None:
+        if time.monotonic() > self._deadline:
             return f"The task took longer than {self._limits.seconds:,.0f} s."
-        if _size(self._folder) > self._limits.disk_megabytes * MEGABYTE:
+        if _bytes_in(self._folder) > self._limits.disk_megabytes * MEGABYTE:
             return f"The task wrote more than {self._limits.disk_megabytes:,} MB."
         return None
 
 
-def _size(folder: Path) -> int:
+def _bytes_in(folder: Path) -> int:
     total = 0
     for root, _folders, files in os.walk(folder, onerror=None):
         for file in files:
             try:
                 total += os.lstat(os.path.join(root, file)).st_size
-            except OSError:  # files come and go
+            except OSError:  # files appear and disappear
                 continue
     return total
 
 
-def clear(folder: Path) -> None:
+def remove_scratch(folder: Path) -> None:
     shutil.rmtree(folder / SCRATCH, ignore_errors=True)
 
 
 # -- the server's side of the channel ---------------------------------------------------------------------------------
 
-Question = Mapping[str, Any]
+StoreRequest = Mapping[str, Any]
 
 
-class StoreAnswers:
-    """All that a task can learn of the store: what runs kept of their rows, which datasets were made of one, and which
-    capture keys are trusted."""
+class StoreChannelServer:
+    """Answers the queries that a task may send about the store: stored queries of runs, datasets downstream of one,
+    and trusted capture keys."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._asked: dict[str, Callable[[Question], Any]] = {
+        self._handlers: dict[str, Callable[[StoreRequest], Any]] = {
             "keys": lambda _: sorted(store.trusted_capture_keys()),
             "facets": self._facets,
             "downstream": self._downstream,
         }
 
-    def serve(self, questions: IO[bytes], answers: IO[bytes]) -> None:
-        """Until the task closes its end."""
-        with suppress(OSError, ValueError), questions, answers:  # the task may end at any moment
-            for _ in range(_MOST_QUESTIONS):
-                line = questions.readline(_LONGEST_QUESTION)
+    def serve(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        """Answer requests until the task closes its end."""
+        with suppress(OSError, ValueError), requests, answers:  # the task may end at any moment
+            for _ in range(_MAX_REQUESTS):
+                line = requests.readline(_MAX_REQUEST_BYTES)
                 if not line.endswith(b"\n"):
                     return
                 answers.write(json.dumps(self._answer(line)).encode() + b"\n")
@@ -136,106 +136,106 @@ class StoreAnswers:
 
     def _answer(self, line: bytes) -> dict[str, Any]:
         try:
-            question = json.loads(line)
-            return {"answer": self._asked[question["ask"]](question)}
+            request = json.loads(line)
+            return {"answer": self._handlers[request["ask"]](request)}
         except UnknownDataset as unknown:
             return {"unknown": unknown.asked, "closest": list(unknown.closest)}
         except HeadwaterError as error:
             return {"error": str(error)}
         except (KeyError, TypeError, ValueError, RecursionError):
-            return {"error": "The question is none that a task has."}
+            return {"error": "Unknown request."}
 
-    def _facets(self, question: Question) -> list[dict[str, Any]]:
-        found = self._store.output_facets(
+    def _facets(self, request: StoreRequest) -> list[dict[str, Any]]:
+        facets = self._store.output_facets(
             ROWS_FACET,
-            dataset=_named(question["dataset"]),
-            run_id=question["run"],
-            limit=min(int(question["limit"]), _MOST_WRITES),
+            dataset=_read_dataset(request["dataset"]),
+            run_id=request["run"],
+            limit=min(int(request["limit"]), _MAX_FACETS),
         )
         return [
             {
-                "dataset": [one.dataset.namespace, one.dataset.name],
-                "run": one.run_id,
-                "job": [one.job.namespace, one.job.name],
-                "completed": one.completed_at.isoformat(),
-                "facet": one.facet,
+                "dataset": [facet.dataset.namespace, facet.dataset.name],
+                "run": facet.run_id,
+                "job": [facet.job.namespace, facet.job.name],
+                "completed": facet.completed_at.isoformat(),
+                "facet": facet.facet,
             }
-            for one in found
+            for facet in facets
         ]
 
-    def _downstream(self, question: Question) -> list[list[str]]:
-        dataset = _named(question["dataset"])
+    def _downstream(self, request: StoreRequest) -> list[list[str]]:
+        dataset = _read_dataset(request["dataset"])
         if dataset is None:
-            raise QueryError("No dataset is named.")
+            raise QueryError("The request names no dataset.")
         nodes = self._store.downstream(dataset, depth=1).nodes
-        return [[one.endpoint.namespace, one.endpoint.name] for one in nodes if isinstance(one.endpoint, Dataset)]
+        return [[node.endpoint.namespace, node.endpoint.name] for node in nodes if isinstance(node.endpoint, Dataset)]
 
 
-def _named(told: Any) -> str | Dataset | None:
-    if isinstance(told, list):
-        namespace, name = told
+def _read_dataset(value: Any) -> str | Dataset | None:
+    if isinstance(value, list):
+        namespace, name = value
         return Dataset(str(namespace), str(name))
-    return None if told is None else str(told)
+    return None if value is None else str(value)
 
 
 # -- the task's side --------------------------------------------------------------------------------------------------
 
 
-class ServedHistory:
-    """The store as a task sees it: through its server."""
+class StoreChannelClient:
+    """The store as a task sees it: through the channel to the server."""
 
-    def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
-        self._questions = questions
+    def __init__(self, requests: IO[bytes], answers: IO[bytes]) -> None:
+        self._requests = requests
         self._answers = answers
 
     def trusted_capture_keys(self) -> frozenset[str]:
-        return frozenset(self._ask(ask="keys"))
+        return frozenset(self._request(ask="keys"))
 
     def output_facets(
         self, facet: str, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
     ) -> list[OutputFacet]:
         assert facet == ROWS_FACET
-        found = self._ask(ask="facets", dataset=_told(dataset), run=run_id, limit=limit)
+        facets = self._request(ask="facets", dataset=_write_dataset(dataset), run=run_id, limit=limit)
         return [
             OutputFacet(
-                Dataset(*one["dataset"]),
-                one["run"],
-                Job(*one["job"]),
-                datetime.fromisoformat(one["completed"]),
-                one["facet"],
+                Dataset(*item["dataset"]),
+                item["run"],
+                Job(*item["job"]),
+                datetime.fromisoformat(item["completed"]),
+                item["facet"],
             )
-            for one in found
+            for item in facets
         ]
 
     def downstream(self, dataset: str | Endpoint, *, depth: int | None = None) -> Closure:
-        """With the nodes alone, one hop away."""
+        """Return a closure with nodes only, one hop away."""
         assert depth == 1
-        named = self._ask(ask="downstream", dataset=_told(dataset))
-        return cast(Closure, SimpleNamespace(nodes=[SimpleNamespace(endpoint=Dataset(*one)) for one in named]))
+        names = self._request(ask="downstream", dataset=_write_dataset(dataset))
+        return cast(Closure, SimpleNamespace(nodes=[SimpleNamespace(endpoint=Dataset(*name)) for name in names]))
 
-    def _ask(self, **question: Any) -> Any:
-        self._questions.write(json.dumps(question).encode() + b"\n")
-        self._questions.flush()
+    def _request(self, **request: Any) -> Any:
+        self._requests.write(json.dumps(request).encode() + b"\n")
+        self._requests.flush()
         line = self._answers.readline()
         if not line:
-            raise QueryError("The server has gone.")
-        told = json.loads(line)
-        if "unknown" in told:
-            raise UnknownDataset(told["unknown"], told["closest"])
-        if "error" in told:
-            raise QueryError(told["error"])
-        return told["answer"]
+            raise QueryError("The server has stopped.")
+        answer = json.loads(line)
+        if "unknown" in answer:
+            raise UnknownDataset(answer["unknown"], answer["closest"])
+        if "error" in answer:
+            raise QueryError(answer["error"])
+        return answer["answer"]
 
 
-def _told(dataset: str | Endpoint | None) -> list[str] | str | None:
+def _write_dataset(dataset: str | Endpoint | None) -> list[str] | str | None:
     return dataset if dataset is None or isinstance(dataset, str) else [dataset.namespace, dataset.name]
 
 
-def channel() -> ServedHistory:
-    """Over stdin and stdout, which from here on are closed to everybody else: what Spark prints goes to stderr."""
-    questions, answers = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
+def open_channel() -> StoreChannelClient:
+    """Open the channel over stdin and stdout, and redirect both for everything else: Spark prints to stderr."""
+    requests, answers = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return ServedHistory(questions, answers)
+    return StoreChannelClient(requests, answers)

@@ -1,8 +1,8 @@
-"""A question about rows put to Spark, as a process of its own: `python -m headwater.server.tasks.row_task FOLDER`.
+"""A row query on Spark, in a process of its own: `python -m headwater.server.tasks.row_task FOLDER`.
 
-A server cannot have Spark in itself: it starts in seconds, holds gigabytes, and a question has to be stopped at any
-moment. The query that it runs came in an event, so the task is confined (confinement.py): it does not know the store,
-and its server answers what it asks about it.
+Spark cannot run in the server's process: it takes seconds to start and gigabytes of memory, and a query must be
+cancellable at any time. The stored query came in an event, so the task is confined (``confinement.py``): it has no
+access to the store, and the server answers its requests.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
 from headwater.model.names import Dataset
-from headwater.server.tasks.confinement import SCRATCH, Limits, channel, limit_this_process
+from headwater.server.tasks.confinement import SCRATCH, TaskLimits, limit_this_process, open_channel
 from headwater.server.tasks.tasks import read_json, write_json, write_problem, write_progress
 
 if TYPE_CHECKING:
     from headwater.rows.stored_writes import StoredWrites
 
-Asked = Mapping[str, Any]
-_EVERY = 0.5  # seconds between two looks
+TaskInput = Mapping[str, Any]
+_POLL_SECONDS = 0.5  # seconds
 TRACE, FORWARD, WHY_NOT = "rows.trace", "rows.forward", "rows.why_not"
 
 
@@ -32,7 +32,7 @@ def main(folder: Path) -> int:
     task = read_json(folder / "asked.json")
     write_progress(folder, "Starting Spark")
     try:
-        answer = _answer(folder, _QUESTIONS[task["kind"]], task["asked"])
+        answer = _run(folder, _HANDLERS[task["kind"]], task["asked"])
     except HeadwaterError as error:
         write_problem(folder, error)
         return 1
@@ -40,73 +40,81 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _answer(folder: Path, question: Callable[[StoredWrites, Asked], dict[str, Any]], asked: Asked) -> dict[str, Any]:
+def _run(
+    folder: Path, handler: Callable[[StoredWrites, TaskInput], dict[str, Any]], request: TaskInput
+) -> dict[str, Any]:
     from headwater.rows.kept_queries.roots import PlanRoots
     from headwater.rows.session import quiet_session
     from headwater.rows.stored_writes import StoredWrites
 
-    limits = Limits(**asked["limits"])
+    limits = TaskLimits(**request["limits"])
     limit_this_process(limits)
-    history = channel()
+    history = open_channel()
     os.chdir(folder / SCRATCH)
-    spark = quiet_session(asked["master"], {"spark.driver.memory": f"{limits.megabytes}m"})
-    # Names of columns are others' text, and `${env:…}` in one would be replaced by what is in our environment.
+    spark = quiet_session(request["master"], {"spark.driver.memory": f"{limits.megabytes}m"})
+    # Column names are untrusted: `${env:…}` in one would be replaced by a variable of this process.
     spark.conf.set("spark.sql.variable.substitute", "false")
-    over = Event()
-    watching = Thread(target=_watch, args=(folder, spark, over), daemon=True)
-    watching.start()
+    finished = Event()
+    reporter = Thread(target=_report_progress, args=(folder, spark, finished), daemon=True)
+    reporter.start()
     try:
-        roots = PlanRoots(tuple(asked["roots"]), local_only=True)
-        return question(StoredWrites(spark, history, allow_python=False, trust_unsigned=False, roots=roots), asked)
+        roots = PlanRoots(tuple(request["roots"]), local_only=True)
+        return handler(StoredWrites(spark, history, allow_python=False, trust_unsigned=False, roots=roots), request)
     finally:
-        over.set()
-        watching.join()
+        finished.set()
+        reporter.join()
         spark.stop()
 
 
-# -- the questions ----------------------------------------------------------------------------------------------------
+# -- the queries ------------------------------------------------------------------------------------------------------
 
 
-def _trace(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
+def _trace(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
     from headwater.rows.backward_chain import Tracer
 
-    return Tracer(writes, asked["depth"]).trace(_named(asked["what"]), asked["where"]).to_dict(asked["rows"])
+    return (
+        Tracer(writes, request["depth"])
+        .trace(_run_or_dataset(request["what"]), request["where"])
+        .to_dict(request["rows"])
+    )
 
 
-def _forward(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
+def _forward(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
     from headwater.rows.forward_chain import trace_forward_chain
 
-    return trace_forward_chain(writes, Dataset(*asked["source"]), asked["where"], asked["depth"]).to_dict(asked["rows"])
+    return trace_forward_chain(writes, Dataset(*request["source"]), request["where"], request["depth"]).to_dict(
+        request["rows"]
+    )
 
 
-def _why_not(writes: StoredWrites, asked: Asked) -> dict[str, Any]:
+def _why_not(writes: StoredWrites, request: TaskInput) -> dict[str, Any]:
     """As the command tells it, with the rows that were asked about."""
     from headwater.rows.marked import mark_source
     from headwater.rows.render import rows_document
     from headwater.rows.why_not import WhyNot
 
-    write = writes.writes_of(_named(asked["what"]))[0]
-    found = WhyNot(writes.spark, mark_source(writes.frame(write), asked["source"], asked["where"]))
+    write = writes.writes_of(_run_or_dataset(request["what"]))[0]
+    found = WhyNot(writes.spark, mark_source(writes.frame(write), request["source"], request["where"]))
     told: dict[str, Any] = json.loads(found.to_json())
     about = {"dataset": str(write.dataset), "run": write.run_id}
-    return {**about, **told, **rows_document(found.source_rows, asked["rows"])}
+    return {**about, **told, **rows_document(found.source_rows, request["rows"])}
 
 
-_QUESTIONS: dict[str, Callable[[StoredWrites, Asked], dict[str, Any]]] = {
+_HANDLERS: dict[str, Callable[[StoredWrites, TaskInput], dict[str, Any]]] = {
     TRACE: _trace,
     FORWARD: _forward,
     WHY_NOT: _why_not,
 }
 
 
-def _named(what: str | list[str]) -> str | Dataset:
-    """A run's id, or the namespace and the name of a dataset."""
+def _run_or_dataset(what: str | list[str]) -> str | Dataset:
+    """Return a run id, or the dataset that a pair of namespace and name stands for."""
     return what if isinstance(what, str) else Dataset(*what)
 
 
-def _watch(folder: Path, spark: Any, over: Event) -> None:
+def _report_progress(folder: Path, spark: Any, finished: Event) -> None:
     tracker = spark.sparkContext.statusTracker()
-    while not over.wait(_EVERY):
+    while not finished.wait(_POLL_SECONDS):
         stages = [stage for number in tracker.getActiveStageIds() if (stage := tracker.getStageInfo(number))]
         total = sum(stage.numTasks for stage in stages)
         done = sum(stage.numCompletedTasks for stage in stages)

@@ -1,14 +1,14 @@
-"""Tasks: each a process and a folder. All workers of a server see the folder, so any of them can tell of any task.
+"""Tasks: each has a process and a folder. All workers of a server share the folder, so any can report any task.
 
 <workspace>/tasks/<id>/
-    asked.json       what it was started with
-    process          the number of its process
-    progress.json    by the process, again and again
-    result.json      by the process, at its end; or problem.json
-    errors           what the process writes to stderr
+    asked.json       the input it was started with
+    process          its process id
+    progress.json    written by the process repeatedly
+    result.json      written by the process at its end; or problem.json
+    errors           stderr of the process
     scratch/         where a confined task writes; removed at its end
-    cancelled        by whoever cancelled it
-    ended            by the worker that started it, once the process has gone
+    cancelled        written by the worker that cancelled it
+    ended            written by the worker that started it, after the process has exited
 """
 
 from __future__ import annotations
@@ -31,18 +31,25 @@ from uuid import UUID, uuid4
 
 from headwater.errors import HeadwaterError
 from headwater.model.tasks import Progress, Task, TaskState
-from headwater.server.app.problems import Problem, problem_of
-from headwater.server.tasks.confinement import SCRATCH, Limits, Overrun, StoreAnswers, clear, environment
+from headwater.server.app.problems import HttpProblem, problem_of
+from headwater.server.tasks.confinement import (
+    SCRATCH,
+    LimitCheck,
+    StoreChannelServer,
+    TaskLimits,
+    environment,
+    remove_scratch,
+)
 
-STORE = "HEADWATER_STORE"
-"""The variable by which a task comes to know where the store is."""
-_MOST_AT_ONCE = 2
-_BETWEEN_LOOKS = 1.0  # seconds between two looks at whether a task is within its limits
-_MOST_KEPT = 100
-_MOST_QUOTED = 4000
-"""Of what a task wrote to stderr before it failed, in bytes: an error stands at the end."""
+STORE_VARIABLE = "HEADWATER_STORE"
+"""The variable that passes the URL of the store to a task."""
+_MAX_RUNNING = 2
+_POLL_SECONDS = 1.0  # seconds between two checks of the limits
+_MAX_FINISHED = 100
+_MAX_STDERR_BYTES = 4000
+"""Bytes at the end of a failed task's stderr that are logged: the error is the last thing there."""
 _log = logging.getLogger("headwater.server")
-_FAILED = {"code": "failed", "detail": "The task failed. The server's log says why."}
+_FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
 
 
 class Tasks:
@@ -55,57 +62,57 @@ class Tasks:
         self,
         kind: str,
         module: str,
-        asked: Mapping[str, Any],
+        query: Mapping[str, Any],
         owner: str,
         *,
         alone: bool = False,
-        confined: Confined | None = None,
+        confined: Confinement | None = None,
         **environment: str,
     ) -> Task:
-        """Run ``module`` with the folder as its argument. What is secret goes by its environment, not by the folder.
+        """Run ``module`` with the folder as its argument. Secrets are passed in the environment, not in the folder.
 
-        ``alone``: only if no other of the kind is running. ``confined``: a task that runs what others wrote gets
-        nothing of the server but the answers to its questions.
+        ``alone``: only if no other task of the kind is running. ``confined``: a task that runs untrusted code gets
+        nothing from the server but answers to its requests.
         """
         running = self.running()
-        if len(running) >= _MOST_AT_ONCE:
-            raise _busy(f"{_MOST_AT_ONCE} tasks are running.")
+        if len(running) >= _MAX_RUNNING:
+            raise _busy(f"{_MAX_RUNNING} tasks are already running.")
         if alone and any(task.kind == kind for task in running):
-            raise _busy(f"A task {kind} is running already.")
-        self._forget_old()
+            raise _busy(f"A {kind} task is already running.")
+        self._remove_old()
         number = str(uuid4())
         folder = self._folder / number
         folder.mkdir()
-        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(asked)}
+        head = {"kind": kind, "owner": owner, "started_at": datetime.now(UTC).isoformat(), "asked": dict(query)}
         write_json(folder / "asked.json", head)
-        # Not to our own stderr: that is the log, in which every line is JSON.
+        # Not to the server's stderr: that is the log, where every line is JSON.
         with (folder / "errors").open("wb") as errors:
             if confined is None:
-                process = _open(module, folder, errors, env={**os.environ, **environment})
+                process = _start_process(module, folder, errors, env={**os.environ, **environment})
             else:
                 process = confined.open(module, folder, errors)
         (folder / "process").write_text(str(process.pid))
         self._children[number] = process
-        awaited = (number, process, confined)
-        threading.Thread(target=self._await, args=awaited, name=f"task {number}", daemon=True).start()
+        arguments = (number, process, confined)
+        threading.Thread(target=self._await, args=arguments, name=f"task {number}", daemon=True).start()
         return self.task(number)
 
-    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confined | None) -> None:
+    def _await(self, number: str, process: subprocess.Popen[bytes], confined: Confinement | None) -> None:
         folder = self._folder / number
         code = process.wait() if confined is None else confined.wait(folder, process)
-        with suppress(OSError):  # the folder goes with the server
+        with suppress(OSError):  # the folder is removed with the server
             if code != 0 and not (folder / "cancelled").exists():
-                said = _end_of(folder / "errors")
-                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": said})
+                stderr = _tail_of(folder / "errors")
+                _log.error("a task failed", extra={"task": number, "exit": code, "stderr": stderr})
             (folder / "ended").touch()
         self._children.pop(number, None)
 
     def task(self, number: str) -> Task:
         folder = self._folder / number
-        head = read_json(folder / "asked.json") if _is_number(number) else None
+        head = read_json(folder / "asked.json") if _is_task_id(number) else None
         if head is None:
-            raise Problem(404, "unknown_task", "There is no such task.")
-        # In this order: a process writes its last word before it ends.
+            raise HttpProblem(404, "unknown_task", "No such task.")
+        # In this order: a process writes its result before it exits.
         ended = (folder / "ended").exists()
         problem, progress = read_json(folder / "problem.json"), read_json(folder / "progress.json")
         state = _state(folder, ended, problem is not None)
@@ -120,19 +127,19 @@ class Tasks:
             problem=(problem or _FAILED) if state is TaskState.FAILED else None,
         )
 
-    def asked(self, number: str) -> Mapping[str, Any]:
-        """What the task was started with."""
-        self.task(number)  # refuses a number that is none
-        asked: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
-        return asked
+    def input(self, number: str) -> Mapping[str, Any]:
+        """Return the input that the task was started with."""
+        self.task(number)  # refuses an unknown id
+        task_input: Mapping[str, Any] = read_json(self._folder / number / "asked.json")["asked"]
+        return task_input
 
     def all(self) -> list[Task]:
-        """The newest first."""
-        found = []
+        """Return all tasks, newest first."""
+        tasks = []
         for folder in self._folder.iterdir():
-            with suppress(Problem):  # one may be going, or only just coming
-                found.append(self.task(folder.name))
-        return sorted(found, key=lambda task: task.started_at, reverse=True)
+            with suppress(HttpProblem):  # its folder may be incomplete, or just being removed
+                tasks.append(self.task(folder.name))
+        return sorted(tasks, key=lambda task: task.started_at, reverse=True)
 
     def running(self) -> list[Task]:
         return [task for task in self.all() if task.state is TaskState.RUNNING]
@@ -142,54 +149,55 @@ class Tasks:
         if task.state is TaskState.RUNNING:
             folder = self._folder / number
             (folder / "cancelled").touch()
-            _end(int((folder / "process").read_text()))
+            _kill_group(int((folder / "process").read_text()))
         return self.task(number)
 
     def close(self) -> None:
-        """Those that this process started go with it."""
+        """Cancel the tasks that this process started."""
         for number in list(self._children):
             self.cancel(number)
 
-    def _forget_old(self) -> None:
-        over = [task for task in self.all() if task.state is not TaskState.RUNNING][_MOST_KEPT:]
-        for task in over:
+    def _remove_old(self) -> None:
+        old = [task for task in self.all() if task.state is not TaskState.RUNNING][_MAX_FINISHED:]
+        for task in old:
             shutil.rmtree(self._folder / task.id, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Confined:
-    """A task within limits, whose questions ``answers`` answers."""
+class Confinement:
+    """How a task is confined: its limits, and the server of its channel to the store."""
 
-    answers: StoreAnswers
-    limits: Limits
+    answers: StoreChannelServer
+    limits: TaskLimits
 
     def open(self, module: str, folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         scratch = folder / SCRATCH
         scratch.mkdir(mode=0o700)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        process = _open(module, folder, errors, env=environment(scratch), **pipes)
-        served = (process.stdout, process.stdin)
-        threading.Thread(target=self.answers.serve, args=served, name=f"task {folder.name} asks", daemon=True).start()
+        process = _start_process(module, folder, errors, env=environment(scratch), **pipes)
+        pipes_of_task = (process.stdout, process.stdin)
+        name = f"task {folder.name} channel"
+        threading.Thread(target=self.answers.serve, args=pipes_of_task, name=name, daemon=True).start()
         return process
 
     def wait(self, folder: Path, process: subprocess.Popen[bytes]) -> int:
-        overrun = Overrun(folder, self.limits)
+        limit_check = LimitCheck(folder, self.limits)
         while True:
             try:
-                code = process.wait(_BETWEEN_LOOKS)
+                code = process.wait(_POLL_SECONDS)
                 break
             except subprocess.TimeoutExpired:
-                reason = overrun.reason()
+                reason = limit_check.violation()
                 if reason is not None:
-                    with suppress(OSError):  # the folder goes with the server
+                    with suppress(OSError):  # the folder is removed with the server
                         write_json(folder / "problem.json", {"code": "task_limit", "detail": reason})
-                    _end(process.pid)
-        _end(process.pid)  # what it has left behind in its group
-        clear(folder)
+                    _kill_group(process.pid)
+        _kill_group(process.pid)  # processes that it left behind in its group
+        remove_scratch(folder)
         return code
 
 
-def _open(
+def _start_process(
     module: str,
     folder: Path,
     errors: IO[bytes],
@@ -217,27 +225,27 @@ def _state(folder: Path, ended: bool, failed: bool) -> TaskState:
     return TaskState.FAILED if failed or ended else TaskState.RUNNING
 
 
-def _end_of(file: Path) -> str:
+def _tail_of(file: Path) -> str:
     with file.open("rb") as content:
-        content.seek(max(0, file.stat().st_size - _MOST_QUOTED))
+        content.seek(max(0, file.stat().st_size - _MAX_STDERR_BYTES))
         return content.read().decode(errors="replace")
 
 
-def _is_number(text: str) -> bool:
-    """Before it becomes part of a path."""
+def _is_task_id(text: str) -> bool:
+    """Whether the text is a task id; checked before it becomes part of a path."""
     try:
         return str(UUID(text)) == text
     except ValueError:
         return False
 
 
-def _end(process: int) -> None:
+def _kill_group(process: int) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
 
 
-def _busy(why: str) -> Problem:
-    return Problem(429, "tasks_busy", f"{why} Try again later.", {"Retry-After": "10"})
+def _busy(reason: str) -> HttpProblem:
+    return HttpProblem(429, "tasks_busy", f"{reason} Retry later.", {"Retry-After": "10"})
 
 
 # -- for the processes ------------------------------------------------------------------------------------------------
@@ -253,7 +261,7 @@ def write_problem(folder: Path, error: HeadwaterError) -> None:
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Whole or not at all, whoever reads meanwhile."""
+    """Write atomically, so that a concurrent reader sees the old or the new file."""
     unfinished = file.with_suffix(".new")
     unfinished.write_text(json.dumps(value))
     unfinished.replace(file)

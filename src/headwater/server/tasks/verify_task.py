@@ -1,6 +1,6 @@
-"""The whole store recomputed, as a process of its own: `python -m headwater.server.tasks.verify_task FOLDER`.
+"""Verifies the whole store, in a process of its own: `python -m headwater.server.tasks.verify_task FOLDER`.
 
-It reads everything there is, which takes the interpreter for minutes; a server has others to answer.
+This takes minutes of processor time, in which the server has to answer other requests.
 """
 
 from __future__ import annotations
@@ -11,33 +11,35 @@ from pathlib import Path
 from typing import Any
 
 from headwater.errors import HeadwaterError
-from headwater.server.tasks.tasks import STORE, read_json, write_json, write_problem, write_progress
+from headwater.server.tasks.tasks import STORE_VARIABLE, read_json, write_json, write_problem, write_progress
 
 KIND = "log.verify"
 
 
 def main(folder: Path) -> int:
-    asked: dict[str, Any] = read_json(folder / "asked.json")["asked"]
-    told = _Told(folder)
+    parts: dict[str, bool] = read_json(folder / "asked.json")["asked"]
+    progress = _ProgressReport(folder)
     try:
-        answer = _verify(told, asked)
-    except HeadwaterError as error:  # what does not hold is one, and names the first thing
+        answer = _verify(progress, parts)
+    except HeadwaterError as error:  # a failed verification is one, and names the first failure
         write_problem(folder, error)
         return 1
     write_json(folder / "result.json", answer)
     return 0
 
 
-def _verify(told: _Told, parts: dict[str, bool]) -> dict[str, Any]:
+def _verify(progress: _ProgressReport, parts: dict[str, bool]) -> dict[str, Any]:
     from headwater.client import Lineage
 
-    with Lineage(os.environ[STORE], create=False) as store:
-        found = store.verify(progress=told, events=parts["events"], graph=parts["graph"], records=parts["records"])
-        return {"holds": True, **found._asdict()}
+    with Lineage(os.environ[STORE_VARIABLE], create=False) as store:
+        verified = store.verify(
+            progress=progress, events=parts["events"], graph=parts["graph"], records=parts["records"]
+        )
+        return {"holds": True, **verified._asdict()}
 
 
-class _Told:
-    """One part after the other, each counted up to its end."""
+class _ProgressReport:
+    """Writes the progress of each part of the verification."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

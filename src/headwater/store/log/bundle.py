@@ -12,7 +12,7 @@ from headwater.errors import NoEvidence, QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
 from headwater.formats.openlineage.run_handoff import shared_datasets
 from headwater.formats.openlineage.visibility import names_hidden
-from headwater.proof.bundle import Bundle, KeyEntry, Proven, Upstream
+from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry, UpstreamEvidence
 from headwater.proof.notes import Checkpoint, Note
 from headwater.proof.tiles import Tiles
 from headwater.store.access.view import View
@@ -41,7 +41,7 @@ def bundle(view: View, run_id: str) -> bytes:
     entries = list(map(taking.proven, verified.entries))
     events = [taking.event(digest_in(each.entry["details"])) for each in entries if _is(each, INGESTED)]
     first = taking.proven(1)
-    return Bundle(
+    return EvidenceBundle(
         run_id=run_id,
         entries=tuple(entries),
         events=tuple(one.body for one in events),
@@ -63,11 +63,11 @@ class _Taking:
         self._size = size
         self._tree: Tiles = tree(view.conn)
 
-    def proven(self, seq: int) -> Proven:
+    def proven(self, seq: int) -> ProvenEntry:
         row = self._view.execute(select(audit).where(audit.c.seq == seq)).one()._mapping
         entry: dict[str, Any] = {column.name: row[column.name] for column in audit.c if column.name != "hash"}
         entry["previous_hash"] = row["previous_hash"].hex()
-        return Proven(entry, tuple(self._tree.inclusion(seq - 1, self._size)))
+        return ProvenEntry(entry, tuple(self._tree.inclusion(seq - 1, self._size)))
 
     def event(self, digest: str | None) -> Event:
         found = bytes.fromhex((digest or "").removeprefix("sha256:"))
@@ -77,7 +77,7 @@ class _Taking:
             raise NoEvidence(told.run_id or "")
         return told
 
-    def chain(self, certificates: Sequence[Proven]) -> Iterator[Proven]:
+    def chain(self, certificates: Sequence[ProvenEntry]) -> Iterator[ProvenEntry]:
         """The certificates before these that are not among them."""
         there = {each.seq for each in certificates}
         for each in certificates:
@@ -94,7 +94,7 @@ class _Taking:
                     raise NoEvidence(document["runId"])  # without it the certificate would prove nothing
                 yield self.proven(before)
 
-    def upstream(self, run: Row[Any], events: Iterable[Event]) -> Iterator[Upstream]:
+    def upstream(self, run: Row[Any], events: Iterable[Event]) -> Iterator[UpstreamEvidence]:
         """Of the runs that wrote what was read: those whose certified event says so by the same name."""
         for run_key in runs_before(self._view, run):
             newest = select(certificate.c.seq).where(certificate.c.run_key == run_key, certificate.c.seq <= self._size)
@@ -103,7 +103,7 @@ class _Taking:
                 issued = self.proven(seq)
                 ended = self.event(json.loads(issued.entry["details"])["eventDigest"])
                 if shared_datasets(ended, events):
-                    yield Upstream(issued, ended.body)
+                    yield UpstreamEvidence(issued, ended.body)
 
     def _hidden(self, seq: int) -> bool:
         return not self._view.is_everything and not entry_visible(self._view, seq)
@@ -115,5 +115,5 @@ class _Taking:
             yield KeyEntry(self.proven(seq), self._tree.root(before), tuple(self._tree.consistency(before, self._size)))
 
 
-def _is(proven: Proven, kind: str) -> bool:
+def _is(proven: ProvenEntry, kind: str) -> bool:
     return bool(proven.entry["event_type"] == kind)

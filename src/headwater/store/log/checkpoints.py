@@ -17,7 +17,7 @@ from headwater.errors import EvidenceBroken, KeyUnusable, NoteInvalid, QueryErro
 from headwater.model.audit import Actor
 from headwater.model.log import SignedCheckpoint
 from headwater.proof.canonical import canonical
-from headwater.proof.history import ADOPTED, ROTATED, KeyHistory, Reign, origin_of, statement
+from headwater.proof.history import ADOPTED, ROTATED, KeyHistory, KeyPeriod, origin_of, statement
 from headwater.proof.keys import KeyRing, SigningKey
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.store.engine.prepared import together
@@ -34,8 +34,8 @@ Anchored = tuple[str, str]
 """A checkpoint from a second place: where it was found, and its note."""
 
 
-def reigns(conn: Connection) -> list[Reign]:
-    return key_history(conn).reigns if size_of(conn) else []
+def periods(conn: Connection) -> list[KeyPeriod]:
+    return key_history(conn).periods if size_of(conn) else []
 
 
 def key_history(conn: Connection) -> KeyHistory:

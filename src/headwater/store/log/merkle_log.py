@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, func, insert, selec
 from headwater.errors import EvidenceBroken, QueryError
 from headwater.model.log import ConsistencyProof, InclusionProof
 from headwater.proof.merkle import leaf_hash, perfect_root
-from headwater.proof.tiles import WIDTH, Tiles, completed
+from headwater.proof.tiles import WIDTH, Tiles, completed_tiles
 from headwater.store.engine.prepared import Prepared
 from headwater.store.schema.tables import audit, log_tile
 
@@ -30,7 +30,7 @@ _ASK_ENTRIES, _ASK_TILES, _INSERT = Prepared(_ENTRIES), Prepared(_TILES), Prepar
 
 def grow(conn: Connection, size_before: int, size: int) -> None:
     """Write the tiles that became whole. The caller holds the write lock and has written the entries."""
-    for level, number in completed(size_before, size):
+    for level, number in completed_tiles(size_before, size):
         bounds = {"start": number * WIDTH, "stop": (number + 1) * WIDTH}
         if level == 1:
             hashes = [leaf_hash(one) for (one,) in _ASK_ENTRIES.rows(conn, bounds) if isinstance(one, bytes)]

@@ -126,7 +126,7 @@ def _verify_keys(conn: Connection, whole: WholeLog, trusted: str | None) -> KeyH
                 history.follow(seq, kind, note_in(details), lambda size: whole.root_at.get(size, b""))
     if trusted is not None:
         key = Verifier.parse(trusted)
-        if history is None or key not in [reign.key for reign in history.reigns]:
+        if history is None or key not in [period.key for period in history.periods]:
             raise EvidenceBroken("The log", f"it was never signed with {key}")
     return history
 

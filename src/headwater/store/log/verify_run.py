@@ -12,7 +12,7 @@ from headwater.errors import EvidenceBroken, NoteInvalid, QueryError, shorten
 from headwater.formats.openlineage.event import Event
 from headwater.model.log import VerifiedRun
 from headwater.proof.history import KeyHistory
-from headwater.proof.merkle import included, leaf_hash
+from headwater.proof.merkle import leaf_hash, verify_inclusion
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import Tiles
 from headwater.store.access.view import View
@@ -96,7 +96,7 @@ def _events(conn: Connection, run_id: int) -> dict[str, Event]:
 
 def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -> Checkpoint | None:
     """The newest one, if it is signed by the key that signs for the log."""
-    if key is not None and Verifier.parse(key) not in [reign.key for reign in history.reigns]:
+    if key is not None and Verifier.parse(key) not in [period.key for period in history.periods]:
         raise EvidenceBroken("The log", f"it was never signed with {key}")
     newest: Any = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
     if newest is None:
@@ -143,5 +143,5 @@ def _is_in_force(what: str, note: Note, state: Checkpoint, history: KeyHistory) 
 def _is_signed(leaves: Tiles, seq: int, entry_hash: bytes, state: Checkpoint | None) -> None:
     if state is not None and seq <= state.size:
         proof = leaves.inclusion(seq - 1, state.size)
-        if not included(leaf_hash(entry_hash), seq - 1, state.size, proof, state.root):
+        if not verify_inclusion(leaf_hash(entry_hash), seq - 1, state.size, proof, state.root):
             raise EvidenceBroken(f"Entry {seq}", "it is not among those that were signed")

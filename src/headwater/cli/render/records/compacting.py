@@ -9,22 +9,22 @@ from rich.text import Text
 
 from headwater.cli.output import console, print_json
 from headwater.cli.render.parts import data, properties
-from headwater.cli.text import counted
+from headwater.cli.text import count_of
 from headwater.records.compaction.result import CompactionResult
 
 
 def compaction_summary(answer: CompactionResult) -> RenderableType:
     if answer.id is None:
-        expired = f" {counted(answer.expired, 'hot record')} expired." if answer.expired else ""
+        expired = f" {count_of(answer.expired, 'hot record')} expired." if answer.expired else ""
         return Text(f"There is nothing to archive.{expired}")
     days = ", ".join(day.isoformat() for day in answer.days)
     lines = [
         ("Days", Text(days)),
-        ("Archived", Text(f"{counted(answer.archived, 'record')} of {answer.read:,} read")),
+        ("Archived", Text(f"{count_of(answer.archived, 'record')} of {answer.read:,} read")),
         ("There before", Text(f"{answer.already_there:,}")),
         ("Traces", Text(f"{answer.traces:,}")),
-        ("Rebuilt", Text(counted(answer.rebuilt, "root"))),
-        ("Expired", Text(counted(answer.expired, "hot record"))),
+        ("Rebuilt", Text(count_of(answer.rebuilt, "root"))),
+        ("Expired", Text(count_of(answer.expired, "hot record"))),
         ("Archive", data(answer.location)),
         ("Run", Text(str(answer.run_id))),
     ]
@@ -53,11 +53,11 @@ class StreamReport:
         if self._as_json:
             print_json(self._totals)
         else:
-            console().print(Text(f"{counted(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
+            console().print(Text(f"{count_of(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
 
 
 def _words(counts: dict[str, Any]) -> str:
-    words = [f"{counted(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
+    words = [f"{count_of(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
     words += [f"{counts['already_there']:,} there before"] if counts["already_there"] else []
     words += [f"{counts['refused']:,} refused, see `headwater records dead-letters`"] if counts["refused"] else []
     return ", ".join(words)

@@ -11,20 +11,20 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from headwater.cli.render.layout import Rows
+from headwater.cli.render.layout import ResponsiveTable
 from headwater.cli.render.parts import data, note
-from headwater.cli.text import counted
+from headwater.cli.text import count_of
 from headwater.records.query.sql import QueryRows
 
 
 def query_table(answer: QueryRows, limit: int) -> RenderableType:
     if not answer.rows:
         return Text("No rows.")
-    table = Rows(*answer.columns, lead=0)
+    table = ResponsiveTable(*answer.columns, lead=0)
     for row in answer.rows:
         table.add(*(data(_shown(value)) for value in row))
     more = [note(f"The first {limit:,} rows; there are more.")] if answer.more else []
-    return Group(table, *(more or [note(counted(len(answer.rows), "row"))]))
+    return Group(table, *(more or [note(count_of(len(answer.rows), "row"))]))
 
 
 def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from headwater.cli.events import STDIN
 from headwater.cli.output import console, print_json
 from headwater.cli.render.reading import ReadingBar
-from headwater.cli.text import counted, printable
+from headwater.cli.text import count_of, printable
 from headwater.model.records import Taken
 
 
@@ -41,4 +41,4 @@ class SendingReport(ReadingBar):
         if self._as_json:
             print_json({"taken": self._count, "node_ids": self._taken, "refused": self._refused})
         else:
-            console().print(Text(f"{counted(self._count, 'record')} taken, {self.refusals:,} refused."))
+            console().print(Text(f"{count_of(self._count, 'record')} taken, {self.refusals:,} refused."))

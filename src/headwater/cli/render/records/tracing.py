@@ -9,9 +9,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.cli.render.layout import Rows
-from headwater.cli.render.parts import data, joined, note
-from headwater.cli.text import counted, moment
+from headwater.cli.render.layout import ResponsiveTable
+from headwater.cli.render.parts import data, join, note
+from headwater.cli.text import count_of, moment
 from headwater.model.records import Record, RootTrace
 
 _MAX_TREE_DEPTH = 24
@@ -48,7 +48,7 @@ class _RootTree:
     def _top(self) -> Text:
         own = self._records.get(self._answer.root_id)
         root = data(self._answer.root_id, "bold")
-        return root if own is None else joined([root, self._details(own)], "  ")
+        return root if own is None else join([root, self._details(own)], "  ")
 
     def _walk(self) -> Iterator[tuple[int, Text, str]]:
         """Depth, label and node id of each line. A node is shown once, and repeated by name where it occurs again."""
@@ -57,7 +57,7 @@ class _RootTree:
         yield from self._below(waiting, shown)
         for orphan in self._answer.orphans:
             label = data(orphan, "yellow")
-            yield 0, joined([label, Text("not recorded", style="yellow")], "  "), orphan
+            yield 0, join([label, Text("not recorded", style="yellow")], "  "), orphan
             yield from self._below([(1, record) for record in reversed(self._children[orphan])], shown)
         for record in self._answer.records:  # cycles that nothing leads to
             if record.node_id not in shown:
@@ -67,14 +67,14 @@ class _RootTree:
         while waiting:
             depth, record = waiting.pop()
             if record.node_id in shown:
-                yield depth, joined([data(record.node_id, "cyan"), note("see above")], "  "), record.node_id
+                yield depth, join([data(record.node_id, "cyan"), note("see above")], "  "), record.node_id
                 continue
             shown.add(record.node_id)
             yield depth, self._label(record), record.node_id
             waiting += [(depth + 1, child) for child in reversed(self._children[record.node_id])]
 
     def _label(self, record: Record) -> Text:
-        return joined([data(record.node_id, "cyan"), self._details(record)], "  ")
+        return join([data(record.node_id, "cyan"), self._details(record)], "  ")
 
     def _details(self, record: Record) -> Text:
         pieces: list[Text] = [data(record.action_taken, "bold"), note(moment(record.recorded_at))]
@@ -84,38 +84,38 @@ class _RootTree:
         if record.node_id in self._on_cycle:
             pieces.append(Text("on a cycle", style="yellow"))
         if record.node_id in self._conflicted:
-            others = counted(self._conflicted[record.node_id], "other content")
+            others = count_of(self._conflicted[record.node_id], "other content")
             pieces.append(Text(f"conflict: {others}", style="bold red"))
-        return joined(pieces, "  ")
+        return join(pieces, "  ")
 
     def _list(self, rows: list[tuple[int, Text, str]]) -> RenderableType:
-        listed = Rows("Node", "Made of", "Done", "When (UTC)", "Where", lead=0)
+        listed = ResponsiveTable("Node", "Made of", "Done", "When (UTC)", "Where", lead=0)
         once: set[str] = set()
         for _, _, name in rows:
             record = self._records.get(name)
             if record is None or name in once:
                 continue
             once.add(name)
-            made_of = joined([data(parent) for parent in record.parent_ids])
+            made_of = join([data(parent) for parent in record.parent_ids])
             cells = data(record.action_taken), Text(moment(record.recorded_at)), data(record.storage_location)
             listed.add(data(name, "cyan"), made_of, *cells)
         return Group(self._top(), Text(), listed)
 
 
 def _summary(answer: RootTrace) -> Text:
-    records = counted(len(answer.records), "record")
-    return Text(f"{records}, {counted(len(answer.traces), 'leaf', 'leaves')}. Times are UTC.")
+    records = count_of(len(answer.records), "record")
+    return Text(f"{records}, {count_of(len(answer.traces), 'leaf', 'leaves')}. Times are UTC.")
 
 
 def _remarks(answer: RootTrace) -> list[Text]:
     remarks = []
     if answer.orphans:
-        count = counted(len(answer.orphans), "parent was", "parents were")
+        count = count_of(len(answer.orphans), "parent was", "parents were")
         remarks.append(Text(f"{count} never recorded; their descendants are shown.", style="yellow"))
     if answer.cycle:
-        remarks.append(Text(f"{counted(len(answer.cycle), 'node lies', 'nodes lie')} on a cycle.", style="yellow"))
+        remarks.append(Text(f"{count_of(len(answer.cycle), 'node lies', 'nodes lie')} on a cycle.", style="yellow"))
     if answer.conflicts:
-        count = counted(len(answer.conflicts), "node was", "nodes were")
+        count = count_of(len(answer.conflicts), "node was", "nodes were")
         remarks.append(
             Text(f"{count} recorded with different contents: the first is shown, --json has all.", style="bold red")
         )

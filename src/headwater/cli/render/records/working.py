@@ -12,7 +12,7 @@ from rich.status import Status
 from rich.text import Text
 
 from headwater.cli.output import console, print_json
-from headwater.cli.text import counted, printable
+from headwater.cli.text import count_of, printable
 from headwater.records.intake.worker import WorkerTotals
 
 
@@ -52,9 +52,9 @@ class WorkingReport:
 
 
 def _words(totals: WorkerTotals) -> str:
-    words = [f"{counted(totals.loaded, 'record')} loaded", f"{counted(totals.traced, 'root')} archived"]
+    words = [f"{count_of(totals.loaded, 'record')} loaded", f"{count_of(totals.traced, 'root')} archived"]
     words += [f"{totals.failed:,} failed"] if totals.failed else []
-    words += [counted(totals.dead, "dead letter")] if totals.dead else []
-    words += [counted(totals.compactions, "compaction")] if totals.compactions else []
-    words += [f"{counted(totals.expired, 'hot record')} expired"] if totals.expired else []
+    words += [count_of(totals.dead, "dead letter")] if totals.dead else []
+    words += [count_of(totals.compactions, "compaction")] if totals.compactions else []
+    words += [f"{count_of(totals.expired, 'hot record')} expired"] if totals.expired else []
     return ", ".join(words)

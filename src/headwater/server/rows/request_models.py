@@ -1,4 +1,4 @@
-"""Questions about rows, as they are sent: which rows, of what, and how much of the answer to show."""
+"""Bodies of row queries: which rows, of which dataset or run, and how much of the answer to show."""
 
 from __future__ import annotations
 
@@ -17,96 +17,96 @@ from headwater.formats.openlineage.text import is_storable
 Name = Annotated[str, Field(max_length=100_000)]
 
 
-class Meant(BaseModel):
-    """Which rows are meant: by columns and the values they must have, or by a condition; else all of them."""
+class RowSelection(BaseModel):
+    """Which rows to select: by values of columns, or by a condition; by default all."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     where: Annotated[dict[str, values.Value], Field(max_length=100)] = {}
-    """Columns and the values they must have."""
+    """Columns and their values."""
     condition: Annotated[str | None, Field(max_length=MAX_CONDITION_LENGTH)] = None
-    """Instead of `where`: a condition in SQL, as Spark reads it."""
+    """Instead of `where`: a condition in Spark's SQL."""
     rows: Annotated[int, Field(ge=1, le=10_000)] = 100
-    """Show at most so many of each."""
+    """Maximum number of rows to show per dataset."""
 
     @model_validator(mode="after")
-    def _values_can_be_asked_for(self) -> Meant:
+    def _check_values(self) -> RowSelection:
         if self.where and self.condition is not None:
-            raise ValueError("say which rows by where or by a condition, one of the two")
+            raise ValueError("give either where or a condition")
         texts = [*self.where, *(value for value in self.where.values() if isinstance(value, str))]
         if not all(is_storable(text) for text in texts):
-            raise ValueError("a column or a value holds what no table can")
+            raise ValueError("a column or a value holds characters that no table can hold")
         if any(isinstance(value, float) and not math.isfinite(value) for value in self.where.values()):
-            raise ValueError("a value is no number")
+            raise ValueError("a value is not a finite number")
         return self
 
     @cached_property
-    def written(self) -> ParsedCondition | None:
+    def parsed_condition(self) -> ParsedCondition | None:
         return None if self.condition is None else read_condition(self.condition)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(self.where) if self.written is None else self.written.columns
+        return tuple(self.where) if self.parsed_condition is None else self.parsed_condition.columns
 
     @property
     def spark_condition(self) -> str | None:
-        return values.spark_condition(self.where) if self.written is None else self.written.spark
+        return values.spark_condition(self.where) if self.parsed_condition is None else self.parsed_condition.spark
 
     @property
     def duckdb_condition(self) -> Sql | None:
-        return values.duckdb_condition(self.where) if self.written is None else self.written.sql
+        return values.duckdb_condition(self.where) if self.parsed_condition is None else self.parsed_condition.sql
 
 
-class TraceAsked(Meant):
-    """Name a run, or a dataset, whose latest run is then meant."""
+class TraceRequest(RowSelection):
+    """Trace rows of a run, or of a dataset, which means its latest run."""
 
     run: Annotated[str | None, Field(max_length=10_000)] = None
     dataset: Name | None = None
     namespace: Name | None = None
     output: Annotated[int | None, Field(ge=0, le=10_000)] = None
-    """Which of the outputs that a run wrote pair tables of; of a run the first, of a dataset its own unless told."""
+    """Index of the output among those with pair tables; by default the first of a run, or the dataset's own."""
     depth: Annotated[int | None, Field(ge=1, le=100)] = None
-    """Through at most so many jobs; pair tables tell of one."""
+    """Maximum number of jobs to trace through; pair tables cover one."""
 
     @model_validator(mode="after")
-    def _one_thing_is_named(self) -> TraceAsked:
+    def _check_subject(self) -> TraceRequest:
         if (self.run is None) == (self.dataset is None):
-            raise ValueError("name a run or a dataset, one of the two")
+            raise ValueError("give either a run or a dataset")
         return self
 
 
-class ForwardAsked(Meant):
-    """Which rows were made of these rows of a dataset."""
+class ForwardRequest(RowSelection):
+    """Trace forward: which rows were made of these rows of a dataset."""
 
     dataset: Name
     namespace: Name | None = None
     depth: Annotated[int | None, Field(ge=1, le=100)] = None
-    """Through at most so many jobs."""
+    """Maximum number of jobs to trace through."""
 
 
-class WhyNotAsked(Meant):
-    """Why these rows of a source are not in a dataset."""
+class WhyNotRequest(RowSelection):
+    """Explain why these rows of a source are missing from a dataset."""
 
     dataset: Name
     namespace: Name | None = None
     source: Name
-    """One of those that the dataset's latest run read; without its namespace, the end of its name will do."""
+    """An input of the dataset's latest run; without a namespace, the end of its name is enough."""
     source_namespace: Name | None = None
 
     @model_validator(mode="after")
-    def _rows_are_named(self) -> WhyNotAsked:
+    def _check_rows(self) -> WhyNotRequest:
         if not self.where and self.condition is None:
-            raise ValueError("say which rows: where, or a condition")
+            raise ValueError("select rows with where or a condition")
         return self
 
 
-Question = TypeVar("Question", bound=Meant)
+RequestModel = TypeVar("RequestModel", bound=RowSelection)
 
 
-def read_question(kind: type[Question], body: bytes) -> Question:
+def parse_request(kind: type[RequestModel], body: bytes) -> RequestModel:
     try:
-        asked = kind.model_validate_json(body)
+        request = kind.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False, include_context=False)) from None
-    _ = asked.written  # a condition that is refused is refused before anything is looked up for it
-    return asked
+    _ = request.parsed_condition  # refuse an invalid condition before any other work
+    return request

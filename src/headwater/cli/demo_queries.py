@@ -1,4 +1,4 @@
-"""The story that `headwater demo` tells: questions a team asks of its pipeline, each with the command that asks it."""
+"""The queries of `headwater demo`: what a team asks about its pipeline, each with its command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.cli.render.closure import closure_tree
 from headwater.cli.render.datasets import dataset_list
 from headwater.cli.render.diff import run_diff
 from headwater.cli.render.impact import impact_report
-from headwater.cli.render.log import verdict
+from headwater.cli.render.log import verification_text
 from headwater.cli.render.runs import run_detail, run_list
 from headwater.model.log import Verified
 from headwater.model.runs import RunState
@@ -25,9 +25,9 @@ BEFORE_THE_CHANGE = datetime(2026, 11, 13, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Question:
+class DemoQuery:
     key: str
-    """What `--json` files the answer under."""
+    """Member of the `--json` output."""
     heading: str
     arguments: tuple[str, ...]
     ask: Callable[[Store], Any]
@@ -37,84 +37,84 @@ class Question:
         return shlex.join(["headwater", *self.arguments, "--store", url])
 
 
-def questions(store: Store) -> list[Question]:
-    """The story's questions; the ids of the runs it speaks of are looked up in the store."""
+def demo_queries(store: Store) -> list[DemoQuery]:
+    """Return the demo's queries; the ids of its runs are looked up in the store."""
     failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
     newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
     as_of = BEFORE_THE_CHANGE.date().isoformat()
     return [
-        Question(
+        DemoQuery(
             "datasets",
             "What is there?",
             ("datasets",),
             lambda lineage: lineage.datasets(),
-            lambda found: dataset_list(found, len(found) + 1, filtered=False),
+            lambda result: dataset_list(result, len(result) + 1, filtered=False),
         ),
-        Question(
+        DemoQuery(
             "upstream",
             "Where does the revenue report come from?",
             ("upstream", REPORT),
             lambda lineage: lineage.upstream(REPORT),
             closure_tree,
         ),
-        Question(
+        DemoQuery(
             "upstream_column",
             "And its column `revenue`?",
             ("upstream", REPORT, "--column", "revenue"),
             lambda lineage: lineage.upstream(REPORT, column="revenue"),
             closure_tree,
         ),
-        Question(
+        DemoQuery(
             "as_of",
             "Was that always so? Before the change of 13 November no exchange rates were in it:",
             ("upstream", REPORT, "--column", "revenue", "--depth", "1", "--as-of", as_of),
             lambda lineage: lineage.upstream(REPORT, column="revenue", depth=1, as_of=BEFORE_THE_CHANGE),
             closure_tree,
         ),
-        Question(
+        DemoQuery(
             "diff",
             "What exactly changed between the last two runs?",
             ("diff", previous, newest),
             lambda lineage: lineage.diff(previous, newest),
             run_diff,
         ),
-        Question(
+        DemoQuery(
             "impact",
             "What breaks, and who has to know, if the shop changes how it writes `amount`?",
             ("impact", "raw/orders", "--column", "amount"),
             lambda lineage: lineage.impact("raw/orders", column="amount"),
             impact_report,
         ),
-        Question(
+        DemoQuery(
             "runs",
             "Did everything run well?",
             ("runs", "--state", "FAIL"),
             lambda lineage: lineage.runs(state=RunState.FAIL),
-            lambda found: run_list(found, len(found) + 1, filtered=True),
+            lambda result: run_list(result, len(result) + 1, filtered=True),
         ),
-        Question(
+        DemoQuery(
             "failed_run",
             "What happened to that run?",
             ("run", failed),
             lambda lineage: lineage.run(failed),
             run_detail,
         ),
-        Question(
+        DemoQuery(
             "verify",
             "And can you prove that nobody changed this record?",
             ("verify",),
-            _verified,
-            lambda answer: verdict(Verified(**{name: answer[name] for name in Verified._fields})),
+            _verify,
+            lambda answer: verification_text(Verified(**{name: answer[name] for name in Verified._fields})),
         ),
     ]
 
 
-def _verified(store: Store) -> dict[str, Any]:
+def _verify(store: Store) -> dict[str, Any]:
     return {"holds": True, **store.verify()._asdict()}
 
 
 def more_commands(url: str) -> list[str]:
-    """Other questions to try on the same store."""
+    """Return further commands to try on the same store."""
     return [
         shlex.join(["headwater", *arguments, "--store", url])
         for arguments in (
