@@ -2,6 +2,7 @@ import type { Node, NodeProps } from "@xyflow/react";
 import { memo, useEffect, useRef } from "react";
 import { ROW } from "../graph/card";
 import { isJob } from "../graph/names";
+import { displayName, hubJob, unpaired, VIA_JOB, VIA_JOB_REASON } from "../graph/via-job";
 import { Icon } from "../parts/icons";
 import { iconOf } from "../parts/kinds";
 import { Name } from "../parts/Name";
@@ -22,7 +23,14 @@ export const CardNode = memo(function CardNode({ data: view }: NodeProps<CardNod
     if (view.active && actions.takesFocus(view.id)) card.current?.focus({ preventScroll: true });
   }, [view.active, view.id, actions]);
   const { endpoint, kind } = view.card;
-  const classes = ["node", view.selected && "selected", view.root && "root", view.lit === false && "unlit"];
+  const hub = hubJob(endpoint);
+  const classes = [
+    "node",
+    hub && "via-job",
+    view.selected && "selected",
+    view.root && "root",
+    view.lit === false && "unlit",
+  ];
   return (
     <section
       ref={card}
@@ -38,7 +46,7 @@ export const CardNode = memo(function CardNode({ data: view }: NodeProps<CardNod
       <header>
         <Icon name={isJob(endpoint) ? "job" : iconOf(kind)} />
         <div className="titles">
-          <Name of={endpoint.name} />
+          <Name of={displayName(endpoint)} />
           <span className="namespace" title={endpoint.namespace.slice(0, 2000)}>
             {endpoint.namespace.slice(0, 200)}
           </span>
@@ -70,11 +78,20 @@ export const CardNode = memo(function CardNode({ data: view }: NodeProps<CardNod
           aria-label="Loading columns"
         />
       )}
-      <Foot view={view} />
+      {hub ? <HubFoot view={view} /> : <Foot view={view} />}
       <More view={view} side="down" />
     </section>
   );
 });
+
+/** Of a job between inputs and outputs: how many of both, and that nothing says which went where. */
+function HubFoot({ view: { card } }: { view: CardView }) {
+  return (
+    <footer title={`${VIA_JOB}: ${VIA_JOB_REASON}`}>
+      <Mark tone="dim" icon="unknown" word={unpaired(card)} />
+    </footer>
+  );
+}
 
 function Foot({ view: { card } }: { view: CardView }) {
   return (
@@ -97,12 +114,12 @@ function Foot({ view: { card } }: { view: CardView }) {
 /** The card in one breath, for those who hear it. */
 function told({ card, selected }: CardView): string {
   const parts = [
-    `${card.kind} ${short(card.endpoint.name)}`,
+    `${card.kind} ${short(displayName(card.endpoint))}`,
     `in ${short(card.endpoint.namespace)}`,
     card.latest_run ? `last run ${card.latest_run.state.toLowerCase()}` : "",
     card.complete === false ? "not all captured" : "",
     card.rows === null ? "" : `${amount(card.rows)} rows`,
-    counted(card.columns, "column"),
+    hubJob(card.endpoint) ? `${VIA_JOB}: ${VIA_JOB_REASON}` : counted(card.columns, "column"),
     `made of ${card.upstreams}`,
     `used by ${card.downstreams}`,
     selected ? "selected" : "",

@@ -2,7 +2,7 @@ import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { Leaf } from "../graph/card";
 import { heightOf, WIDTH } from "../graph/card";
-import { type Endpoint, nodeKey } from "../graph/names";
+import { type Endpoint, isJob, nodeKey } from "../graph/names";
 import { linesOf } from "../graph/picture";
 import type { Shown } from "../graph/shown";
 import { Skeleton, Wrong } from "../parts/Answer";
@@ -11,6 +11,7 @@ import { Bar } from "./Bar";
 import { type CardView, cardViews } from "./cardView";
 import { DifferenceBar } from "./DifferenceBar";
 import { Graph } from "./Graph";
+import { Legend } from "./Legend";
 import { Panel } from "./panel/Panel";
 import { useCardActions } from "./useCardActions";
 import { useLayout } from "./useLayout";
@@ -99,18 +100,22 @@ export function Explorer({ root, where, move }: Room) {
               rootKey={rootKey}
             />
           )}
+          <Legend lines={lines} />
           <div className="said dim" role="status">
             {places.size > 0 && settled && told(shown, columns.length, leftOut)}
           </div>
         </div>
-        <Panel where={where} move={move} root={root} show={show} shown={shown.nodes} />
+        <Panel where={where} move={move} root={root} show={show} shown={shown.nodes} edges={shown.edges} />
       </div>
     </ReactFlowProvider>
   );
 }
 
 function told(shown: Shown, columnEdges: number, leftOut: number): string {
-  const parts = [counted(shown.nodes.size, "dataset"), counted(shown.edges.length, "edge")];
+  const jobs = [...shown.nodes.values()].filter((node) => isJob(node.card.endpoint)).length;
+  const parts = [counted(shown.nodes.size - jobs, "dataset")];
+  if (jobs > 0) parts.push(counted(jobs, "job"));
+  parts.push(counted(shown.edges.length, "edge"));
   if (columnEdges > 0) parts.push(counted(columnEdges, "column edge"));
   if (leftOut > 0) parts.push(`${amount(leftOut)} more left out: the picture is full`);
   return parts.join(" · ");

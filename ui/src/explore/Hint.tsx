@@ -1,5 +1,6 @@
 import { endpointOf, type Ref } from "../graph/names";
 import type { Line } from "../graph/picture";
+import { displayName, VIA_JOB, VIA_JOB_REASON } from "../graph/via-job";
 import { short } from "./CardNode";
 
 const MOST = 6;
@@ -17,6 +18,7 @@ export function Hint({ line, x, y }: { line: Line; x: number; y: number }) {
           ) : (
             "by no job that is known"
           )}
+          {line.kind === "via-job" && <ViaJob />}
         </div>
       ) : (
         line.of.slice(0, MOST).map((edge) => (
@@ -30,6 +32,7 @@ export function Hint({ line, x, y }: { line: Line; x: number; y: number }) {
                 {way.logic && <code> {way.logic.slice(0, 300)}</code>}
                 {way.masking && " · masked"}
                 {way.job && <span className="dim"> · {short(way.job)}</span>}
+                {way.viaJob && <ViaJob />}
               </div>
             ))}
           </div>
@@ -45,8 +48,17 @@ export function Hint({ line, x, y }: { line: Line; x: number; y: number }) {
   );
 }
 
+function ViaJob() {
+  return (
+    <div>
+      <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}
+    </div>
+  );
+}
+
 function told({ node, column }: Ref): string {
-  const name = short(endpointOf(node)?.name ?? "");
+  const endpoint = endpointOf(node);
+  const name = short(endpoint ? displayName(endpoint) : "");
   const last = name.slice(name.lastIndexOf("/") + 1) || name;
   return column === null ? `${last} (as a whole)` : `${last}.${short(column)}`;
 }

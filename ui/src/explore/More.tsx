@@ -1,7 +1,8 @@
 import type { Side } from "../graph/names";
 import { STEPS } from "../graph/shape";
+import { displayName, hubJob } from "../graph/via-job";
 import { Icon } from "../parts/icons";
-import { amount, counted } from "../parts/words";
+import { amount } from "../parts/words";
 import { useActions } from "./actions";
 import { short } from "./CardNode";
 import type { CardView } from "./cardView";
@@ -17,8 +18,11 @@ export function More({ view, side }: { view: CardView; side: Side }) {
     act();
   };
   if (hidden === 0 && !view.less[side]) return null;
-  const name = short(view.card.endpoint.name);
-  const where = side === "up" ? `that ${name} is made of` : `made of ${name}`;
+  const name = short(displayName(view.card.endpoint));
+  const kind = hubJob(view.card.endpoint)
+    ? { up: "inputs", down: "outputs" }
+    : { up: "upstream datasets", down: "downstream datasets" };
+  const neighbours = `${kind[side]} of ${name}`;
   const full = view.most[side] >= MOST;
   return (
     <div className={`more ${side}`}>
@@ -26,8 +30,8 @@ export function More({ view, side }: { view: CardView; side: Side }) {
         <button
           type="button"
           tabIndex={view.active ? 0 : -1}
-          aria-label={`Hide those ${where}`}
-          title={`Hide those ${where}`}
+          aria-label={`Hide the ${neighbours}`}
+          title={`Hide the ${neighbours}`}
           onClick={stop(() => actions.shrink(view.id, side))}
         >
           <Icon name="minus" size={10} />
@@ -38,8 +42,12 @@ export function More({ view, side }: { view: CardView; side: Side }) {
           type="button"
           tabIndex={view.active ? 0 : -1}
           disabled={full}
-          aria-label={`Show ${counted(hidden, "more")} ${where}`.replace("mores", "more")}
-          title={full ? `${amount(hidden)} are not shown: too many for one picture. The impact lists them.` : undefined}
+          aria-label={`Show ${amount(hidden)} more ${neighbours}`}
+          title={
+            full
+              ? `${amount(hidden)} are not shown: the graph has no room for more. The Impact tab lists all of them.`
+              : undefined
+          }
           onClick={stop(() => actions.grow(view.id, side))}
         >
           + {amount(hidden)} more

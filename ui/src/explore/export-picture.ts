@@ -1,4 +1,5 @@
 import { type DrawnCard, type Palette, svgOf } from "../graph/svg";
+import { displayName, hubJob, unpaired } from "../graph/via-job";
 import { counted } from "../parts/words";
 import type { Picture } from "./Bar";
 import type { CardView } from "./cardView";
@@ -11,18 +12,20 @@ export function pictureOf({ views, places, lines }: Picture): string {
     if (!box) continue;
     cards.push({
       box,
-      name: view.card.endpoint.name,
+      name: displayName(view.card.endpoint),
       namespace: view.card.endpoint.namespace,
       foot: footOf(view),
       rows: view.rows,
       tools: view.tools,
       chosen: view.selected,
+      hub: hubJob(view.card.endpoint) !== null,
     });
   }
   return svgOf(cards, lines, palette());
 }
 
 function footOf({ card }: CardView): string {
+  if (hubJob(card.endpoint)) return unpaired(card);
   const parts = [
     card.latest_run?.state.toLowerCase() ?? "",
     card.complete === false ? "not all captured" : "",

@@ -8,7 +8,7 @@ import { type Field, fieldsOf, type Leaf, type Rows, rowsOf } from "../graph/car
 import { type ColumnEdge, cover, drawnColumns, mergeColumns } from "../graph/columns";
 import { type Difference, differenceOf } from "../graph/difference";
 import { type KnownColumns, merge } from "../graph/knowledge";
-import { isLit, litPath, type Path, withPath } from "../graph/lit";
+import { isLit, litPath, type Path, withHubs, withPath } from "../graph/lit";
 import { type Endpoint, endpointOf, isJob, nodeKey, type Ref } from "../graph/names";
 import { isOpen, manyOpen, STEPS } from "../graph/shape";
 import { type Shown, show, type Wanted, wanted, withWanted } from "../graph/shown";
@@ -29,16 +29,16 @@ export function useShown(where: Where, root: Endpoint) {
     // Another moment of the same dataset: what is drawn stays until it is known.
     placeholderData: (before, query) => (query?.queryKey[2] === nodeKey(root) ? before : undefined),
   });
-  const path = usePath(where);
+  const stated = usePath(where);
   const difference = useDifference(where);
   const struck = useQuery({ ...impact(where.on ?? root, columnOn(where), where.at), enabled: where.impact });
   const asWell = useMemo(() => {
     const keys = new Set<string>(where.on ? [nodeKey(where.on)] : []);
-    for (const key of path?.nodes ?? []) keys.add(key);
+    for (const key of stated?.nodes ?? []) keys.add(key);
     for (const key of difference?.nodes ?? []) keys.add(key);
     if (where.impact) for (const one of struck.data?.affected ?? []) keys.add(nodeKey(one.endpoint));
     return [...keys];
-  }, [where.on, where.impact, path, difference, struck.data]);
+  }, [where.on, where.impact, stated, difference, struck.data]);
   const also = useMemo(() => asWell.slice(0, MOST_ALSO), [asWell]);
   // Most of a path lies within three hops: one answer instead of one for each card.
   const far = also.length > FEW;
@@ -67,10 +67,11 @@ export function useShown(where: Where, root: Endpoint) {
   // The first card is the dataset asked for, under the name that it goes by.
   const rootCard = first.data?.nodes[0];
   const rootKey = rootCard ? nodeKey(rootCard.endpoint) : null;
-  const shown = useMemo(
-    () => show(known, { root: rootKey ?? "", hops: where.hops, shape: where.shape, also }),
-    [known, rootKey, where.hops, where.shape, also],
-  );
+  const path = useMemo(() => stated && withHubs(stated, known), [stated, known]);
+  const shown = useMemo(() => {
+    const onPath = path === stated ? [] : (path?.nodes ?? []).slice(0, MOST_ALSO);
+    return show(known, { root: rootKey ?? "", hops: where.hops, shape: where.shape, also: [...also, ...onPath] });
+  }, [known, rootKey, where.hops, where.shape, also, path, stated]);
   const want = useMemo(() => {
     if (!first.data || (far && wide.isPending)) return [];
     const whole = wholeOf(first.data, far ? wide.data : undefined);

@@ -1,6 +1,7 @@
 /** Column edges: each once, between rows of cards that are shown. Pure. */
 
 import { type ColumnLink, compare, type Dependency, nodeKey, type Ref, refKey } from "./names";
+import { hubJob } from "./via-job";
 
 export interface ColumnEdge {
   from: Ref;
@@ -15,6 +16,8 @@ export interface Way {
   logic: string | null;
   masking: boolean;
   job: string | null;
+  /** The event does not say that this input went into this output, only that the job read the one and wrote the other. */
+  viaJob: boolean;
 }
 
 export function columnEdgeId(from: Ref, to: Ref): string {
@@ -34,6 +37,7 @@ export function mergeColumns(answers: Iterable<readonly ColumnLink[]>): Map<stri
         logic: link.logic,
         masking: link.masking,
         job: link.job?.name ?? null,
+        viaJob: hubJob(link.upstream) !== null || hubJob(link.downstream) !== null,
       });
     }
   }
@@ -53,7 +57,8 @@ function sameWay(one: Way, other: Way): boolean {
     one.type === other.type &&
     one.logic === other.logic &&
     one.job === other.job &&
-    one.masking === other.masking
+    one.masking === other.masking &&
+    one.viaJob === other.viaJob
   );
 }
 
@@ -62,11 +67,17 @@ export function isDirect(edge: { ways: readonly Way[] }): boolean {
   return edge.ways.some((way) => way.dependency === "DIRECT");
 }
 
+/** Only where no way states which input went into which output. */
+export function isOnlyViaJob(edge: { ways: readonly Way[] }): boolean {
+  return edge.ways.length > 0 && edge.ways.every((way) => way.viaJob);
+}
+
 export interface DrawnEdge {
   id: string;
   from: Ref;
   to: Ref;
   direct: boolean;
+  viaJob: boolean;
   /** On the lit path or not; null while none is lit. */
   lit: boolean | null;
   /** What is told of it on hover, by the columns at its true ends. */
@@ -93,10 +104,11 @@ export function drawnColumns(
     if (lit === false && (from.column === null || to.column === null)) continue;
     const id = lit ? `lit ${columnEdgeId(from, to)}` : columnEdgeId(from, to);
     const same = drawn.get(id);
-    if (!same) drawn.set(id, { id, from, to, direct: isDirect(edge), lit, of: [edge] });
+    if (!same) drawn.set(id, { id, from, to, direct: isDirect(edge), viaJob: isOnlyViaJob(edge), lit, of: [edge] });
     else {
       same.of.push(edge);
       same.direct ||= isDirect(edge);
+      same.viaJob &&= isOnlyViaJob(edge);
     }
   }
   return [...drawn.values()];

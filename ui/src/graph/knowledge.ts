@@ -3,6 +3,7 @@
 import type { Schemas } from "../api/client";
 import type { Field } from "./card";
 import { byName, type Card, type ColumnLink, type Link, nodeKey, type Side } from "./names";
+import { isViaJob } from "./via-job";
 
 type Neighbourhood = Schemas["Neighbourhood"];
 
@@ -11,6 +12,8 @@ export interface KnownEdge {
   from: string;
   to: string;
   link: Link;
+  /** One end is a job that stands between its inputs and its outputs. */
+  viaJob: boolean;
 }
 
 export interface Knowledge {
@@ -46,7 +49,7 @@ export function merge(answers: Iterable<Neighbourhood>): Knowledge {
     for (const link of answer.edges) {
       const [from, to] = [nodeKey(link.upstream), nodeKey(link.downstream)];
       const id = edgeId(from, to);
-      edges.set(id, { id, from, to, link });
+      edges.set(id, { id, from, to, link, viaJob: isViaJob(link) });
       if (answer.column_edges) columns.whole.add(id);
     }
   }

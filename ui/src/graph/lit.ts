@@ -1,8 +1,10 @@
 /** The path of one column: from its first sources to its last consumers, across jobs. Pure. */
 
 import type { Schemas } from "../api/client";
-import { addWay, type ColumnEdge, columnEdgeId, type Way } from "./columns";
+import { addWay, type ColumnEdge, columnEdgeId, isOnlyViaJob, type Way } from "./columns";
+import type { Knowledge } from "./knowledge";
 import { type Endpoint, nodeKey, type Ref, refKey } from "./names";
+import { hubsBetween } from "./via-job";
 
 export type Step = Schemas["Node"];
 
@@ -73,6 +75,7 @@ function wayOf({ via }: Step): Way {
     logic: via.logic,
     masking: via.masking ?? false,
     job: via.job?.name ?? null,
+    viaJob: via.via_job ?? false,
   };
 }
 
@@ -112,6 +115,31 @@ export function withPath(known: Map<string, ColumnEdge>, path: Path): Map<string
     if (!same.some((other) => known.has(other))) known.set(id, edge);
   }
   return known;
+}
+
+/**
+ * The path with the jobs that it leads through. An answer counts input → job → output as one hop and leaves the job out;
+ * the graph has the job as a node, so the path leads through it where it is known.
+ */
+export function withHubs(path: Path, known: Pick<Knowledge, "cards" | "neighbours">): Path {
+  const endpointOf = (key: string) => known.cards.get(key)?.endpoint ?? null;
+  const edges = new Map(path.edges);
+  const hubs = new Set<string>();
+  for (const [id, edge] of path.edges) {
+    if (!isOnlyViaJob(edge)) continue;
+    for (const hub of hubsBetween(edge.from, edge.to, known.neighbours, endpointOf)) {
+      hubs.add(hub);
+      edges.delete(id);
+      for (const way of edge.ways) {
+        addWay(edges, edge.from, { node: hub, column: null }, way);
+        addWay(edges, { node: hub, column: null }, edge.to, way);
+      }
+    }
+  }
+  if (hubs.size === 0) return path;
+  const columns = new Map(path.columns);
+  for (const hub of hubs) if (!columns.has(hub)) columns.set(hub, new Set());
+  return { ...path, edges, columns, nodes: [...path.nodes, ...hubs] };
 }
 
 export interface Branch {

@@ -63,6 +63,27 @@ export function columnLink(text: string, dependency: Dependency = "DIRECT", logi
   };
 }
 
+/** The job `make` between its inputs and outputs, of which its event pairs none. */
+export const hub = { type: "job" as const, namespace: "ns", name: "make (inputs 0123456789abcdef)" };
+
+export function aroundHub(inputs: string[], outputs: string[], total = inputs.length): Schemas["Neighbourhood"] {
+  const make = { type: "job" as const, namespace: "ns", name: "make" };
+  const through = { jobs: [make], type: "derived_from" as const, origin: "run" as const };
+  return {
+    nodes: [
+      ...outputs.map((name) => card(name, 1, 0)),
+      { ...card("", total, outputs.length), endpoint: hub, kind: "job" },
+      ...inputs.map((name) => card(name, 0, 1)),
+    ],
+    edges: [
+      ...inputs.map((name) => ({ ...through, upstream: set(name), downstream: hub })),
+      ...outputs.map((name) => ({ ...through, upstream: hub, downstream: set(name) })),
+    ],
+    column_edges: null,
+    as_of: null,
+  };
+}
+
 /** A step to "a.x", by way of the places before it. */
 export function step(to: string, before: string[] = [], dependency: Dependency = "DIRECT"): Schemas["Node"] {
   const [name = "", part = null] = to.split(".");

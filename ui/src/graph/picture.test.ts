@@ -77,6 +77,7 @@ describe("svgOf", () => {
     rows: [{ name, type: "int", lit: true }],
     tools: false,
     chosen: false,
+    hub: false,
   });
   const line = (more: Partial<Line> = {}): Line => ({
     id: "1",

@@ -9,13 +9,15 @@ import type { Path } from "./lit";
 import type { Ref } from "./names";
 import { middle, route } from "./route";
 
+/** Between cards, or between columns: direct or not; or through a job, where the event pairs no input with an output. */
+export type LineKind = "cards" | "direct" | "indirect" | "via-job";
+
 export interface Line {
   id: string;
   from: string;
   to: string;
   d: string;
-  /** Between cards, or between columns: direct or not. */
-  kind: "cards" | "direct" | "indirect";
+  kind: LineKind;
   lit: boolean | null;
   sign: Sign | null;
   at: [x: number, y: number];
@@ -45,21 +47,21 @@ export function linesOf(drawing: Drawing): Line[] {
     const d = route(start, out, end, into);
     lines.push({ id, from: from.node, to: to.node, d, at: middle(start, out, end, into), ...rest });
   };
-  for (const { id, from, to, link } of drawing.edges) {
+  for (const { id, from, to, link, viaJob } of drawing.edges) {
     const sign = drawing.difference?.edges.get(id)?.sign ?? null;
     if (between.has(id)) continue;
     const jobs = link.jobs.map((job) => job.name);
     draw(id, whole(from), whole(to), {
-      kind: "cards",
+      kind: viaJob ? "via-job" : "cards",
       lit: drawing.path && onPath(drawing.path, from, to),
       sign,
       of: [],
       jobs,
     });
   }
-  for (const { id, from, to, direct, lit, of } of drawing.columns) {
+  for (const { id, from, to, direct, viaJob, lit, of } of drawing.columns) {
     draw(`c${id}`, from, to, {
-      kind: direct ? "direct" : "indirect",
+      kind: viaJob ? "via-job" : direct ? "direct" : "indirect",
       lit,
       sign: signOf(of, drawing.difference),
       of,

@@ -3,6 +3,7 @@
 import type { Knowledge, KnownEdge } from "./knowledge";
 import { type Card, SIDES, type Side } from "./names";
 import { mostOf, type Shape, STEPS } from "./shape";
+import { hubJob } from "./via-job";
 
 /** The picture stays readable and smooth up to about here. */
 export const MOST_NODES = 400;
@@ -36,11 +37,13 @@ export interface View {
 /** From the root outwards, through the sides that are open. */
 export function show(known: Knowledge, view: View): Shown {
   const found = new Map<string, Record<Side, number>>();
+  const also = [...view.also].filter((key) => known.cards.has(key));
+  const reserved = new Set(also.slice(0, MOST_NODES - 1)); // beside the root
   let leftOut = 0;
   const queue: [key: string, depth: number, way: Side | null][] = [];
   const visit = (key: string, depth: number, way: Side | null) => {
     if (found.has(key) || !known.cards.has(key)) return;
-    if (found.size >= MOST_NODES) {
+    if (!reserved.delete(key) && found.size + reserved.size >= MOST_NODES) {
       leftOut += 1;
       return;
     }
@@ -49,17 +52,26 @@ export function show(known: Knowledge, view: View): Shown {
     found.set(key, { up: most("up"), down: most("down") });
     queue.push([key, depth, way]);
   };
-  visit(view.root, 0, null);
-  // Not opened by themselves: that the reader looks at one does not bring its neighbours in.
-  for (const key of view.also) visit(key, Number.POSITIVE_INFINITY, null);
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const [key, depth] = next;
-    const most = found.get(key);
-    for (const side of SIDES) {
-      const near = known.neighbours[side].get(key) ?? [];
-      for (const other of near.slice(0, most?.[side] ?? 0)) visit(other, depth + 1, side);
+  const spread = () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [key, depth] = next;
+      const most = found.get(key);
+      for (const side of SIDES) {
+        const near = known.neighbours[side].get(key) ?? [];
+        for (const other of near.slice(0, most?.[side] ?? 0)) {
+          // What lies behind a job between inputs and outputs is no further away: input → job → output is one hop.
+          const endpoint = known.cards.get(other)?.endpoint;
+          visit(other, endpoint && hubJob(endpoint) ? depth : depth + 1, side);
+        }
+      }
     }
-  }
+  };
+  visit(view.root, 0, null);
+  spread();
+  // After those around the root, so that a card within reach keeps its neighbours when it is selected. A card further
+  // away is not opened by itself: that the reader looks at it does not bring its neighbours in.
+  for (const key of also) visit(key, Number.POSITIVE_INFINITY, null);
+  spread();
   return { nodes: nodesOf(known, found), edges: edgesBetween(known, found), leftOut };
 }
 
@@ -103,9 +115,19 @@ export function wanted(shown: Shown, ofRoot: ReadonlySet<string>): Wanted[] {
     const grown = opened > STEPS[0] || (opened > 0 && !ofRoot.has(key));
     const foreign = !ofRoot.has(key) && card.upstreams + card.downstreams > 0;
     const cut = opened > 0 && SIDES.some((side) => most[side] > 0 && missing(shown, key, side, most[side]));
-    if (grown || foreign || cut) asked.push({ key, limit: opened > STEPS[0] ? opened : STEPS[1] });
+    if (!grown && !foreign && !cut) continue;
+    const limit = opened > STEPS[0] ? opened : STEPS[1];
+    if (hubJob(card.endpoint)) asked.push(...beside(shown, key, most).map((other) => ({ key: other, limit })));
+    else asked.push({ key, limit });
   }
   return asked;
+}
+
+/** A job has no neighbourhood of its own: its inputs come with that of one of its outputs, its outputs with one of its inputs. */
+function beside(shown: Shown, hub: string, most: Record<Side, number>): string[] {
+  const output = most.up > 0 ? shown.edges.find((edge) => edge.from === hub)?.to : undefined;
+  const input = most.down > 0 ? shown.edges.find((edge) => edge.to === hub)?.from : undefined;
+  return [output, input].filter((key) => key !== undefined);
 }
 
 /** What is to be asked on top of what was asked: the same list if there is nothing new. */

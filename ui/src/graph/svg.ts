@@ -26,6 +26,8 @@ export interface DrawnCard {
   tools: boolean;
   /** The one that the picture is about. */
   chosen: boolean;
+  /** A job between inputs and outputs: drawn with a dotted border. */
+  hub: boolean;
 }
 
 const MARGIN = 32;
@@ -48,11 +50,16 @@ export function svgOf(cards: readonly DrawnCard[], lines: readonly Line[], colou
   ].join("\n");
 }
 
+const DASHES: Partial<Record<Line["kind"], string>> = {
+  indirect: ' stroke-dasharray="4 3"',
+  "via-job": ' stroke-dasharray="0.1 5" stroke-linecap="round"',
+};
+
 function lineOf(line: Line, colours: Palette): string {
   const colour =
     line.sign === "+" ? colours.good : line.sign === "−" ? colours.bad : line.lit ? colours.accent : colours.edge;
-  const width = line.kind === "indirect" ? 1 : 1.5;
-  const dash = line.kind === "indirect" ? ' stroke-dasharray="4 3"' : "";
+  const width = line.kind === "indirect" ? 1 : line.kind === "via-job" ? 2 : 1.5;
+  const dash = DASHES[line.kind] ?? "";
   const faded = line.lit === false ? ' opacity="0.2"' : "";
   const path = `<path d="${line.d}" stroke="${colour}" stroke-width="${width}"${dash}${faded}/>`;
   if (line.sign === null) return path;
@@ -68,7 +75,7 @@ function cardOf(card: DrawnCard, colours: Palette): string {
   const rowsTop = HEAD + (card.tools ? TOOLS : 0);
   return [
     `<g><title>${escaped(`${card.namespace} ${card.name}`.slice(0, 2000))}</title>`,
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours.card}" stroke="${border}"/>`,
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours.card}" stroke="${border}"${card.hub ? DASHES["via-job"] : ""}/>`,
     text(12, 20, 12, colours.ink, fitted(card.name, 31), `font-family="${MONO}" font-weight="600"`),
     text(12, 37, 11, colours.dim, fitted(card.namespace, 36), `font-family="${SANS}"`),
     ...card.rows.flatMap(({ name, type, lit }, place) => {

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../api/client";
 import { to } from "../app/places";
+import { VIA_JOB, VIA_JOB_REASON } from "../graph/via-job";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { amount, counted, size } from "../parts/words";
@@ -16,6 +17,19 @@ const MOST = 50;
 export function Uses({ detail }: { detail: Schemas["RunDetail"] }) {
   const none = detail.inputs.length + detail.outputs.length === 0;
   if (none && detail.children.length > 0) return null; // it is told of the runs within
+  return (
+    <>
+      <ReadAndWritten detail={detail} />
+      {detail.edges.some((edge) => edge.via_job) && (
+        <p className="via-job-note">
+          <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function ReadAndWritten({ detail }: { detail: Schemas["RunDetail"] }) {
   return (
     <div className="cards">
       <Side title="It read" none="It read nothing that was told of." uses={detail.inputs} />

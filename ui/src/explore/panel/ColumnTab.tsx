@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Branch, treeOf } from "../../graph/lit";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
+import { VIA_JOB } from "../../graph/via-job";
 import { Answer, Empty } from "../../parts/Answer";
 import { Icon } from "../../parts/icons";
 import { Name } from "../../parts/Name";
 import { counted } from "../../parts/words";
 import type { Room } from "../Explorer";
 import { closure, type Reached } from "../questions";
+import { ViaJobNote } from "./JobPanel";
 
 interface Props extends Room {
   show: (of: Endpoint) => void;
@@ -63,7 +65,10 @@ function Half({ way, of, column, at, choose }: HalfProps) {
               {way === "upstream" ? "Nothing that is known: it begins here." : "Nothing that is known: it ends here."}
             </Empty>
           ) : (
-            <Tree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
+            <>
+              <Tree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
+              {nodes.some((node) => node.via.via_job) && <ViaJobNote />}
+            </>
           )
         }
       </Answer>
@@ -128,6 +133,7 @@ function Leaf({ branch, way, choose }: { branch: Branch; way: HalfProps["way"]; 
         )}
         {via.logic && <code>{via.logic.slice(0, 2000)}</code>}
         {via.masking && <span className="tag">masked</span>}
+        {via.via_job && <span className="tag via-job">{VIA_JOB}</span>}
         {via.job && <span className="dim">by {via.job.name.slice(0, 100)}</span>}
       </div>
     </>

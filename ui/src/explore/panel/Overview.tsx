@@ -1,6 +1,8 @@
 import type { Schemas } from "../../api/client";
 import { schemaAt } from "../../graph/card";
-import { type Endpoint, nodeKey } from "../../graph/names";
+import type { KnownEdge } from "../../graph/knowledge";
+import { type Endpoint, endpointOf, nodeKey } from "../../graph/names";
+import { hubJob, VIA_JOB_REASON } from "../../graph/via-job";
 import { Name } from "../../parts/Name";
 import { Mark } from "../../parts/State";
 import { When } from "../../parts/When";
@@ -18,14 +20,16 @@ interface Props extends Room {
   about: Endpoint;
   detail: Detail;
   show: (of: Endpoint) => void;
+  edges: readonly KnownEdge[];
 }
 
-export function Overview({ about, detail, where, move, root, show }: Props) {
+export function Overview({ about, detail, where, move, root, show, edges }: Props) {
   const description = descriptionOf(detail.facets);
   return (
     <div className="column">
       {description && <p className="long">{description}</p>}
       <Gaps detail={detail} />
+      <ViaJobs about={about} edges={edges} show={show} />
       <Facts detail={detail} />
       <Schema
         fields={schemaAt(detail, where.at)}
@@ -36,6 +40,31 @@ export function Overview({ about, detail, where, move, root, show }: Props) {
       <Versions versions={detail.versions} at={where.at} look={(at) => move({ at })} />
       <Provenance about={about} />
     </div>
+  );
+}
+
+/** The jobs that lead here, or on from here, without a statement which input went into which output. */
+function ViaJobs({ about, edges, show }: Pick<Props, "about" | "edges" | "show">) {
+  const key = nodeKey(about);
+  const near = edges.flatMap(({ from, to, viaJob }) => {
+    const [way, other] = to === key ? ["Written", from] : from === key ? ["Read", to] : [null, key];
+    const endpoint = viaJob && way ? endpointOf(other) : null;
+    const job = endpoint && hubJob(endpoint);
+    return endpoint && job ? [{ key: other, endpoint, job, way }] : [];
+  });
+  if (near.length === 0) return null;
+  return (
+    <section aria-label="Through the job">
+      {near.map(({ key: other, endpoint, job, way }) => (
+        <p key={`${way} ${other}`} className="via-job-note">
+          {way} <span className="tag via-job">through the job</span>{" "}
+          <button type="button" className="link" onClick={() => show(endpoint)}>
+            <Name of={job.name} />
+          </button>
+          : {VIA_JOB_REASON}.
+        </p>
+      ))}
+    </section>
   );
 }
 

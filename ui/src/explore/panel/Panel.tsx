@@ -3,6 +3,7 @@ import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { Link } from "wouter";
 import { dataset } from "../../api/questions";
 import { to } from "../../app/places";
+import type { KnownEdge } from "../../graph/knowledge";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
 import type { ShownNode } from "../../graph/shown";
 import { Answer } from "../../parts/Answer";
@@ -13,6 +14,7 @@ import { Name } from "../../parts/Name";
 import type { Room } from "../Explorer";
 import { ColumnTab } from "./ColumnTab";
 import { ImpactTab } from "./ImpactTab";
+import { JobPanel } from "./JobPanel";
 import { Overview } from "./Overview";
 import { Quality } from "./Quality";
 import { RunsTab } from "./RunsTab";
@@ -21,6 +23,7 @@ import { Sql } from "./Sql";
 export interface PanelProps extends Room {
   show: (of: Endpoint) => void;
   shown: ReadonlyMap<string, ShownNode>;
+  edges: readonly KnownEdge[];
 }
 
 const TABS: [name: string, word: string][] = [
@@ -36,21 +39,13 @@ export function Panel(props: PanelProps) {
   const { where, root } = props;
   const about = where.on ?? root;
   return (
-    <aside className="panel" aria-label="About the selected dataset">
-      {isJob(about) ? <JobPanel job={about} /> : <DatasetPanel {...props} about={about} />}
+    <aside className="panel" aria-label={`About the selected ${isJob(about) ? "job" : "dataset"}`}>
+      {isJob(about) ? (
+        <JobPanel job={about} node={props.shown.get(nodeKey(about))} />
+      ) : (
+        <DatasetPanel {...props} about={about} />
+      )}
     </aside>
-  );
-}
-
-function JobPanel({ job }: { job: Endpoint }) {
-  return (
-    <div className="body">
-      <h1>
-        <Name of={job.name} />
-      </h1>
-      <p className="dim">A job in {job.namespace.slice(0, 200)}</p>
-      <Link href={to.job(job)}>Its runs</Link>
-    </div>
   );
 }
 

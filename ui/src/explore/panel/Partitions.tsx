@@ -2,11 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Schemas } from "../../api/client";
 import { type Endpoint, nodeKey } from "../../graph/names";
+import { VIA_JOB } from "../../graph/via-job";
 import { Answer, Empty } from "../../parts/Answer";
 import { Name } from "../../parts/Name";
 import { counted } from "../../parts/words";
 import { ofPartition } from "../questions";
 import type { Move, Where } from "../where";
+import { ViaJobNote } from "./JobPanel";
 
 interface Props {
   about: Endpoint;
@@ -72,16 +74,20 @@ function Way({ about, partition, way, at, show }: WayProps) {
           nodes.length === 0 ? (
             <Empty>Nothing that is known.</Empty>
           ) : (
-            <ul className="plain list">
-              {nodes.slice(0, 200).map((node) => (
-                <li key={JSON.stringify([nodeKey(node.endpoint), node.part])} className="row">
-                  <button type="button" className="quiet grow" onClick={() => show(node.endpoint)}>
-                    <Name of={node.endpoint.name} />
-                  </button>
-                  {node.part !== null && <span className="tag">{node.part.slice(0, 80)}</span>}
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul className="plain list">
+                {nodes.slice(0, 200).map((node) => (
+                  <li key={JSON.stringify([nodeKey(node.endpoint), node.part])} className="row">
+                    <button type="button" className="quiet grow" onClick={() => show(node.endpoint)}>
+                      <Name of={node.endpoint.name} />
+                    </button>
+                    {node.via.via_job && <span className="tag via-job">{VIA_JOB}</span>}
+                    {node.part !== null && <span className="tag">{node.part.slice(0, 80)}</span>}
+                  </li>
+                ))}
+              </ul>
+              {nodes.some((node) => node.via.via_job) && <ViaJobNote />}
+            </>
           )
         }
       </Answer>
