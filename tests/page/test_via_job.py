@@ -112,8 +112,8 @@ def test_the_path_of_a_column_leads_through_the_job(look: Look, url: str) -> Non
     sources = page.get_by_role("region", name="Comes from")
     sources.get_by_text("through the job", exact=True).first.wait_for()
     sources.get_by_text(SENTENCE).wait_for()
-    page.locator("svg.lines path.line.via-job.lit").first.wait_for(state="attached")
-    assert "unlit" not in (job_card(page).get_attribute("class") or "")
+    page.locator("svg.lines path.line.via-job.on-path").first.wait_for(state="attached")
+    assert "off-path" not in (job_card(page).get_attribute("class") or "")
 
 
 def test_an_edge_says_so_beside_the_mouse(look: Look, url: str) -> None:

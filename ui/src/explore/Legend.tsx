@@ -1,4 +1,4 @@
-import type { Line, LineKind } from "../graph/picture";
+import type { Line, LineKind } from "../graph/lines";
 import { VIA_JOB, VIA_JOB_REASON } from "../graph/via-job";
 
 const ENTRIES: [kind: LineKind, meaning: string][] = [

@@ -6,11 +6,11 @@ import { hubJob } from "./via-job";
 export interface ColumnEdge {
   from: Ref;
   to: Ref;
-  /** What was told of it: by several jobs, or several steps of one. */
-  ways: Way[];
+  /** How it is derived: by several jobs, or several steps of one. */
+  derivations: Derivation[];
 }
 
-export interface Way {
+export interface Derivation {
   dependency: Dependency;
   type: string | null;
   logic: string | null;
@@ -24,14 +24,14 @@ export function columnEdgeId(from: Ref, to: Ref): string {
   return JSON.stringify([refKey(from.node, from.column), refKey(to.node, to.column)]);
 }
 
-/** The answers of both ends of an edge tell of it: it is the same one. */
+/** The responses for both ends contain the edge; it counts once. */
 export function mergeColumns(answers: Iterable<readonly ColumnLink[]>): Map<string, ColumnEdge> {
   const edges = new Map<string, ColumnEdge>();
   for (const links of answers) {
     for (const link of links) {
       const from = { node: nodeKey(link.upstream), column: link.upstream_column };
       const to = { node: nodeKey(link.downstream), column: link.downstream_column };
-      addWay(edges, from, to, {
+      addDerivation(edges, from, to, {
         dependency: link.dependency,
         type: link.type,
         logic: link.logic,
@@ -44,14 +44,14 @@ export function mergeColumns(answers: Iterable<readonly ColumnLink[]>): Map<stri
   return edges;
 }
 
-export function addWay(edges: Map<string, ColumnEdge>, from: Ref, to: Ref, way: Way): void {
+export function addDerivation(edges: Map<string, ColumnEdge>, from: Ref, to: Ref, way: Derivation): void {
   const id = columnEdgeId(from, to);
   const edge = edges.get(id);
-  if (!edge) edges.set(id, { from, to, ways: [way] });
-  else if (!edge.ways.some((other) => sameWay(other, way))) edge.ways.push(way);
+  if (!edge) edges.set(id, { from, to, derivations: [way] });
+  else if (!edge.derivations.some((other) => isSameDerivation(other, way))) edge.derivations.push(way);
 }
 
-function sameWay(one: Way, other: Way): boolean {
+function isSameDerivation(one: Derivation, other: Derivation): boolean {
   return (
     one.dependency === other.dependency &&
     one.type === other.type &&
@@ -63,13 +63,13 @@ function sameWay(one: Way, other: Way): boolean {
 }
 
 /** Direct where any way is: a value that is carried over is carried over. */
-export function isDirect(edge: { ways: readonly Way[] }): boolean {
-  return edge.ways.some((way) => way.dependency === "DIRECT");
+export function isDirect(edge: { derivations: readonly Derivation[] }): boolean {
+  return edge.derivations.some((way) => way.dependency === "DIRECT");
 }
 
 /** Only where no way states which input went into which output. */
-export function isOnlyViaJob(edge: { ways: readonly Way[] }): boolean {
-  return edge.ways.length > 0 && edge.ways.every((way) => way.viaJob);
+export function isOnlyViaJob(edge: { derivations: readonly Derivation[] }): boolean {
+  return edge.derivations.length > 0 && edge.derivations.every((way) => way.viaJob);
 }
 
 export interface DrawnEdge {
@@ -78,9 +78,9 @@ export interface DrawnEdge {
   to: Ref;
   direct: boolean;
   viaJob: boolean;
-  /** On the lit path or not; null while none is lit. */
+  /** Whether it is on the highlighted path; null while no path is highlighted. */
   lit: boolean | null;
-  /** What is told of it on hover, by the columns at its true ends. */
+  /** The column edges that it stands for, for the tooltip. */
   of: ColumnEdge[];
 }
 
@@ -98,7 +98,7 @@ export function drawnColumns(
 ): DrawnEdge[] {
   const drawn = new Map<string, DrawnEdge>();
   for (const edge of edges) {
-    const [from, to] = [seen(edge.from, rowsOf), seen(edge.to, rowsOf)];
+    const [from, to] = [visibleEnd(edge.from, rowsOf), visibleEnd(edge.to, rowsOf)];
     if (!from || !to || (from.column === null && to.column === null)) continue;
     const lit = isLit?.(edge) ?? null;
     if (lit === false && (from.column === null || to.column === null)) continue;
@@ -114,13 +114,13 @@ export function drawnColumns(
   return [...drawn.values()];
 }
 
-function seen(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>): Ref | null {
+function visibleEnd(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>): Ref | null {
   const rows = rowsOf.get(ref.node);
   if (!rows) return null;
   return ref.column !== null && rows.has(ref.column) ? ref : { node: ref.node, column: null };
 }
 
-/** As few nodes as are easily found that touch every edge: asking these tells of all column edges. */
+/** A small set of nodes that touches every edge (greedy vertex cover): their requests return all column edges. */
 export function cover(edges: readonly { from: string; to: string }[]): string[] {
   const open = new Map<string, Set<string>>();
   const join = (one: string, other: string) => {

@@ -15,17 +15,17 @@ interface Graph {
 
 const SWEEPS = 8;
 
-export function layered(
+export function layeredLayout(
   sizes: ReadonlyMap<string, Size>,
   edges: Iterable<{ from: string; to: string }>,
 ): Map<string, Box> {
   const keys = [...sizes.keys()];
-  const graph = forward(keys, sizes, edges);
-  const layers = ordered(graph, layersOf(ranks(graph)));
+  const graph = acyclicGraph(keys, sizes, edges);
+  const layers = orderLayers(graph, layersOf(ranks(graph)));
   const places = new Map<string, Box>(keys.map((key) => [key, { x: 0, y: 0, ...(sizes.get(key) as Size) }]));
   let x = 0;
   for (const layer of layers) {
-    const middles = stacked(layer, graph.heights);
+    const middles = stackMiddles(layer, graph.heights);
     let width = 0;
     for (const node of layer) {
       const box = places.get(keys[node] as string) as Box;
@@ -39,7 +39,7 @@ export function layered(
 }
 
 /** Each edge once; none to itself, none that closes a cycle. */
-function forward(
+function acyclicGraph(
   keys: string[],
   sizes: ReadonlyMap<string, Size>,
   edges: Iterable<{ from: string; to: string }>,
@@ -112,18 +112,18 @@ function ranks({ before, after }: Graph): number[] {
 function layersOf(rank: readonly number[]): number[][] {
   const layers = new Map<number, number[]>();
   rank.forEach((layer, node) => {
-    const found = layers.get(layer);
-    if (found) found.push(node);
+    const members = layers.get(layer);
+    if (members) members.push(node);
     else layers.set(layer, [node]);
   });
   return [...layers].sort(([one], [other]) => one - other).map(([, nodes]) => nodes);
 }
 
 /** Each card beside its neighbours: by the middle of those at its left, then at its right, over and over; the best is kept. */
-function ordered(graph: Graph, layers: number[][]): number[][] {
+function orderLayers(graph: Graph, layers: number[][]): number[][] {
   const middle = new Map<number, number>();
   const stack = (layer: number[]) => {
-    for (const [node, at] of stacked(layer, graph.heights)) middle.set(node, at);
+    for (const [node, at] of stackMiddles(layer, graph.heights)) middle.set(node, at);
   };
   layers.forEach(stack);
   let best = layers.map((layer) => [...layer]);
@@ -159,7 +159,7 @@ function lengthOf({ after }: Graph, middle: ReadonlyMap<number, number>): number
 }
 
 /** The middles of cards one below the other, the stack as a whole about 0. */
-function stacked(layer: readonly number[], heights: readonly number[]): Map<number, number> {
+function stackMiddles(layer: readonly number[], heights: readonly number[]): Map<number, number> {
   const whole = layer.reduce((sum, node) => sum + (heights[node] ?? 0) + BETWEEN_CARDS, -BETWEEN_CARDS);
   const middles = new Map<number, number>();
   let y = -whole / 2;

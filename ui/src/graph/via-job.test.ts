@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
+import { columnPath, isOnPath, withHubs } from "./column-path";
 import { drawnColumns } from "./columns";
-import { merge } from "./knowledge";
-import { isLit, litPath, withHubs } from "./lit";
-import { aroundHub, hub, key, set, step } from "./made";
+import { DEFAULT_EXPANSION } from "./expansion";
+import { merge } from "./graph-data";
+import { linesOf } from "./lines";
 import { nodeKey } from "./names";
-import { linesOf } from "./picture";
-import { PLAIN } from "./shape";
-import { show, wanted } from "./shown";
-import { lookOf } from "./strokes";
+import { lineClasses } from "./strokes";
+import { aroundHub, hub, key, set, step } from "./test-data";
 import { displayName, hubJob, isViaJob } from "./via-job";
+import { missingNeighbourhoods, visibleGraph } from "./visible-graph";
 
 const hubKey = nodeKey(hub);
 const inputs = (count: number) => Array.from({ length: count }, (_, number) => `in${number}`);
 const shownAround = (known: ReturnType<typeof merge>, root: string) =>
-  show(known, { root: key(root), hops: 1, shape: PLAIN, also: [] });
+  visibleGraph(known, { root: key(root), hops: 1, shape: DEFAULT_EXPANSION, also: [] });
 
 describe("a job between inputs and outputs", () => {
   it("is told from datasets, from other jobs and from a job that only bears such a name", () => {
@@ -35,7 +35,7 @@ describe("a job between inputs and outputs", () => {
 
   it("keeps its inputs when it is selected", () => {
     const known = merge([aroundHub(inputs(3), ["out"])]);
-    const shown = show(known, { root: key("out"), hops: 1, shape: PLAIN, also: [hubKey] });
+    const shown = visibleGraph(known, { root: key("out"), hops: 1, shape: DEFAULT_EXPANSION, also: [hubKey] });
     expect(shown.nodes.size).toBe(5);
   });
 
@@ -45,7 +45,7 @@ describe("a job between inputs and outputs", () => {
     expect(shown.nodes.get(hubKey)?.more).toEqual({ up: 92, down: 0 });
     const node = shown.nodes.get(hubKey);
     if (node) node.most.up = 40;
-    expect(wanted(shown, new Set(known.cards.keys()))).toEqual([{ key: key("out"), limit: 40 }]);
+    expect(missingNeighbourhoods(shown, new Set(known.cards.keys()))).toEqual([{ key: key("out"), limit: 40 }]);
   });
 });
 
@@ -53,29 +53,29 @@ describe("the path of a column through a job", () => {
   const known = merge([aroundHub(["in0"], ["out"])]);
   const through = step("in0", [], "UNKNOWN");
   through.via.via_job = true;
-  const path = litPath(set("out"), "total", [through], []);
+  const path = columnPath(set("out"), "total", [through], []);
 
   it("leads through the job's node where it is known", () => {
     const whole = withHubs(path, known);
     expect(whole.nodes).toContain(hubKey);
     expect(whole.columns.has(hubKey)).toBe(true);
     const from = { node: hubKey, column: null };
-    expect(isLit(whole, { from, to: { node: key("out"), column: "total" } })).toBe(true);
+    expect(isOnPath(whole, { from, to: { node: key("out"), column: "total" } })).toBe(true);
     const rows = new Map([key("in0"), key("out"), hubKey].map((node) => [node, new Set(["total"])]));
-    const drawn = drawnColumns(whole.edges.values(), rows, (edge) => isLit(whole, edge));
+    const drawn = drawnColumns(whole.edges.values(), rows, (edge) => isOnPath(whole, edge));
     expect(drawn.map(({ from: start, viaJob }) => [start.node, viaJob])).toEqual([[hubKey, true]]);
   });
 
   it("is drawn as such from end to end where the node is not known", () => {
     expect(withHubs(path, merge([]))).toBe(path);
     const rows = new Map([key("in0"), key("out")].map((node) => [node, new Set(["total"])]));
-    const columns = drawnColumns(path.edges.values(), rows, (edge) => isLit(path, edge));
+    const columns = drawnColumns(path.edges.values(), rows, (edge) => isOnPath(path, edge));
     const box = { x: 0, y: 0, width: 10, height: 10 };
     const places = new Map([
       [key("in0"), box],
       [key("out"), { ...box, x: 100 }],
     ]);
     const lines = linesOf({ edges: [], columns, places, rows: new Map(), path, difference: null });
-    expect(lines.map(lookOf)).toEqual(["line via-job lit"]);
+    expect(lines.map(lineClasses)).toEqual(["line via-job on-path"]);
   });
 });

@@ -4,7 +4,7 @@
  */
 
 import type { Schemas } from "../api/client";
-import { counted } from "../parts/words";
+import { countOf } from "../parts/format";
 import { type Endpoint, isJob, type Link, nodeKey, type Ref, type Side } from "./names";
 
 export const VIA_JOB = "through the job";
@@ -34,7 +34,7 @@ export function displayName(endpoint: Endpoint): string {
 
 /** How many datasets it stands between: "3 inputs, 2 outputs, not paired". */
 export function unpaired({ upstreams, downstreams }: { upstreams: number; downstreams: number }): string {
-  return `${counted(upstreams, "input")}, ${counted(downstreams, "output")}, not paired`;
+  return `${countOf(upstreams, "input")}, ${countOf(downstreams, "output")}, not paired`;
 }
 
 type Neighbours = Record<Side, ReadonlyMap<string, readonly string[]>>;

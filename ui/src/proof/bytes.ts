@@ -1,4 +1,4 @@
-/** Bytes and the texts that stand for them. Nothing is read leniently: one value has one spelling. */
+/** Bytes and their encodings. Decoding is strict: one value has one spelling. */
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 

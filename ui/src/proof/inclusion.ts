@@ -10,23 +10,23 @@ import { type Finding, type Step, stepOf } from "./steps";
 export async function checkInclusion(bundle: Bundle, checkpoint: Checkpoint): Promise<Step> {
   const groups: [string, Proven[]][] = [
     ["about the run", bundle.entries],
-    ["a certificate before", bundle.chain],
-    ["a certificate of a run before", bundle.upstream.map((one) => one.certificate)],
+    ["an earlier certificate", bundle.chain],
+    ["a certificate of an upstream run", bundle.upstream.map((one) => one.certificate)],
     ["a key of the log", bundle.keys],
   ];
   const findings: Finding[] = [];
   for (const [what, entries] of groups) {
-    for (const each of entries) findings.push(await included(each, what, checkpoint));
+    for (const proven of entries) findings.push(await included(proven, what, checkpoint));
   }
   return stepOf("inclusion", findings);
 }
 
 async function included({ entry, path }: Proven, what: string, { size, root }: Checkpoint): Promise<Finding> {
-  const found = await rootByInclusion(await leafHash(await entryHash(entry)), entry.seq - 1, size, path);
+  const computedRoot = await rootByInclusion(await leafHash(await entryHash(entry)), entry.seq - 1, size, path);
   return {
     what: `Entry ${entry.seq}, ${what}`,
-    computed: found === null ? "its path does not fit a log of this size" : `root ${hex(found)}`,
+    computed: computedRoot === null ? "its proof does not fit a log of this size" : `root ${hex(computedRoot)}`,
     compared: `root ${hex(root)}, of the checkpoint's ${size} entries`,
-    holds: same(found, root),
+    holds: same(computedRoot, root),
   };
 }

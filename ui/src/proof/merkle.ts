@@ -39,15 +39,15 @@ export async function rootByInclusion(
     width = right ? width - middle : middle;
   }
   if (path.length !== leftSiblings.length) return null;
-  let found = leaf;
+  let current = leaf;
   for (const sibling of path) {
-    found = leftSiblings.pop() ? await nodeHash(sibling, found) : await nodeHash(found, sibling);
+    current = leftSiblings.pop() ? await nodeHash(sibling, current) : await nodeHash(current, sibling);
   }
-  return found;
+  return current;
 }
 
 /** Whether the path shows that the tree of `after` leaves begins with the one of `before`. */
-export async function goesOn(
+export async function isConsistent(
   before: number,
   after: number,
   rootBefore: Bytes,

@@ -43,16 +43,16 @@ export function readNote(note: string): Note {
   if (blank < 1 || /[\0-\x09\x0b-\x1f]/.test(note) || lines.length > MOST_SIGNATURES) {
     throw new NoteInvalid("it is not a signed note");
   }
-  const found = { text: note.slice(0, blank + 1), signatures: lines.map(readSignature) };
-  if (written(found) !== note) throw new NoteInvalid("it is not written as a signed note is");
-  return found;
+  const parsed = { text: note.slice(0, blank + 1), signatures: lines.map(readSignature) };
+  if (written(parsed) !== note) throw new NoteInvalid("it does not have the form of a signed note");
+  return parsed;
 }
 
 function readSignature(line: string): Signature {
   const [name = "", encoded = "", more] = line.slice(MARK.length).split(" ");
   const data = unbase64(encoded);
   if (!line.startsWith(MARK) || !isName(name) || more !== undefined || data === null || data.length <= 4) {
-    throw new NoteInvalid("a signature of it cannot be read");
+    throw new NoteInvalid("one of its signatures cannot be read");
   }
   return { name, id: hex(data.slice(0, 4)), bytes: data.slice(4) };
 }
@@ -71,7 +71,7 @@ export function readCheckpoint(text: string): Checkpoint {
   if (!origin || !/^(0|[1-9]\d*)$/.test(size) || end !== "" || more.length > 0 || root?.length !== 32) {
     throw new NoteInvalid("it is not a checkpoint: name, size and root, a line each");
   }
-  if (!Number.isSafeInteger(Number(size))) throw new NoteInvalid("its size is beyond what can be counted here");
+  if (!Number.isSafeInteger(Number(size))) throw new NoteInvalid("its size exceeds what this browser can count");
   return { origin, size: Number(size), root };
 }
 
@@ -97,9 +97,9 @@ export class CannotCheck extends Error {}
 
 /** At least one signature names the key, and each that does is good. Throws `CannotCheck` where the browser cannot. */
 export async function isSigned(note: Note, key: Key): Promise<boolean> {
-  const theirs = note.signatures.filter((each) => each.name === key.name && each.id === key.id);
+  const theirs = note.signatures.filter((signature) => signature.name === key.name && signature.id === key.id);
   if (theirs.length === 0) return false;
-  const checked = await Promise.all(theirs.map((each) => verify(key.public, each.bytes, utf8(note.text))));
+  const checked = await Promise.all(theirs.map((signature) => verify(key.public, signature.bytes, utf8(note.text))));
   return checked.every(Boolean);
 }
 
@@ -108,7 +108,7 @@ async function verify(publicKey: Bytes, signature: Bytes, data: Bytes): Promise<
   try {
     key = await crypto.subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
   } catch {
-    throw new CannotCheck("this browser has no Ed25519, and cannot check signatures");
+    throw new CannotCheck("this browser does not support Ed25519 and cannot check signatures");
   }
   return crypto.subtle.verify("Ed25519", key, signature, data);
 }

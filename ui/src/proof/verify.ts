@@ -3,7 +3,7 @@
  * each step tells what was computed and what it was compared with.
  */
 
-import { type Bundle, NotABundle, readBundle } from "./bundle";
+import { type Bundle, InvalidBundle, readBundle } from "./bundle";
 import type { Bytes } from "./bytes";
 import { checkCheckpoint } from "./checkpoint";
 import { checkHashes } from "./contents";
@@ -33,7 +33,7 @@ export async function verifyBundle(content: Bytes, beside: Beside = {}): Promise
   try {
     bundle = readBundle(content);
   } catch (problem) {
-    if (!(problem instanceof NotABundle)) throw problem;
+    if (!(problem instanceof InvalidBundle)) throw problem;
     return failed("hash", "The file", problem.message);
   }
   let checkpoint: Checkpoint;
@@ -57,12 +57,12 @@ export function overall(steps: Step[]): boolean | null {
 }
 
 function failed(name: Step["name"], what: string, why: string, bundle: Bundle | null = null): Verification {
-  const finding = { what, computed: why, compared: "a file that can be read", holds: false };
+  const finding = { what, computed: why, compared: "a readable bundle", holds: false };
   return { steps: [stepOf(name, [finding])], holds: false, bundle, checkpoint: null };
 }
 
 /** Why nothing can be computed in this browser; null where it can. */
-export function whyNotHere(): string | null {
+export function unsupportedReason(): string | null {
   if (globalThis.crypto?.subtle) return null;
-  return "A browser computes hashes only on pages that come by https, or from this machine itself.";
+  return "Browsers compute hashes only on pages served over HTTPS or from localhost.";
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Forest, firstOpen, forestOf, type Line, linesOf, PAGE, wayTo } from "./forest";
-import { actionsOf, only, readFound, readTrace, type Trace } from "./trace";
-import told from "./trace.fixture.json";
+import { actionsOf, only, readRecord, readTrace, type Trace } from "./trace";
+import fixture from "./trace.fixture.json";
 
-const real = readTrace(told);
+const real = readTrace(fixture);
 
 /** A root's records as `node: parents`, told as the server tells them. */
 function traceOf(records: Record<string, string[]>, more: object = {}, root = "r"): Trace {
@@ -103,7 +103,7 @@ describe("what is not a tree", () => {
   it("lives with anything", () => {
     expect(outline(forestOf(readTrace({ root_id: "r", traces: [null, { lineage: 3 }] })))).toEqual(["r"]);
     expect(readTrace(null).branches).toEqual([]);
-    expect(readFound({ recordedAt: 0, archived: true })).toMatchObject({
+    expect(readRecord({ recordedAt: 0, archived: true })).toMatchObject({
       at: "1970-01-01T00:00:00.000Z",
       archived: true,
     });

@@ -5,7 +5,7 @@ import type { Step, Trace } from "./trace";
 
 export interface Node {
   id: string;
-  /** null: nobody recorded it, it is only named as a parent. */
+  /** null: it was never recorded and is only named as a parent. */
   step: Step | null;
   /** What it is shown under. A record with several parents is at home under the first, and only mentioned elsewhere. */
   home: string | null;
@@ -64,11 +64,11 @@ export function forestOf(trace: Trace): Forest {
   }
   const missing = [...nodes.values()].filter((node) => node.step === null && node.id !== trace.root);
   const tops = [trace.root, ...missing.map((node) => node.id)];
-  return { root: trace.root, nodes, tops: [...tops, ...unreached(nodes, tops, recorded)] };
+  return { root: trace.root, nodes, tops: [...tops, ...cycleTops(nodes, tops, recorded)] };
 }
 
 /** Nodes that are on no way down from the tops: one of each cycle, which is cut open there. */
-function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: readonly Step[]): string[] {
+function cycleTops(nodes: Map<string, Node>, tops: readonly string[], recorded: readonly Step[]): string[] {
   const seen = new Set<string>();
   const visit = (top: string) => {
     const waiting = [top];
@@ -79,7 +79,7 @@ function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: 
     }
   };
   for (const top of tops) visit(top);
-  const found: string[] = [];
+  const cycleStarts: string[] = [];
   for (const { node } of recorded) {
     if (seen.has(node)) continue;
     const cut = nodes.get(node);
@@ -87,10 +87,10 @@ function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: 
     // From here on it is only mentioned where it was at home, so that going down comes to an end.
     for (const child of nodes.get(home ?? "")?.children ?? []) if (child.id === node) child.mentioned = true;
     if (cut) cut.home = null;
-    found.push(node);
+    cycleStarts.push(node);
     visit(node);
   }
-  return found;
+  return cycleStarts;
 }
 
 export interface Line {

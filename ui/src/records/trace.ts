@@ -1,4 +1,4 @@
-/** What the server tells of records, in types of our own: whatever is not as it should be is passed over. Pure. */
+/** The server's record documents as types; malformed parts are skipped. Pure. */
 
 export interface Step {
   node: string;
@@ -28,7 +28,7 @@ export interface Trace {
   conflicts: Map<string, Step[]>;
 }
 
-export interface FoundRecord extends Step {
+export interface RecordMatch extends Step {
   root: string;
   archived: boolean;
   conflict: boolean;
@@ -36,35 +36,35 @@ export interface FoundRecord extends Step {
 
 const FINISHED = "FINISHED";
 
-export function readTrace(told: unknown): Trace {
-  const trace = mapping(told);
+export function readTrace(document: unknown): Trace {
+  const trace = mapping(document);
   const conflicts = list(trace.conflicts).map(mapping);
   return {
     root: text(trace.root_id),
     records: typeof trace.records === "number" ? trace.records : 0,
-    branches: list(trace.traces).map((each) => readBranch(mapping(each))),
+    branches: list(trace.traces).map((item) => readBranch(mapping(item))),
     orphans: texts(trace.orphans),
     cycle: texts(trace.cycle),
-    conflicts: new Map(conflicts.map((each) => [text(each.node_id), list(each.others).map(readStep)])),
+    conflicts: new Map(conflicts.map((item) => [text(item.node_id), list(item.others).map(readStep)])),
   };
 }
 
-function readBranch(told: Told): Branch {
-  const leaf = text(told.record_id);
-  const steps = list(told.lineage).map(readStep);
+function readBranch(document: JsonObject): Branch {
+  const leaf = text(document.record_id);
+  const steps = list(document.lineage).map(readStep);
   const last = steps.at(-1);
   const ends = last !== undefined && last.node === FINISHED && last.parents[0] === leaf;
   return {
     leaf,
     steps: ends ? steps.slice(0, -1) : steps,
     end: ends ? last : null,
-    complete: told.complete === true,
-    orphans: texts(told.orphans),
+    complete: document.complete === true,
+    orphans: texts(document.orphans),
   };
 }
 
-function readStep(told: unknown): Step {
-  const step = mapping(told);
+function readStep(document: unknown): Step {
+  const step = mapping(document);
   const parents = texts(step.parent_ids);
   return {
     node: text(step.node_id),
@@ -75,23 +75,23 @@ function readStep(told: unknown): Step {
   };
 }
 
-export function readFound(told: unknown): FoundRecord {
-  const record = mapping(told);
+export function readRecord(document: unknown): RecordMatch {
+  const record = mapping(document);
   return {
-    ...readStep(told),
+    ...readStep(document),
     root: text(record.root_id),
     archived: record.archived === true,
     conflict: record.conflict === true,
   };
 }
 
-function momentOf(step: Told): string | null {
+function momentOf(step: JsonObject): string | null {
   if (typeof step.recorded_at === "string" && !Number.isNaN(Date.parse(step.recorded_at))) return step.recorded_at;
   const seconds = step.recordedAt;
   return typeof seconds === "number" && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1000).toISOString() : null;
 }
 
-/** The branches on whose way something was done. */
+/** The branches that contain an action. */
 export function only(trace: Trace, action: string): Trace {
   const branches = trace.branches.filter((branch) => branch.steps.some((step) => step.action === action));
   const nodes = new Set(branches.flatMap((branch) => branch.steps.map((step) => step.node)));
@@ -114,10 +114,10 @@ export function actionsOf(trace: Trace): [action: string, records: number][] {
   return [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
 }
 
-type Told = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-function mapping(value: unknown): Told {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told) : {};
+function mapping(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
 function list(value: unknown): unknown[] {
@@ -129,5 +129,5 @@ function text(value: unknown): string {
 }
 
 function texts(value: unknown): string[] {
-  return list(value).filter((each) => typeof each === "string");
+  return list(value).filter((item) => typeof item === "string");
 }

@@ -1,8 +1,8 @@
 /** Which columns of a table of rows are shown first: those that made the values of the row asked about. Pure. */
 
 import type { Schemas } from "../api/client";
-import type { Named } from "../app/places";
-import { sameName } from "../app/places";
+import type { QualifiedName } from "../app/addresses";
+import { sameName } from "../app/addresses";
 import { isNumber, type Row } from "./values";
 
 export type Link = Schemas["ColumnLink"];
@@ -44,7 +44,7 @@ export function columnsOf(rows: readonly Row[], links: readonly Link[], side: Si
     return {
       name,
       part: partOf(mine),
-      how: [...new Set(mine.filter(isMaking).map((link) => told(link, side)))],
+      how: [...new Set(mine.filter(isMaking).map((link) => derivationText(link, side)))],
       numeric: rows.every((row) => row[name] == null || isNumber(row[name])),
     };
   });
@@ -60,7 +60,7 @@ export function firstOf(columns: readonly Column[], known: readonly string[] = [
 }
 
 /** The links of a step: from one dataset into the next. */
-export function between(links: readonly Link[], upstream: Named, downstream: Named): Link[] {
+export function between(links: readonly Link[], upstream: QualifiedName, downstream: QualifiedName): Link[] {
   return links.filter((link) => sameName(link.upstream, upstream) && sameName(link.downstream, downstream));
 }
 
@@ -80,7 +80,7 @@ function isMaking(link: Link): boolean {
   return link.dependency === "DIRECT" && link.type !== "IDENTITY";
 }
 
-function told(link: Link, side: Side): string {
+function derivationText(link: Link, side: Side): string {
   const into = link.downstream_column ?? "";
   if (side === "downstream") return link.logic ?? "";
   return link.logic ? `${into} = ${link.logic}` : into;

@@ -1,7 +1,7 @@
 /** An answer about rows as a tree of steps, each a small table: the same shape whichever way was asked. Pure. */
 
 import type { Schemas } from "../api/client";
-import type { Named } from "../app/places";
+import type { QualifiedName } from "../app/addresses";
 import type { Row } from "./values";
 
 type Traced = Schemas["TracedRows"];
@@ -27,7 +27,7 @@ export interface Step {
   notes: string[];
   /** Why it does not go on from here. */
   ends: string | null;
-  /** null where nobody asked how it goes on. */
+  /** null: not traced further. */
   next: Step[] | null;
 }
 
@@ -49,7 +49,7 @@ export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = "")
 }
 
 /** What rows became, step by step. */
-export function stepsOnward(answer: Forward, above = ""): Step[] {
+export function stepsForward(answer: Forward, above = ""): Step[] {
   return list<Forward>(answer.reached).map((reached, place) => {
     const at = above === "" ? String(place) : `${above}.${place}`;
     return {
@@ -60,18 +60,18 @@ export function stepsOnward(answer: Forward, above = ""): Step[] {
       passed: reached.run ? [reached.run] : [],
       notes: list<string>(reached.notes),
       ends: reached.ends ?? null,
-      next: stepsOnward(reached, at),
+      next: stepsForward(reached, at),
     };
   });
 }
 
-function rowsOf(told: { count: number; rows: Row[] }): { count: number; rows: Row[] } {
-  const rows = list<Row>(told.rows);
-  return { count: typeof told.count === "number" ? told.count : rows.length, rows };
+function rowsOf(table: { count: number; rows: Row[] }): { count: number; rows: Row[] } {
+  const rows = list<Row>(table.rows);
+  return { count: typeof table.count === "number" ? table.count : rows.length, rows };
 }
 
 /** What was passed before, and what is passed now, each run once. */
-export function passing(before: readonly Pass[], now: readonly Pass[]): Pass[] {
+export function jobsPassed(before: readonly Pass[], now: readonly Pass[]): Pass[] {
   const known = new Set(before.map((pass) => pass.run));
   return [...before, ...now.filter((pass) => !known.has(pass.run))];
 }
@@ -83,21 +83,21 @@ export function isLater(wrote: readonly Pass[], read: readonly Pass[]): boolean 
 }
 
 /** `namespace/name` taken apart: by the datasets that are known, else as names usually are. */
-export function datasetOf(told: string, known: readonly Named[]): Named {
-  const found = known.find((each) => `${each.namespace}/${each.name}` === told);
-  if (found) return { namespace: found.namespace, name: found.name };
-  const [, namespace = "", name = told] = /^([^/:]+:\/\/[^/]*|[^/]*)\/(.*)$/s.exec(told) ?? [];
+export function datasetOf(label: string, known: readonly QualifiedName[]): QualifiedName {
+  const match = known.find((one) => `${one.namespace}/${one.name}` === label);
+  if (match) return { namespace: match.namespace, name: match.name };
+  const [, namespace = "", name = label] = /^([^/:]+:\/\/[^/]*|[^/]*)\/(.*)$/s.exec(label) ?? [];
   return { namespace, name };
 }
 
 export const GRAINS: Record<string, string> = {
   exact: "these rows and no others",
-  group: "the rows that share a group or a window with it; not all of them need have had a part",
-  partition: "the rows that code was given together; some of them had a part",
-  all: "every row of the source: which of them had a part cannot be told",
-  opaque: "nothing can be told of single rows here",
+  group: "the rows that share a group or a window with it; some of them may not have contributed",
+  partition: "the rows of one call of opaque code; some of them contributed",
+  all: "every row of the source: which of them contributed is unknown",
+  opaque: "single rows cannot be traced here",
 };
 
-function list<T>(told: unknown): T[] {
-  return Array.isArray(told) ? (told as T[]) : [];
+function list<T>(value: unknown): T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
 }

@@ -1,6 +1,6 @@
 /** A value of a row, as text for people and as a literal of SQL. Pure. */
 
-import { Numeral } from "./exact";
+import { Numeral } from "./exact-json";
 
 export type Row = Record<string, unknown>;
 
@@ -10,7 +10,7 @@ export function isNumber(value: unknown): boolean {
   return typeof value === "number" || value instanceof Numeral;
 }
 
-export function shown(value: unknown): string {
+export function displayValue(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (value instanceof Numeral) return value.text;
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { summary, toldOf } from "./changes";
+import { describeChange, summary } from "./changes";
 import { filterIn, inOrder, sinceMoment } from "./filters";
 
-const change = (before: unknown, after: unknown) => toldOf({ what: "", name: "a", before, after });
+const change = (before: unknown, after: unknown) => describeChange({ what: "", name: "a", before, after });
 
 describe("a change", () => {
   it("is an addition, a removal or a change", () => {

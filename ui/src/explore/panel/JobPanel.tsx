@@ -1,14 +1,14 @@
 import { Link } from "wouter";
-import { to } from "../../app/places";
+import { to } from "../../app/addresses";
 import type { Endpoint } from "../../graph/names";
-import type { ShownNode } from "../../graph/shown";
 import { displayName, hubJob, VIA_JOB, VIA_JOB_REASON } from "../../graph/via-job";
+import type { VisibleNode } from "../../graph/visible-graph";
+import { formatNumber } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Name } from "../../parts/Name";
-import { amount } from "../../parts/words";
 
 /** A job of the graph: one that stands between inputs and outputs, or one that a producer itself named as an end of an edge. */
-export function JobPanel({ job, node }: { job: Endpoint; node: ShownNode | undefined }) {
+export function JobPanel({ job, node }: { job: Endpoint; node: VisibleNode | undefined }) {
   const hub = hubJob(job);
   return (
     <div className="body column">
@@ -23,9 +23,9 @@ export function JobPanel({ job, node }: { job: Endpoint; node: ShownNode | undef
       {node && (
         <dl className="facts">
           <dt>Inputs</dt>
-          <dd>{amount(node.card.upstreams)}</dd>
+          <dd>{formatNumber(node.card.upstreams)}</dd>
           <dt>Outputs</dt>
-          <dd>{amount(node.card.downstreams)}</dd>
+          <dd>{formatNumber(node.card.downstreams)}</dd>
         </dl>
       )}
       <Link href={to.job(hub ?? job)}>Runs of this job</Link>

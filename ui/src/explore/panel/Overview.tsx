@@ -1,13 +1,13 @@
 import type { Schemas } from "../../api/client";
 import { schemaAt } from "../../graph/card";
-import type { KnownEdge } from "../../graph/knowledge";
+import type { GraphEdge } from "../../graph/graph-data";
 import { type Endpoint, endpointOf, nodeKey } from "../../graph/names";
 import { hubJob, VIA_JOB_REASON } from "../../graph/via-job";
+import { Badge } from "../../parts/Badge";
 import { Name } from "../../parts/Name";
-import { Mark } from "../../parts/State";
-import { When } from "../../parts/When";
-import type { Room } from "../Explorer";
-import { columnOn } from "../where";
+import { RelativeTime } from "../../parts/RelativeTime";
+import type { ExplorerProps } from "../Explorer";
+import { columnOn } from "../view-state";
 import { coverageOf, descriptionOf, storageOf, uriOf } from "./facets";
 import { Partitions } from "./Partitions";
 import { Provenance } from "./Provenance";
@@ -16,11 +16,11 @@ import { Versions } from "./Versions";
 
 type Detail = Schemas["DatasetDetail"];
 
-interface Props extends Room {
+interface Props extends ExplorerProps {
   about: Endpoint;
   detail: Detail;
   show: (of: Endpoint) => void;
-  edges: readonly KnownEdge[];
+  edges: readonly GraphEdge[];
 }
 
 export function Overview({ about, detail, where, move, root, show, edges }: Props) {
@@ -68,13 +68,13 @@ function ViaJobs({ about, edges, show }: Pick<Props, "about" | "edges" | "show">
   );
 }
 
-/** What was not captured is said where it matters, with its reason. */
+/** Steps without lineage, with their reasons. */
 function Gaps({ detail }: { detail: Detail }) {
   const { complete, gaps } = coverageOf(detail.facets);
   if (complete !== false && gaps.length === 0) return null;
   return (
     <section className="gaps" aria-label="Not captured">
-      <Mark tone="warn" icon="alert" word="Not all captured" />
+      <Badge tone="warn" icon="alert" word="Lineage incomplete" />
       <ul>
         {gaps.map((gap) => (
           <li key={JSON.stringify(gap)}>
@@ -84,7 +84,7 @@ function Gaps({ detail }: { detail: Detail }) {
             )}
           </li>
         ))}
-        {gaps.length === 0 && <li>The run that wrote it said so, without a reason.</li>}
+        {gaps.length === 0 && <li>The run that wrote it gives no reason.</li>}
       </ul>
     </section>
   );
@@ -101,7 +101,7 @@ function Facts({ detail }: { detail: Detail }) {
         {storage && <span className="dim"> · {storage.slice(0, 200)}</span>}
       </dd>
       <dt>Owner</dt>
-      <dd>{summary.owner?.slice(0, 200) ?? <span className="dim">none is told</span>}</dd>
+      <dd>{summary.owner?.slice(0, 200) ?? <span className="dim">No owner</span>}</dd>
       {summary.tags.length > 0 && (
         <>
           <dt>Tags</dt>
@@ -116,7 +116,7 @@ function Facts({ detail }: { detail: Detail }) {
       )}
       {uri && (
         <>
-          <dt>Place</dt>
+          <dt>Location</dt>
           <dd>
             <Name of={uri} />
           </dd>
@@ -124,7 +124,7 @@ function Facts({ detail }: { detail: Detail }) {
       )}
       {summary.aliases.length > 0 && (
         <>
-          <dt>Also called</dt>
+          <dt>Aliases</dt>
           <dd>
             {summary.aliases.map((alias) => (
               <div key={nodeKey(alias)}>
@@ -134,9 +134,9 @@ function Facts({ detail }: { detail: Detail }) {
           </dd>
         </>
       )}
-      <dt>Last heard of</dt>
+      <dt>Last event</dt>
       <dd>
-        <When at={summary.last_seen} />
+        <RelativeTime at={summary.last_seen} />
       </dd>
     </dl>
   );

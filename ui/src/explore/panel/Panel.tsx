@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { Link } from "wouter";
-import { dataset } from "../../api/questions";
-import { to } from "../../app/places";
-import type { KnownEdge } from "../../graph/knowledge";
+import { dataset } from "../../api/queries";
+import { to } from "../../app/addresses";
+import type { GraphEdge } from "../../graph/graph-data";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
-import type { ShownNode } from "../../graph/shown";
-import { Answer } from "../../parts/Answer";
+import type { VisibleNode } from "../../graph/visible-graph";
 import { Copy } from "../../parts/Copy";
 import { Icon } from "../../parts/icons";
 import { iconOf } from "../../parts/kinds";
 import { Name } from "../../parts/Name";
-import type { Room } from "../Explorer";
+import { QueryResult } from "../../parts/QueryResult";
+import type { ExplorerProps } from "../Explorer";
 import { ColumnTab } from "./ColumnTab";
 import { ImpactTab } from "./ImpactTab";
 import { JobPanel } from "./JobPanel";
@@ -20,10 +20,10 @@ import { Quality } from "./Quality";
 import { RunsTab } from "./RunsTab";
 import { Sql } from "./Sql";
 
-export interface PanelProps extends Room {
+export interface PanelProps extends ExplorerProps {
   show: (of: Endpoint) => void;
-  shown: ReadonlyMap<string, ShownNode>;
-  edges: readonly KnownEdge[];
+  shown: ReadonlyMap<string, VisibleNode>;
+  edges: readonly GraphEdge[];
 }
 
 const TABS: [name: string, word: string][] = [
@@ -85,16 +85,16 @@ function DatasetPanel({ about, ...props }: PanelProps & { about: Endpoint }) {
       <Tabs tabs={tabs} tab={tab} choose={(name) => move({ tab: name === first ? null : name }, true)}>
         {tab === "column" && <ColumnTab {...props} />}
         {tab === "overview" && (
-          <Answer of={detail} lines={8}>
+          <QueryResult of={detail} lines={8}>
             {(data) => <Overview {...props} about={about} detail={data} />}
-          </Answer>
+          </QueryResult>
         )}
         {tab === "runs" && <RunsTab {...props} about={about} versions={detail.data?.versions ?? []} />}
         {tab === "sql" && <Sql run={shown.get(nodeKey(about))?.card.latest_run?.run_id ?? null} />}
         {tab === "quality" && (
-          <Answer of={detail}>
+          <QueryResult of={detail}>
             {(data) => <Quality detail={data} run={shown.get(nodeKey(about))?.card.latest_run?.run_id ?? null} />}
-          </Answer>
+          </QueryResult>
         )}
         {tab === "impact" && <ImpactTab {...props} about={about} />}
       </Tabs>
@@ -123,7 +123,7 @@ function Tabs({ tabs, tab, choose, children }: TabsProps) {
   };
   return (
     <>
-      <div className="tabs" role="tablist" aria-label="About it" onKeyDown={pressed}>
+      <div className="tabs" role="tablist" aria-label="Details" onKeyDown={pressed}>
         {tabs.map(([name, word]) => (
           <button
             key={name}
