@@ -19,12 +19,12 @@ export function DatasetUses({ detail }: { detail: Schemas["RunDetail"] }) {
   if (none && detail.children.length > 0) return null; // the child runs have them
   return (
     <>
-      <ReadAndWritten detail={detail} />
       {detail.edges.some((edge) => edge.via_job) && (
         <p className="via-job-note">
           <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}.
         </p>
       )}
+      <ReadAndWritten detail={detail} />
     </>
   );
 }
