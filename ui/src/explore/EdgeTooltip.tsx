@@ -18,7 +18,7 @@ export function EdgeTooltip({ line, x, y }: { line: Line; x: number; y: number }
           ) : (
             "no job recorded"
           )}
-          {line.kind === "via-job" && <ViaJob />}
+          {line.kind === "via-job" && <ViaJobLine />}
         </div>
       ) : (
         line.of.slice(0, MOST).map((edge) => (
@@ -32,7 +32,7 @@ export function EdgeTooltip({ line, x, y }: { line: Line; x: number; y: number }
                 {way.logic && <code> {way.logic.slice(0, 300)}</code>}
                 {way.masking && " · masked"}
                 {way.job && <span className="dim"> · {shortName(way.job)}</span>}
-                {way.viaJob && <ViaJob />}
+                {way.viaJob && <ViaJobLine />}
               </div>
             ))}
           </div>
@@ -48,7 +48,7 @@ export function EdgeTooltip({ line, x, y }: { line: Line; x: number; y: number }
   );
 }
 
-function ViaJob() {
+function ViaJobLine() {
   return (
     <div>
       <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}

@@ -6,7 +6,7 @@ import type { Schemas } from "../api/client";
 import { run } from "../api/queries";
 import { type CardRows, type ColumnPage, type Field, fieldsOf, rowsOf } from "../graph/card";
 import { type ColumnPath, columnPath, isOnPath, withHubs, withPath } from "../graph/column-path";
-import { type ColumnEdge, cover, drawnColumns, mergeColumns } from "../graph/columns";
+import { type ColumnEdge, drawnColumns, mergeColumns, vertexCover } from "../graph/columns";
 import { type Difference, differenceOf } from "../graph/difference";
 import { isOpen, manyOpen, STEPS } from "../graph/expansion";
 import { type ColumnData, merge } from "../graph/graph-data";
@@ -170,7 +170,7 @@ export function useRows(
     const unknown = shown.edges.filter(
       ({ id, from, to }) => (withColumnKeys.has(from) || withColumnKeys.has(to)) && !known.whole.has(id),
     );
-    return cover(unknown).filter((key) => !isJob(endpointOf(key) as Endpoint));
+    return vertexCover(unknown).filter((key) => !isJob(endpointOf(key) as Endpoint));
   }, [shown.edges, open, known, coming]);
   const links = useQueries({
     queries: linkQueries.map((key) => columnLinks(endpointOf(key) as Endpoint, where.at)),
@@ -184,7 +184,7 @@ export function useRows(
     [known, deferredLinks, path, difference],
   );
   const fields = useMemo(() => {
-    const namesByCard = namesIn(edges.values(), difference);
+    const namesByCard = columnNamesByCard(edges.values(), difference);
     const byDataset = new Map<string, Field[]>();
     const add = (key: string, schema: readonly Field[]) =>
       byDataset.set(key, fieldsOf(schema, namesByCard.get(key) ?? []));
@@ -223,7 +223,7 @@ function withExtraEdges(
   return edges;
 }
 
-function namesIn(edges: Iterable<ColumnEdge>, difference: Difference | null): Map<string, string[]> {
+function columnNamesByCard(edges: Iterable<ColumnEdge>, difference: Difference | null): Map<string, string[]> {
   const namesByCard = new Map<string, string[]>();
   const add = ({ node, column }: Ref) => {
     if (column === null) return;

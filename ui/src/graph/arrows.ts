@@ -24,7 +24,7 @@ export function nextCard(
   if (arrow === "ArrowLeft" || arrow === "ArrowRight") {
     const side = arrow === "ArrowLeft" ? "up" : "down";
     const linked = neighbours(key, side).filter((other) => other !== key && places.has(other));
-    return nearest(from, linked, places) ?? nearest(from, beside(from, key, arrow, places), places);
+    return nearest(from, linked, places) ?? nearest(from, cardsOnSide(from, key, arrow, places), places);
   }
   const way = arrow === "ArrowUp" ? -1 : 1;
   const inLayer = [...places].filter(([, box]) => box.x === from.x && (box.y - from.y) * way > 0);
@@ -35,7 +35,7 @@ export function nextCard(
   );
 }
 
-function beside(from: Box, key: string, arrow: Arrow, places: Places): string[] {
+function cardsOnSide(from: Box, key: string, arrow: Arrow, places: Places): string[] {
   const way = arrow === "ArrowLeft" ? -1 : 1;
   return [...places].filter(([other, box]) => other !== key && (box.x - from.x) * way > 0).map(([other]) => other);
 }

@@ -47,7 +47,7 @@ export function rowsOf(
 ): CardRows {
   if (!open) {
     if (!lit || lit.size === 0) return NONE;
-    const shown = litFields(fields ?? [], lit);
+    const shown = pathFields(fields ?? [], lit);
     const page = shown.slice(0, PAGE);
     return { ...NONE, fields: page, slots: page.length, matches: shown.length, total: fields?.length ?? count };
   }
@@ -57,21 +57,21 @@ export function rowsOf(
   if (!fields) return { ...NONE, slots, tools, pages: Math.ceil(total / PAGE), matches: total, total };
   const searchText = columnPage.search.trim().toLowerCase();
   const named = searchText === "" ? fields : fields.filter((field) => field.name.toLowerCase().includes(searchText));
-  const ordered = lit && lit.size > 0 ? litFirst(named, lit) : named;
+  const ordered = lit && lit.size > 0 ? pathFieldsFirst(named, lit) : named;
   const pages = Math.max(1, Math.ceil(ordered.length / PAGE));
   const page = Math.min(columnPage.page, pages - 1);
   const seen = ordered.slice(page * PAGE, (page + 1) * PAGE);
   return { fields: seen, slots, tools, page, pages, matches: ordered.length, total };
 }
 
-function litFields(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+function pathFields(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
   const known = fields.filter((field) => lit.has(field.name));
   const names = new Set(known.map((field) => field.name));
   const others = [...lit].filter((name) => !names.has(name)).sort();
   return [...known, ...others.map((name) => ({ name, type: null, description: null }))];
 }
 
-function litFirst(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+function pathFieldsFirst(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
   return [...fields.filter((field) => lit.has(field.name)), ...fields.filter((field) => !lit.has(field.name))];
 }
 

@@ -42,13 +42,13 @@ export function columnPath(
     if (step.part !== null) lit.add(step.part);
   }
   const edges = new Map<string, ColumnEdge>();
-  for (const [near, far, step] of hops(start, up)) addDerivation(edges, far, near, derivationOf(step));
-  for (const [near, far, step] of hops(start, down)) addDerivation(edges, near, far, derivationOf(step));
-  return { start, columns, nodes, edges, up: refs(start, up), down: refs(start, down) };
+  for (const [near, far, step] of lastHops(start, up)) addDerivation(edges, far, near, derivationOf(step));
+  for (const [near, far, step] of lastHops(start, down)) addDerivation(edges, near, far, derivationOf(step));
+  return { start, columns, nodes, edges, up: refKeys(start, up), down: refKeys(start, down) };
 }
 
 /** The last hop of each step: the node before it, and the step. */
-function hops(start: Ref, steps: readonly PathStep[]): [near: Ref, far: Ref, step: PathStep][] {
+function lastHops(start: Ref, steps: readonly PathStep[]): [near: Ref, far: Ref, step: PathStep][] {
   const byLabel = new Map<string, Ref>([[label(start), start]]);
   for (const step of steps) byLabel.set(labelOf(step), refOf(step));
   const result: [Ref, Ref, PathStep][] = [];
@@ -85,7 +85,7 @@ function derivationOf({ via }: PathStep): Derivation {
 }
 
 /** What an edge must have at both ends to be on this half of the path; a node as a whole is named alone. */
-function refs(start: Ref, steps: readonly PathStep[]): ReadonlySet<string> {
+function refKeys(start: Ref, steps: readonly PathStep[]): ReadonlySet<string> {
   const keys = new Set<string>([refKey(start.node, start.column), WITHIN + start.node]);
   for (const step of steps) {
     const node = nodeKey(step.endpoint);
@@ -163,7 +163,7 @@ export function treeOf(of: Endpoint, column: string, steps: readonly PathStep[])
     branches.set(refKey(ref.node, ref.column), { ref, endpoint: step.endpoint, step, children: [] });
   }
   const roots: Branch[] = [];
-  for (const [near, far] of hops(start, steps)) {
+  for (const [near, far] of lastHops(start, steps)) {
     const branch = branches.get(refKey(far.node, far.column));
     const parent = branches.get(refKey(near.node, near.column));
     // In a cycle the start is also reached from itself: it is not its own branch.

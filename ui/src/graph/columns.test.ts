@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cover, drawnColumns, isDirect, mergeColumns } from "./columns";
+import { drawnColumns, isDirect, mergeColumns, vertexCover } from "./columns";
 import { columnLink, key } from "./test-data";
 
 const rows = (columnsByCard: Record<string, string[]>) =>
@@ -72,12 +72,14 @@ describe("drawnColumns", () => {
 
 describe("cover", () => {
   const touches = (edges: { from: string; to: string }[]) => {
-    const taken = new Set(cover(edges));
+    const taken = new Set(vertexCover(edges));
     return edges.every(({ from, to }) => taken.has(from) || taken.has(to));
   };
 
   it("is the hub of a star", () => {
-    expect(cover(Array.from({ length: 50 }, (_, place) => ({ from: "hub", to: `leaf${place}` })))).toEqual(["hub"]);
+    expect(vertexCover(Array.from({ length: 50 }, (_, place) => ({ from: "hub", to: `leaf${place}` })))).toEqual([
+      "hub",
+    ]);
   });
 
   it("touches every edge, of cycles, loops and doubles too", () => {
@@ -86,6 +88,6 @@ describe("cover", () => {
       return { from, to };
     });
     expect(touches(edges)).toBe(true);
-    expect(cover([])).toEqual([]);
+    expect(vertexCover([])).toEqual([]);
   });
 });

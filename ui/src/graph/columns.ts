@@ -121,7 +121,7 @@ function visibleEnd(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>):
 }
 
 /** A small set of nodes that touches every edge (greedy vertex cover): their requests return all column edges. */
-export function cover(edges: readonly { from: string; to: string }[]): string[] {
+export function vertexCover(edges: readonly { from: string; to: string }[]): string[] {
   const open = new Map<string, Set<string>>();
   const join = (one: string, other: string) => {
     const list = open.get(one);

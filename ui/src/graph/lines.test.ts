@@ -5,7 +5,7 @@ import { columnPath, isOnPath } from "./column-path";
 import { drawnColumns, mergeColumns } from "./columns";
 import { differenceOf } from "./difference";
 import { merge } from "./graph-data";
-import { impactCsv, sums } from "./impact";
+import { impactCsv, impactTotals } from "./impact";
 import { type Line, linesOf } from "./lines";
 import { escaped, type Palette, svgOf } from "./svg";
 import { around, columnLink, key, set, step } from "./test-data";
@@ -148,8 +148,8 @@ describe("impact", () => {
   ];
 
   it("counts assets, named columns and jobs once", () => {
-    expect(sums(affected)).toEqual({ assets: 2, columns: 1, jobs: 1 });
-    expect(sums([])).toEqual({ assets: 0, columns: 0, jobs: 0 });
+    expect(impactTotals(affected)).toEqual({ assets: 2, columns: 1, jobs: 1 });
+    expect(impactTotals([])).toEqual({ assets: 0, columns: 0, jobs: 0 });
   });
 
   it("is a table, a line each column, that no spreadsheet computes", () => {

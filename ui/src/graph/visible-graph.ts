@@ -26,7 +26,7 @@ export interface VisibleGraph {
   leftOut: number;
 }
 
-export interface View {
+export interface GraphView {
   root: string;
   hops: number;
   shape: Expansion;
@@ -35,7 +35,7 @@ export interface View {
 }
 
 /** From the root outwards, through the sides that are open. */
-export function visibleGraph(known: GraphData, view: View): VisibleGraph {
+export function visibleGraph(known: GraphData, view: GraphView): VisibleGraph {
   const limits = new Map<string, Record<Side, number>>();
   const also = [...view.also].filter((key) => known.cards.has(key));
   const reserved = new Set(also.slice(0, MOST_NODES - 1)); // beside the root
@@ -114,17 +114,19 @@ export function missingNeighbourhoods(shown: VisibleGraph, ofRoot: ReadonlySet<s
     const opened = Math.max(most.up, most.down);
     const grown = opened > STEPS[0] || (opened > 0 && !ofRoot.has(key));
     const foreign = !ofRoot.has(key) && card.upstreams + card.downstreams > 0;
-    const cut = opened > 0 && SIDES.some((side) => most[side] > 0 && missing(shown, key, side, most[side]));
-    if (!grown && !foreign && !cut) continue;
+    const incomplete =
+      opened > 0 && SIDES.some((side) => most[side] > 0 && isSideIncomplete(shown, key, side, most[side]));
+    if (!grown && !foreign && !incomplete) continue;
     const limit = opened > STEPS[0] ? opened : STEPS[1];
-    if (hubJob(card.endpoint)) requests.push(...beside(shown, key, most).map((other) => ({ key: other, limit })));
+    if (hubJob(card.endpoint))
+      requests.push(...adjacentDatasets(shown, key, most).map((other) => ({ key: other, limit })));
     else requests.push({ key, limit });
   }
   return requests;
 }
 
 /** A job has no neighbourhood of its own: its inputs come with that of one of its outputs, its outputs with one of its inputs. */
-function beside(shown: VisibleGraph, hub: string, most: Record<Side, number>): string[] {
+function adjacentDatasets(shown: VisibleGraph, hub: string, most: Record<Side, number>): string[] {
   const output = most.up > 0 ? shown.edges.find((edge) => edge.from === hub)?.to : undefined;
   const input = most.down > 0 ? shown.edges.find((edge) => edge.to === hub)?.from : undefined;
   return [output, input].filter((key) => key !== undefined);
@@ -145,7 +147,7 @@ export function withRequests(
   return changed ? [...limits].map(([key, limit]) => ({ key, limit })) : requests;
 }
 
-function missing(shown: VisibleGraph, key: string, side: Side, most: number): boolean {
+function isSideIncomplete(shown: VisibleGraph, key: string, side: Side, most: number): boolean {
   const node = shown.nodes.get(key);
   if (!node) return false;
   const total = side === "up" ? node.card.upstreams : node.card.downstreams;

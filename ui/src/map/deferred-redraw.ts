@@ -38,7 +38,7 @@ export function deferRedraw(sigma: Sigma): void {
       zero: sigma.framedGraphToViewport({ x: 0, y: 0 }, { cameraState }),
       one: sigma.framedGraphToViewport({ x: 1, y: 0 }, { cameraState }),
     })) as [Corners, Corners];
-    put(shift(from, to));
+    put(transformBetween(from, to));
     clearTimeout(rest);
     rest = setTimeout(draw, REST);
     return sigma;
@@ -51,7 +51,7 @@ interface Corners {
 }
 
 /** What takes two places from where they were drawn to where they are now; the map is not turned. */
-export function shift(from: Corners, to: Corners): string {
+export function transformBetween(from: Corners, to: Corners): string {
   const scale = (to.one.x - to.zero.x) / (from.one.x - from.zero.x);
   return `translate(${to.zero.x - from.zero.x * scale}px, ${to.zero.y - from.zero.y * scale}px) scale(${scale})`;
 }

@@ -1,11 +1,11 @@
 /** The last step: a checkpoint that was kept in a second place, where who runs the server cannot change it. */
 
 import type { Bundle } from "./bundle";
-import { type Bytes, hex, same } from "./bytes";
+import { type Bytes, hex, isEqual } from "./bytes";
 import { signature } from "./checkpoint";
 import { isConsistent } from "./merkle";
-import { type Checkpoint, NoteInvalid, readCheckpoint, readNote } from "./note";
-import { type Finding, type Step, stepOf } from "./steps";
+import { type Checkpoint, InvalidNote, readCheckpoint, readNote } from "./note";
+import { type Finding, type ProofStep, stepOf } from "./steps";
 
 /** Hashes that show how a log went on from one size to another, or why there are none. */
 export type Consistency = (before: number, after: number) => Promise<Bytes[] | string>;
@@ -15,14 +15,14 @@ export async function checkAnchor(
   bundle: Bundle,
   signed: Checkpoint,
   consistency: Consistency,
-): Promise<Step> {
+): Promise<ProofStep> {
   const note = `${pasted.replace(/\r\n/g, "\n").trim()}\n`;
   if (note.indexOf("\n") === note.length - 1) return stepOf("anchor", [checkPastedKey(note.trim(), bundle)]);
   let anchored: Checkpoint;
   try {
     anchored = readCheckpoint(readNote(note).text);
   } catch (problem) {
-    if (!(problem instanceof NoteInvalid)) throw problem;
+    if (!(problem instanceof InvalidNote)) throw problem;
     const common = { what: "Pasted text", computed: problem.message, compared: "a checkpoint, five lines of text" };
     return stepOf("anchor", [{ ...common, holds: false }]);
   }
@@ -65,7 +65,7 @@ function keyAt(bundle: Bundle, size: number): string {
 async function checkConsistency(anchored: Checkpoint, signed: Checkpoint, consistency: Consistency): Promise<Finding> {
   const common = { what: "Consistency of the log", compared: `root ${hex(anchored.root)}, in the pasted checkpoint` };
   if (anchored.size === signed.size) {
-    return { ...common, computed: `root ${hex(signed.root)}`, holds: same(anchored.root, signed.root) };
+    return { ...common, computed: `root ${hex(signed.root)}`, holds: isEqual(anchored.root, signed.root) };
   }
   const [before, after] = anchored.size < signed.size ? [anchored, signed] : [signed, anchored];
   const path = await consistency(before.size, after.size);

@@ -1,7 +1,7 @@
 /** The evidence of a run as one file (`headwater-bundle/1`), read strictly: there is one spelling of it. */
 
 import canonicalize from "canonicalize";
-import { type Bytes, same, unbase64, unhex, utf8 } from "./bytes";
+import { type Bytes, isEqual, unbase64, unhex, utf8 } from "./bytes";
 
 export const FORMAT = "headwater-bundle/1";
 
@@ -20,27 +20,27 @@ export interface Entry {
   [column: string]: Scalar;
 }
 
-export interface Proven {
+export interface ProvenEntry {
   entry: Entry;
   path: Bytes[];
 }
 
-export interface KeyEntry extends Proven {
+export interface KeyEntry extends ProvenEntry {
   root: Bytes;
   consistency: Bytes[];
 }
 
-export interface Received {
+export interface ReceivedEvent {
   body: Bytes;
   sha256: Bytes;
 }
 
 export interface Bundle {
   run: string;
-  entries: Proven[];
-  events: Received[];
-  chain: Proven[];
-  upstream: { certificate: Proven; event: Received }[];
+  entries: ProvenEntry[];
+  events: ReceivedEvent[];
+  chain: ProvenEntry[];
+  upstream: { certificate: ProvenEntry; event: ReceivedEvent }[];
   checkpoint: string;
   first: { hash: Bytes; path: Bytes[] };
   key: string;
@@ -54,7 +54,7 @@ export function readBundle(content: Bytes): Bundle {
   } catch {
     throw new InvalidBundle("the file is not JSON");
   }
-  const result = bundleOf(document);
+  const result = readMembers(document);
   if (!isCanonical(document, content)) {
     throw new InvalidBundle("the file is not canonical JSON (RFC 8785)");
   }
@@ -63,42 +63,42 @@ export function readBundle(content: Bytes): Bundle {
 
 function isCanonical(document: unknown, content: Bytes): boolean {
   try {
-    return same(utf8(canonicalize(document) ?? ""), content);
+    return isEqual(utf8(canonicalize(document) ?? ""), content);
   } catch {
     return false;
   }
 }
 
-function bundleOf(document: unknown): Bundle {
+function readMembers(document: unknown): Bundle {
   if (members(document).format !== FORMAT) throw new InvalidBundle(`the file's format is not ${FORMAT}`);
-  const fields = exactly(document, ["chain", "entries", "events", "format", "log", "run", "upstream"]);
-  const log = exactly(fields.log, ["checkpoint", "first", "key", "keys"]);
-  const first = exactly(log.first, ["hash", "path"]);
+  const fields = withExactKeys(document, ["chain", "entries", "events", "format", "log", "run", "upstream"]);
+  const log = withExactKeys(fields.log, ["checkpoint", "first", "key", "keys"]);
+  const first = withExactKeys(log.first, ["hash", "path"]);
   return {
     run: text(fields.run),
-    entries: list(fields.entries).map(proven),
-    events: list(fields.events).map(received),
-    chain: list(fields.chain).map(proven),
+    entries: list(fields.entries).map(readProvenEntry),
+    events: list(fields.events).map(readReceivedEvent),
+    chain: list(fields.chain).map(readProvenEntry),
     upstream: list(fields.upstream).map((one) => {
-      const { certificate, event } = exactly(one, ["certificate", "event"]);
-      return { certificate: proven(certificate), event: received(event) };
+      const { certificate, event } = withExactKeys(one, ["certificate", "event"]);
+      return { certificate: readProvenEntry(certificate), event: readReceivedEvent(event) };
     }),
     checkpoint: text(log.checkpoint),
     first: { hash: hash(first.hash), path: list(first.path).map(hash) },
     key: text(log.key),
-    keys: list(log.keys).map(keyEntry),
+    keys: list(log.keys).map(readKeyEntry),
   };
 }
 
-function proven(document: unknown): Proven {
-  const fields = exactly(document, ["entry", "path"]);
-  return { entry: entryOf(fields.entry), path: list(fields.path).map(hash) };
+function readProvenEntry(document: unknown): ProvenEntry {
+  const fields = withExactKeys(document, ["entry", "path"]);
+  return { entry: readEntry(fields.entry), path: list(fields.path).map(hash) };
 }
 
-function keyEntry(document: unknown): KeyEntry {
-  const fields = exactly(document, ["consistency", "entry", "path", "root"]);
+function readKeyEntry(document: unknown): KeyEntry {
+  const fields = withExactKeys(document, ["consistency", "entry", "path", "root"]);
   return {
-    entry: entryOf(fields.entry),
+    entry: readEntry(fields.entry),
     path: list(fields.path).map(hash),
     root: hash(fields.root),
     consistency: list(fields.consistency).map(hash),
@@ -107,7 +107,7 @@ function keyEntry(document: unknown): KeyEntry {
 
 const TEXTS = ["event_type", "resource_type", "resource_id", "details", "previous_hash"];
 
-function entryOf(document: unknown): Entry {
+function readEntry(document: unknown): Entry {
   const fields = members(document);
   for (const value of Object.values(fields)) {
     if (value !== null && typeof value !== "string" && !Number.isSafeInteger(value)) throw malformed();
@@ -116,8 +116,8 @@ function entryOf(document: unknown): Entry {
   return fields as Entry;
 }
 
-function received(document: unknown): Received {
-  const fields = exactly(document, ["body", "sha256"]);
+function readReceivedEvent(document: unknown): ReceivedEvent {
+  const fields = withExactKeys(document, ["body", "sha256"]);
   const body = unbase64(text(fields.body));
   if (body === null) throw new InvalidBundle("an event in the file is not Base64");
   return { body, sha256: hash(fields.sha256) };
@@ -129,7 +129,7 @@ function hash(value: unknown): Bytes {
   return result;
 }
 
-function exactly(value: unknown, names: string[]): Record<string, unknown> {
+function withExactKeys(value: unknown, names: string[]): Record<string, unknown> {
   const fields = members(value);
   if (Object.keys(fields).sort().join() !== names.join()) throw malformed();
   return fields;

@@ -1,19 +1,19 @@
 /** The third step: the log is signed, by the key that its own entries put in force. */
 
 import type { Bundle, KeyEntry } from "./bundle";
-import { base64, hex, same } from "./bytes";
+import { base64, hex, isEqual } from "./bytes";
 import { isConsistent, leafHash, rootByInclusion } from "./merkle";
 import {
-  CannotCheck,
   type Checkpoint,
+  InvalidNote,
   isSigned,
   type Key,
-  NoteInvalid,
   readCheckpoint,
   readKey,
   readNote,
+  UnsupportedCheck,
 } from "./note";
-import { type Finding, type Step, stepOf } from "./steps";
+import { type Finding, type ProofStep, stepOf } from "./steps";
 
 const TITLES: Record<string, string> = {
   "key.adopted": "headwater: key adopted",
@@ -24,7 +24,7 @@ export async function checkCheckpoint(
   bundle: Bundle,
   checkpoint: Checkpoint,
   serverKeys: string[] | null,
-): Promise<Step> {
+): Promise<ProofStep> {
   const signed = `The signature under the log of ${checkpoint.size} entries`;
   const findings = [await signature(bundle.checkpoint, bundle.key, signed), await checkName(bundle, checkpoint)];
   const keys = await keysOf(bundle, checkpoint, findings);
@@ -49,9 +49,9 @@ async function checkName(bundle: Bundle, { origin, size, root }: Checkpoint): Pr
   const name = `headwater.log/${hex(hash).slice(0, 32)}`;
   return {
     what: "The log's name",
-    computed: same(computedRoot, root) ? `${name}, by its first entry` : "its first entry is not in the signed log",
+    computed: isEqual(computedRoot, root) ? `${name}, by its first entry` : "its first entry is not in the signed log",
     compared: `${origin}, in the checkpoint`,
-    holds: same(computedRoot, root) && name === origin,
+    holds: isEqual(computedRoot, root) && name === origin,
   };
 }
 
@@ -65,8 +65,8 @@ async function keysOf(bundle: Bundle, checkpoint: Checkpoint, findings: Finding[
       const shown = `${keys.at(-1)?.vkey} signed it`;
       findings.push({ what, computed: shown, compared: "the keys it names and the log before it", holds: true });
     } catch (problem) {
-      if (!(problem instanceof NoteInvalid) && !(problem instanceof CannotCheck)) throw problem;
-      const holds = problem instanceof CannotCheck ? null : false;
+      if (!(problem instanceof InvalidNote) && !(problem instanceof UnsupportedCheck)) throw problem;
+      const holds = problem instanceof UnsupportedCheck ? null : false;
       findings.push({ what, computed: problem.message, compared: "the keys it names and the log before it", holds });
       // Without Ed25519 the names can still be followed.
       const named = holds === null ? namedIn(keyEntry).at(-1) : undefined;
@@ -83,22 +83,22 @@ async function verifyKeyEntry(keyEntry: KeyEntry, checkpoint: Checkpoint, before
   const state = readCheckpoint(`${lines.slice(0, 3).join("\n")}\n`);
   const keys = await Promise.all(lines.slice(3).map(readKey));
   const wanted = kind === "key.rotated" ? 2 : 1;
-  if (title !== TITLES[kind] || keys.length !== wanted) throw new NoteInvalid(`it does not state what ${kind} states`);
+  if (title !== TITLES[kind] || keys.length !== wanted) throw new InvalidNote(`it does not state what ${kind} states`);
   if (state.origin !== checkpoint.origin || keys.some((key) => key.name !== checkpoint.origin)) {
-    throw new NoteInvalid(`it belongs to another log, ${state.origin}`);
+    throw new InvalidNote(`it belongs to another log, ${state.origin}`);
   }
-  if (state.size !== keyEntry.entry.seq - 1 || !same(state.root, keyEntry.root)) {
-    throw new NoteInvalid("it signs another state of the log");
+  if (state.size !== keyEntry.entry.seq - 1 || !isEqual(state.root, keyEntry.root)) {
+    throw new InvalidNote("it signs another state of the log");
   }
   if (!(await isConsistent(state.size, checkpoint.size, state.root, checkpoint.root, keyEntry.consistency))) {
-    throw new NoteInvalid("the signed log does not extend its state");
+    throw new InvalidNote("the signed log does not extend its state");
   }
   if (kind === "key.rotated" ? keys[0]?.vkey !== before?.vkey : before !== undefined) {
-    throw new NoteInvalid(`the active key was ${before?.vkey ?? "none"}`);
+    throw new InvalidNote(`the active key was ${before?.vkey ?? "none"}`);
   }
-  for (const key of keys) if (!(await isSigned(note, key))) throw new NoteInvalid(`it is not signed by ${key.vkey}`);
+  for (const key of keys) if (!(await isSigned(note, key))) throw new InvalidNote(`it is not signed by ${key.vkey}`);
   const last = keys.at(-1);
-  if (last === undefined) throw new NoteInvalid("it names no key");
+  if (last === undefined) throw new InvalidNote("it names no key");
   return last;
 }
 
@@ -109,7 +109,7 @@ function noteIn(keyEntry: KeyEntry): string {
   } catch {
     // Said below.
   }
-  throw new NoteInvalid("it contains no note");
+  throw new InvalidNote("it contains no note");
 }
 
 function namedIn(keyEntry: KeyEntry): string[] {
@@ -126,8 +126,8 @@ export async function signature(note: string, vkey: string, what: string): Promi
     const computed = good ? `Ed25519 ${shown} is of this key over this text` : "it is not of this key over this text";
     return { what, computed, compared, holds: good };
   } catch (problem) {
-    if (problem instanceof CannotCheck) return { what, computed: problem.message, compared, holds: null };
-    if (problem instanceof NoteInvalid) return { what, computed: problem.message, compared, holds: false };
+    if (problem instanceof UnsupportedCheck) return { what, computed: problem.message, compared, holds: null };
+    if (problem instanceof InvalidNote) return { what, computed: problem.message, compared, holds: false };
     throw problem;
   }
 }

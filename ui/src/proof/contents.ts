@@ -1,10 +1,10 @@
 /** The first step: events and certificates against the entries that the log has of them. */
 
-import type { Bundle, Proven, Received } from "./bundle";
-import { hex, same, sha256 } from "./bytes";
+import type { Bundle, ProvenEntry, ReceivedEvent } from "./bundle";
+import { hex, isEqual, sha256 } from "./bytes";
 import { certificateHash, entryHash, eventDigest, facetDigest, readEvent } from "./hashes";
 import type { Json } from "./json";
-import { type Finding, type Step, stepOf } from "./steps";
+import { type Finding, type ProofStep, stepOf } from "./steps";
 
 export const INGESTED = "event.ingested";
 export const ISSUED = "certificate.issued";
@@ -21,7 +21,7 @@ export interface Document {
 }
 
 /** `shown`: the hashes of certificates that the reader was shown, by their ids. */
-export async function checkHashes(bundle: Bundle, shown: Record<string, string>): Promise<Step> {
+export async function checkHashes(bundle: Bundle, shown: Record<string, string>): Promise<ProofStep> {
   const findings: Finding[] = [];
   const ofEvents: Finding[] = [];
   const events = await checkEvents(bundle, ofEvents);
@@ -34,7 +34,7 @@ export async function checkHashes(bundle: Bundle, shown: Record<string, string>)
     const digest = await digestOf(one.event, what, findings);
     const document = documentIn(one.certificate);
     const wanted = document?.eventDigest ?? "";
-    if (digest) findings.push(compared(what, digest.digest, wanted, "in its certificate"));
+    if (digest) findings.push(compareText(what, digest.digest, wanted, "in its certificate"));
     if (digest && document) await checkFacets(document, digest.content, findings);
   }
   return stepOf("hash", findings);
@@ -53,9 +53,9 @@ async function checkEvents(bundle: Bundle, findings: Finding[]): Promise<Map<str
     }
     const event = await digestOf(received, what, findings);
     if (event === null) continue;
-    findings.push(compared(what, event.digest, membersOf(entry.details).digest, "in its entry of the log"));
-    const about = within(event.content, "run", "runId");
-    if (about !== bundle.run) findings.push(compared(`${what}: its run`, String(about), bundle.run, "in the file"));
+    findings.push(compareText(what, event.digest, parseObject(entry.details).digest, "in its entry of the log"));
+    const about = valueAt(event.content, "run", "runId");
+    if (about !== bundle.run) findings.push(compareText(`${what}: its run`, String(about), bundle.run, "in the file"));
     result.set(event.digest, event.content);
   }
   if (bundle.events.length > entries.length || entries.length === 0) {
@@ -66,10 +66,10 @@ async function checkEvents(bundle: Bundle, findings: Finding[]): Promise<Map<str
   return result;
 }
 
-async function digestOf(received: Received, what: string, findings: Finding[]) {
+async function digestOf(received: ReceivedEvent, what: string, findings: Finding[]) {
   const bytes = await sha256(received.body);
-  if (!same(bytes, received.sha256)) {
-    findings.push(compared(`${what}: its bytes`, hex(bytes), hex(received.sha256), "stated in the file"));
+  if (!isEqual(bytes, received.sha256)) {
+    findings.push(compareText(`${what}: its bytes`, hex(bytes), hex(received.sha256), "stated in the file"));
   }
   try {
     const content = readEvent(received.body);
@@ -95,7 +95,7 @@ async function checkLinks(bundle: Bundle, findings: Finding[]): Promise<void> {
     } else if (before.seq === entry.seq - 1) {
       const computed = hex(await entryHash(before));
       findings.push(
-        compared(`Entry ${before.seq}`, computed, entry.previous_hash, `in entry ${entry.seq}, the next one`),
+        compareText(`Entry ${before.seq}`, computed, entry.previous_hash, `in entry ${entry.seq}, the next one`),
       );
     }
   }
@@ -119,17 +119,17 @@ async function checkCertificates(
     }
     const hash = hex(await certificateHash(proven.entry));
     const expected = Object.hasOwn(shown, document.certificateId) ? shown[document.certificateId] : null;
-    if (expected !== null) findings.push(compared(what, hash, expected, "shown above"));
+    if (expected !== null) findings.push(compareText(what, hash, expected, "shown above"));
     const event = events.get(document.eventDigest);
     const named = { computed: document.eventDigest, compared: "an event in the file" };
     findings.push({ what: `${what}: its event`, ...named, holds: event !== undefined });
     if (event !== undefined) await checkFacets(document, event, findings);
-    findings.push(following(what, document, earlier));
+    findings.push(checkPredecessor(what, document, earlier));
     earlier.set(hash, document);
   }
 }
 
-function following(what: string, document: Document, earlier: Map<string, Document | null>): Finding {
+function checkPredecessor(what: string, document: Document, earlier: Map<string, Document | null>): Finding {
   const named = document.previousCertificateHash;
   const common = { what: `${what}: its predecessor`, computed: named ?? "none: first certificate of its namespace" };
   if (named === null) return { ...common, compared: `number ${document.number}`, holds: document.number === 0 };
@@ -139,18 +139,18 @@ function following(what: string, document: Document, earlier: Map<string, Docume
 }
 
 async function checkFacets(document: Document, event: Json, findings: Finding[]): Promise<void> {
-  const facets = within(event, "run", "facets");
+  const facets = valueAt(event, "run", "facets");
   for (const [name, wanted] of Object.entries(document.evidenceHashes)) {
-    const facet = within(facets, name);
+    const facet = valueAt(facets, name);
     const facetHash = facet === undefined ? "it is not in the event" : await facetDigest(facet, wanted);
     const what = `Evidence ${name}`;
     if (facetHash === null) findings.push({ what, computed: "not computed here", compared: wanted, holds: null });
-    else findings.push(compared(what, facetHash, wanted, "in the certificate"));
+    else findings.push(compareText(what, facetHash, wanted, "in the certificate"));
   }
 }
 
-export function documentIn({ entry }: Proven): Document | null {
-  const fields = membersOf(entry.details);
+export function documentIn({ entry }: ProvenEntry): Document | null {
+  const fields = parseObject(entry.details);
   const previous = fields.previousCertificateHash;
   const texts = [fields.certificateId, fields.eventDigest, fields.namespace, fields.runId];
   const evidence = fields.evidenceHashes;
@@ -160,7 +160,7 @@ export function documentIn({ entry }: Proven): Document | null {
   return fields as unknown as Document;
 }
 
-function membersOf(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(text);
     return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
@@ -169,13 +169,13 @@ function membersOf(text: string): Record<string, unknown> {
   }
 }
 
-function within(value: Json | undefined, ...names: string[]): Json | undefined {
+function valueAt(value: Json | undefined, ...names: string[]): Json | undefined {
   let current = value;
   for (const name of names) current = current instanceof Map ? current.get(name) : undefined;
   return current;
 }
 
-function compared(what: string, computed: string, wanted: unknown, where: string): Finding {
+function compareText(what: string, computed: string, wanted: unknown, where: string): Finding {
   const expected = typeof wanted === "string" ? wanted : "nothing";
   return { what, computed, compared: `${expected}, ${where}`, holds: computed === expected };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NumberText, parse, plain, sortedJson } from "./json";
+import { NumberText, parse, sortedJson, toPlainJson } from "./json";
 
 // Each number, and how Python writes it again.
 const NUMBERS = [
@@ -47,7 +47,7 @@ describe("JSON as Python writes it again", () => {
   );
 
   it("keeps a member called __proto__", () => {
-    expect(Object.keys(plain(parse('{"__proto__": 1}')) as object)).toEqual(["__proto__"]);
+    expect(Object.keys(toPlainJson(parse('{"__proto__": 1}')) as object)).toEqual(["__proto__"]);
     expect(parse("[ 1.50 ]")).toEqual([new NumberText("1.50")]);
   });
 });

@@ -38,9 +38,9 @@ class Reader {
         return value;
       }
     }
-    const number = this.take(NUMBER);
-    if (!number) throw this.wrong();
-    return new NumberText(number);
+    const pythonNumber = this.take(NUMBER);
+    if (!pythonNumber) throw this.wrong();
+    return new NumberText(pythonNumber);
   }
 
   end(): void {
@@ -106,34 +106,34 @@ class Reader {
 
 /** As `json.dumps(…, sort_keys=True, separators=(",", ":"))` writes it. */
 export function sortedJson(value: Json): string {
-  if (value instanceof NumberText) return number(value.text);
-  if (typeof value === "string") return ascii(value);
+  if (value instanceof NumberText) return pythonNumber(value.text);
+  if (typeof value === "string") return asciiString(value);
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(",")}]`;
   if (value instanceof Map) {
     const names = [...value.keys()].sort(byCodePoints);
-    return `{${names.map((name) => `${ascii(name)}:${sortedJson(value.get(name) ?? null)}`).join(",")}}`;
+    return `{${names.map((name) => `${asciiString(name)}:${sortedJson(value.get(name) ?? null)}`).join(",")}}`;
   }
   return String(value);
 }
 
 /** As JSON.parse would have made it, for what is written by the rules of RFC 8785. */
-export function plain(value: Json): unknown {
+export function toPlainJson(value: Json): unknown {
   if (value instanceof NumberText) return Number(value.text);
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(toPlainJson);
   if (!(value instanceof Map)) return value;
   const result = Object.create(null); // a member may be called __proto__
-  for (const [name, member] of value) result[name] = plain(member);
+  for (const [name, member] of value) result[name] = toPlainJson(member);
   return result;
 }
 
-function ascii(text: string): string {
+function asciiString(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function number(text: string): string {
+function pythonNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text === "-0" ? "0" : text;
   const value = Number(text);
   if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";

@@ -12,13 +12,13 @@ export interface Finding {
 
 export type StepName = "hash" | "inclusion" | "checkpoint" | "anchor";
 
-export interface Step {
+export interface ProofStep {
   name: StepName;
   holds: boolean | null;
   findings: Finding[];
 }
 
-export function stepOf(name: StepName, findings: Finding[]): Step {
+export function stepOf(name: StepName, findings: Finding[]): ProofStep {
   const wrong = findings.some((finding) => finding.holds === false);
   const open = findings.some((finding) => finding.holds === null);
   return { name, holds: wrong ? false : open ? null : true, findings };

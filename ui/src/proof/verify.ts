@@ -8,12 +8,12 @@ import type { Bytes } from "./bytes";
 import { checkCheckpoint } from "./checkpoint";
 import { checkHashes } from "./contents";
 import { checkInclusion } from "./inclusion";
-import { type Checkpoint, NoteInvalid, readCheckpoint, readNote } from "./note";
-import { type Step, stepOf } from "./steps";
+import { type Checkpoint, InvalidNote, readCheckpoint, readNote } from "./note";
+import { type ProofStep, stepOf } from "./steps";
 
 export interface Verification {
   /** In the order of the proof; those behind one that could not be taken are left out. */
-  steps: Step[];
+  steps: ProofStep[];
   /** Null where nothing is wrong, and not everything could be checked here. */
   holds: boolean | null;
   bundle: Bundle | null;
@@ -21,27 +21,27 @@ export interface Verification {
 }
 
 /** What the server says besides the file, to be compared with it. */
-export interface Beside {
+export interface ServerValues {
   /** The public keys that have signed for its log. */
   keys?: string[] | null;
   /** The hashes of the run's certificates, by their ids. */
   certificates?: Record<string, string>;
 }
 
-export async function verifyBundle(content: Bytes, beside: Beside = {}): Promise<Verification> {
+export async function verifyBundle(content: Bytes, beside: ServerValues = {}): Promise<Verification> {
   let bundle: Bundle;
   try {
     bundle = readBundle(content);
   } catch (problem) {
     if (!(problem instanceof InvalidBundle)) throw problem;
-    return failed("hash", "The file", problem.message);
+    return failedStep("hash", "The file", problem.message);
   }
   let checkpoint: Checkpoint;
   try {
     checkpoint = readCheckpoint(readNote(bundle.checkpoint).text);
   } catch (problem) {
-    if (!(problem instanceof NoteInvalid)) throw problem;
-    return failed("checkpoint", "The checkpoint", problem.message, bundle);
+    if (!(problem instanceof InvalidNote)) throw problem;
+    return failedStep("checkpoint", "The checkpoint", problem.message, bundle);
   }
   const steps = [
     await checkHashes(bundle, beside.certificates ?? {}),
@@ -51,12 +51,12 @@ export async function verifyBundle(content: Bytes, beside: Beside = {}): Promise
   return { steps, holds: overall(steps), bundle, checkpoint };
 }
 
-export function overall(steps: Step[]): boolean | null {
+export function overall(steps: ProofStep[]): boolean | null {
   if (steps.some((step) => step.holds === false)) return false;
   return steps.every((step) => step.holds === true) ? true : null;
 }
 
-function failed(name: Step["name"], what: string, why: string, bundle: Bundle | null = null): Verification {
+function failedStep(name: ProofStep["name"], what: string, why: string, bundle: Bundle | null = null): Verification {
   const finding = { what, computed: why, compared: "a readable bundle", holds: false };
   return { steps: [stepOf(name, [finding])], holds: false, bundle, checkpoint: null };
 }

@@ -2,8 +2,8 @@ import type { ReactNode } from "react";
 import { Copy } from "../parts/Copy";
 import { countOf, exactTime } from "../parts/format";
 import { RelativeTime } from "../parts/RelativeTime";
-import type { Forest, Node } from "./forest";
-import { Marks } from "./TreeLine";
+import type { Forest, RecordNode } from "./forest";
+import { RecordBadges } from "./TreeLine";
 
 const MOST = 20;
 
@@ -14,7 +14,7 @@ export function RecordDetail({
   forest,
   show,
 }: {
-  node: Node | undefined;
+  node: RecordNode | undefined;
   isRoot: boolean;
   forest: Forest;
   show: (id: string) => void;
@@ -23,9 +23,9 @@ export function RecordDetail({
   const { step } = node;
   return (
     <aside className="card column detail" aria-label="The record">
-      <h2 className="mono">{cut(node.id)}</h2>
+      <h2 className="mono">{truncate(node.id)}</h2>
       <div className="row wrap">
-        <Marks node={node} isRoot={isRoot} />
+        <RecordBadges node={node} isRoot={isRoot} />
         <Copy text={node.id} word="Copy id" />
       </div>
       {step === null && (
@@ -38,13 +38,13 @@ export function RecordDetail({
       <dl>
         {step && (
           <>
-            <Fact of="Action">{cut(step.action)}</Fact>
+            <Fact of="Action">{truncate(step.action)}</Fact>
             <Fact of="Recorded">
               <RelativeTime at={step.at} />
               {step.at && <div className="dim">{exactTime(step.at)}</div>}
             </Fact>
             <Fact of="Stored at">
-              <span className="mono">{cut(step.location) || "–"}</span>
+              <span className="mono">{truncate(step.location) || "–"}</span>
               {step.location && <Copy text={step.location} word="Copy location" />}
             </Fact>
             <Fact of="Parents">
@@ -58,7 +58,7 @@ export function RecordDetail({
         {node.finished && (
           <Fact of="Final step">
             {node.finished.action}
-            <div className="mono dim">{cut(node.finished.location)}</div>
+            <div className="mono dim">{truncate(node.finished.location)}</div>
           </Fact>
         )}
         {node.conflicts.length > 0 && (
@@ -66,8 +66,8 @@ export function RecordDetail({
             <ul className="plain column">
               {node.conflicts.map((other) => (
                 <li key={JSON.stringify([other.action, other.location, other.at, other.parents])}>
-                  {cut(other.action)}, parents {cut(other.parents.join(", "))}, <RelativeTime at={other.at} />
-                  <div className="mono dim">{cut(other.location)}</div>
+                  {truncate(other.action)}, parents {truncate(other.parents.join(", "))}, <RelativeTime at={other.at} />
+                  <div className="mono dim">{truncate(other.location)}</div>
                 </li>
               ))}
             </ul>
@@ -96,10 +96,10 @@ function RecordLinks({ ids, forest, show }: { ids: string[]; forest: Forest; sho
         <li key={id}>
           {forest.nodes.has(id) ? (
             <button type="button" className="quiet mono" onClick={() => show(id)}>
-              {cut(id, 80)}
+              {truncate(id, 80)}
             </button>
           ) : (
-            <span className="mono">{cut(id, 80)}</span>
+            <span className="mono">{truncate(id, 80)}</span>
           )}
         </li>
       ))}
@@ -108,6 +108,6 @@ function RecordLinks({ ids, forest, show }: { ids: string[]; forest: Forest; sho
   );
 }
 
-function cut(text: string, most = 2000): string {
+function truncate(text: string, most = 2000): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

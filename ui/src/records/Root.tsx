@@ -11,7 +11,7 @@ import { Empty, QueryResult } from "../parts/QueryResult";
 import { saveFile } from "../parts/save";
 import { forestOf } from "./forest";
 import { Tree } from "./Tree";
-import { actionsOf, only, readTrace, type Trace } from "./trace";
+import { actionsOf, filterByAction, readTrace, type Trace } from "./trace";
 
 interface RootTrace {
   document: unknown;
@@ -47,7 +47,7 @@ function RootView({
 }) {
   const { trace } = rootTrace;
   const actions = useMemo(() => actionsOf(trace), [trace]);
-  const shown = useMemo(() => (action === "" ? trace : only(trace, action)), [trace, action]);
+  const shown = useMemo(() => (action === "" ? trace : filterByAction(trace, action)), [trace, action]);
   const forest = useMemo(() => forestOf(shown), [shown]);
   const download = () =>
     saveFile(`${trace.root.replaceAll(/[^\w.-]+/g, "_").slice(0, 100)}.json`, json(rootTrace.document));
@@ -59,7 +59,7 @@ function RootView({
             <Name of={trace.root} />
           </h2>
           <TraceSummary trace={shown} />
-          <Faults trace={shown} action={action} />
+          <ProblemRecords trace={shown} action={action} />
         </div>
         <div className="row wrap">
           <label className="row">
@@ -118,7 +118,7 @@ function TraceSummary({ trace }: { trace: Trace }) {
 const MOST = 100;
 
 /** Where to look. */
-function Faults({ trace, action }: { trace: Trace; action: string }) {
+function ProblemRecords({ trace, action }: { trace: Trace; action: string }) {
   const open = trace.branches.filter((branch) => branch.end === null).map((branch) => branch.leaf);
   const ids = [...new Set([...trace.orphans, ...trace.cycle, ...trace.conflicts.keys(), ...open])];
   if (ids.length === 0) return null;

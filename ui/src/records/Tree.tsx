@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
-import { type Forest, firstOpen, type Line, linesOf, PAGE, wayTo } from "./forest";
+import { ancestorsOf, type Forest, initiallyOpen, PAGE, type TreeRow, treeRows } from "./forest";
 import { RecordDetail } from "./RecordDetail";
 import { TreeLine } from "./TreeLine";
 
@@ -9,9 +9,9 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
   const [searchParams, setSearchParams] = useSearchParams();
   const requestedId = searchParams.get("at");
   const at = requestedId !== null && forest.nodes.has(requestedId) ? requestedId : forest.root;
-  const [open, setOpen] = useState(() => new Set([...firstOpen(forest), ...wayTo(forest, at)]));
+  const [open, setOpen] = useState(() => new Set([...initiallyOpen(forest), ...ancestorsOf(forest, at)]));
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(() => pagesTo(forest, at));
-  const lines = useMemo(() => linesOf(forest, open, pages), [forest, open, pages]);
+  const lines = useMemo(() => treeRows(forest, open, pages), [forest, open, pages]);
   const [focused, setFocused] = useState(at);
   const box = useRef<HTMLDivElement>(null);
   const leading = useRef(true);
@@ -38,7 +38,7 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
   }, []);
   // Whoever is led to a record, by a link or by the back button, sees it: also one that is at home elsewhere.
   useEffect(() => {
-    setOpen((before) => new Set([...before, ...wayTo(forest, at)]));
+    setOpen((before) => new Set([...before, ...ancestorsOf(forest, at)]));
     setPages((before) => new Map([...before, ...pagesTo(forest, at)]));
     setFocused(at);
     leading.current = true;
@@ -68,10 +68,10 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
     else if (event.key === "End") move(lines.length - 1);
     else if ("left" in line) {
       if (event.key === "Enter" || event.key === " ") more(line.under);
-      else if (event.key === "ArrowLeft") move(parentPlace(lines as Line[], place));
+      else if (event.key === "ArrowLeft") move(parentPlace(lines as TreeRow[], place));
       else return;
     } else if (event.key === "ArrowRight" && line.opens) line.isOpen ? move(place + 1) : toggle(line.id);
-    else if (event.key === "ArrowLeft") line.isOpen ? toggle(line.id) : move(parentPlace(lines as Line[], place));
+    else if (event.key === "ArrowLeft") line.isOpen ? toggle(line.id) : move(parentPlace(lines as TreeRow[], place));
     else if (event.key === "Enter" || event.key === " ") choose(line.id);
     else return;
     event.preventDefault();
@@ -109,7 +109,7 @@ function parentPlace(lines: readonly { level: number }[], place: number): number
 /** So many children of each on the way that the next is among them. */
 function pagesTo(forest: Forest, id: string): Map<string, number> {
   const pages = new Map<string, number>();
-  const way = [id, ...wayTo(forest, id)];
+  const way = [id, ...ancestorsOf(forest, id)];
   for (let at = 1; at < way.length; at += 1) {
     const parent = way[at] ?? "";
     const place = forest.nodes.get(parent)?.children.findIndex((child) => child.id === way[at - 1]) ?? 0;

@@ -4,13 +4,13 @@ import { formatNumber } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
 import { RelativeTime } from "../parts/RelativeTime";
-import type { Line, More, Node } from "./forest";
+import type { MoreRow, RecordNode, TreeRow } from "./forest";
 
 const DEEPEST = 24; // levels that are still indented: deeper ones say their depth
 
 interface TreeLineProps {
-  line: Line | More;
-  node: Node | undefined;
+  line: TreeRow | MoreRow;
+  node: RecordNode | undefined;
   isRoot: boolean;
   active: boolean;
   chosen: boolean;
@@ -84,7 +84,7 @@ export const TreeLine = memo(function TreeLine(shown: TreeLineProps) {
       ) : (
         <>
           {node?.step && <span className="tag action">{node.step.action}</span>}
-          <Marks node={node} isRoot={shown.isRoot} />
+          <RecordBadges node={node} isRoot={shown.isRoot} />
           {node?.step && (
             <span className="about dim">
               <RelativeTime at={node.step.at} />
@@ -98,7 +98,7 @@ export const TreeLine = memo(function TreeLine(shown: TreeLineProps) {
 });
 
 /** What is not as it should be, by icon and word. */
-export function Marks({ node, isRoot }: { node: Node | undefined; isRoot: boolean }) {
+export function RecordBadges({ node, isRoot }: { node: RecordNode | undefined; isRoot: boolean }) {
   if (node === undefined) return null;
   return (
     <>

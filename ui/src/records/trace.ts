@@ -1,6 +1,6 @@
 /** The server's record documents as types; malformed parts are skipped. Pure. */
 
-export interface Step {
+export interface RecordStep {
   node: string;
   parents: string[];
   action: string;
@@ -9,11 +9,11 @@ export interface Step {
 }
 
 /** How one leaf came to be. */
-export interface Branch {
+export interface RecordBranch {
   leaf: string;
-  steps: Step[];
+  steps: RecordStep[];
   /** The step that ends it, which no record is: null where it has none. */
-  end: Step | null;
+  end: RecordStep | null;
   complete: boolean;
   orphans: string[];
 }
@@ -21,14 +21,14 @@ export interface Branch {
 export interface Trace {
   root: string;
   records: number;
-  branches: Branch[];
+  branches: RecordBranch[];
   orphans: string[];
   cycle: string[];
   /** By node: the contents that do not hold. */
-  conflicts: Map<string, Step[]>;
+  conflicts: Map<string, RecordStep[]>;
 }
 
-export interface RecordMatch extends Step {
+export interface RecordMatch extends RecordStep {
   root: string;
   archived: boolean;
   conflict: boolean;
@@ -37,19 +37,19 @@ export interface RecordMatch extends Step {
 const FINISHED = "FINISHED";
 
 export function readTrace(document: unknown): Trace {
-  const trace = mapping(document);
-  const conflicts = list(trace.conflicts).map(mapping);
+  const trace = asObject(document);
+  const conflicts = list(trace.conflicts).map(asObject);
   return {
     root: text(trace.root_id),
     records: typeof trace.records === "number" ? trace.records : 0,
-    branches: list(trace.traces).map((item) => readBranch(mapping(item))),
+    branches: list(trace.traces).map((item) => readBranch(asObject(item))),
     orphans: texts(trace.orphans),
     cycle: texts(trace.cycle),
     conflicts: new Map(conflicts.map((item) => [text(item.node_id), list(item.others).map(readStep)])),
   };
 }
 
-function readBranch(document: JsonObject): Branch {
+function readBranch(document: JsonObject): RecordBranch {
   const leaf = text(document.record_id);
   const steps = list(document.lineage).map(readStep);
   const last = steps.at(-1);
@@ -63,8 +63,8 @@ function readBranch(document: JsonObject): Branch {
   };
 }
 
-function readStep(document: unknown): Step {
-  const step = mapping(document);
+function readStep(document: unknown): RecordStep {
+  const step = asObject(document);
   const parents = texts(step.parent_ids);
   return {
     node: text(step.node_id),
@@ -76,7 +76,7 @@ function readStep(document: unknown): Step {
 }
 
 export function readRecord(document: unknown): RecordMatch {
-  const record = mapping(document);
+  const record = asObject(document);
   return {
     ...readStep(document),
     root: text(record.root_id),
@@ -92,7 +92,7 @@ function momentOf(step: JsonObject): string | null {
 }
 
 /** The branches that contain an action. */
-export function only(trace: Trace, action: string): Trace {
+export function filterByAction(trace: Trace, action: string): Trace {
   const branches = trace.branches.filter((branch) => branch.steps.some((step) => step.action === action));
   const nodes = new Set(branches.flatMap((branch) => branch.steps.map((step) => step.node)));
   return {
@@ -116,7 +116,7 @@ export function actionsOf(trace: Trace): [action: string, records: number][] {
 
 type JsonObject = Record<string, unknown>;
 
-function mapping(value: unknown): JsonObject {
+function asObject(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 

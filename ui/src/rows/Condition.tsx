@@ -87,10 +87,10 @@ export function Condition({
 function Columns({ can }: { can: RowAvailability }) {
   const others = can.columns.map((column) => column.name).filter((name) => !can.identity.includes(name));
   if (can.identity.length === 0 || others.length === 0)
-    return <>Columns: {cut(can.columns.map((candidate) => candidate.name))}</>;
+    return <>Columns: {namesList(can.columns.map((candidate) => candidate.name))}</>;
   return (
     <>
-      Columns: {cut(can.identity)}; on Spark also {cut(others)}
+      Columns: {namesList(can.identity)}; on Spark also {namesList(others)}
     </>
   );
 }
@@ -99,7 +99,7 @@ function SourceColumns({ source }: { source: Question["source"] }) {
   const named: QualifiedName = { namespace: source?.namespace ?? "", name: source?.name ?? "" };
   const availability = useQuery({ ...rowAvailability(named), enabled: source !== null && source.namespace !== null });
   const names = availability.data?.columns.map((column) => column.name) ?? [];
-  return <>{names.length > 0 ? `Columns: ${cut(names)}` : "The rows that you expected in the dataset"}</>;
+  return <>{names.length > 0 ? `Columns: ${namesList(names)}` : "The rows that you expected in the dataset"}</>;
 }
 
 /** The sources that the run recorded, or else the upstream datasets. */
@@ -179,6 +179,6 @@ function short(name: string): string {
   return fitName(name, 60);
 }
 
-function cut(names: readonly string[], most = 12): string {
+function namesList(names: readonly string[], most = 12): string {
   return names.length <= most ? names.join(", ") : `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
 }

@@ -11,8 +11,8 @@ import { links as linksOf, relatedDatasets, rowAvailability } from "./queries";
 import { RowCard } from "./RowCard";
 import { RowLinks } from "./RowLinks";
 import { RowTable } from "./RowTable";
-import { Passed } from "./SourceSteps";
-import { datasetOf, jobsPassed, type Pass, type Step, stepsForward } from "./steps";
+import { JobsPassed } from "./SourceSteps";
+import { datasetOf, type JobPass, jobsPassed, type RowStep, stepsForward } from "./steps";
 
 /** What rows became: in every dataset that was made of theirs, the rows that they reached. */
 export function ForwardResult({ answer, dataset }: { answer: Schemas["ForwardRows"]; dataset: QualifiedName }) {
@@ -48,11 +48,11 @@ export function ForwardResult({ answer, dataset }: { answer: Schemas["ForwardRow
 interface StepContext {
   above: QualifiedName;
   known: readonly QualifiedName[];
-  passed: readonly Pass[];
+  passed: readonly JobPass[];
   blurred: boolean;
 }
 
-function ReachedSteps({ steps, ...along }: StepContext & { steps: readonly Step[] }) {
+function ReachedSteps({ steps, ...along }: StepContext & { steps: readonly RowStep[] }) {
   if (steps.length === 0) return null;
   return (
     <ol className="plain steps">
@@ -65,14 +65,14 @@ function ReachedSteps({ steps, ...along }: StepContext & { steps: readonly Step[
   );
 }
 
-function ReachedStep({ step, above, known, passed, blurred }: StepContext & { step: Step }) {
+function ReachedStep({ step, above, known, passed, blurred }: StepContext & { step: RowStep }) {
   const dataset = datasetOf(step.dataset, known);
   const links = useQuery(linksOf(dataset)).data ?? [];
   const can = useQuery(rowAvailability(dataset)).data;
   const way = jobsPassed(passed, step.passed);
   return (
     <section className="column tight step" aria-label={`Rows of ${dataset.name.slice(-200)}`}>
-      <Passed way={way} />
+      <JobsPassed way={way} />
       <header className="row wrap">
         <h3>
           <Name of={dataset.name} title={step.dataset} />

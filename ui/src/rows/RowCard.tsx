@@ -1,5 +1,5 @@
 import type { Schemas } from "../api/client";
-import { isOwn, type Link, madeBy } from "./columns";
+import { type ColumnLink, isOwn, madeBy } from "./columns";
 import { displayValue, type Row } from "./values";
 
 const MOST_FIRST = 24; // columns of a card
@@ -13,7 +13,7 @@ export function RowCard({
 }: {
   row: Row;
   columns: readonly Schemas["Field"][];
-  links: readonly Link[];
+  links: readonly ColumnLink[];
   label: string;
 }) {
   const present = Object.keys(row).filter(isOwn);

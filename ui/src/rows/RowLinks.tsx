@@ -7,8 +7,8 @@ import type { Row } from "./values";
 
 /** Questions about a row of an answer: it is the row of a dataset like any other. */
 export function RowLinks({ row, dataset, can }: { row: Row; dataset: QualifiedName; can: RowAvailability }) {
-  const back = can.instant.possible || can.spark.possible ? namedBy(row, can.identity) : null;
-  const on = can.forward.possible ? namedBy(row, []) : null;
+  const back = can.instant.possible || can.spark.possible ? rowCondition(row, can.identity) : null;
+  const on = can.forward.possible ? rowCondition(row, []) : null;
   return (
     <span className="row links">
       {back !== null && (
@@ -25,7 +25,7 @@ export function RowLinks({ row, dataset, can }: { row: Row; dataset: QualifiedNa
   );
 }
 
-function namedBy(row: Row, identity: readonly string[]): string | null {
+function rowCondition(row: Row, identity: readonly string[]): string | null {
   const known = identity.length > 0 && identity.every((name) => name in row);
   return conditionFor([row], known ? identity : ownNames([row]))?.condition ?? null;
 }

@@ -8,14 +8,14 @@ import { Grain, Notes } from "./Grain";
 import { links as linksOf, rowAvailability } from "./queries";
 import { RowLinks } from "./RowLinks";
 import { RowTable } from "./RowTable";
-import { datasetOf, jobsPassed, type Pass, type Step } from "./steps";
+import { datasetOf, type JobPass, jobsPassed, type RowStep } from "./steps";
 import { TraceFurther } from "./TraceFurther";
 
-export interface InTree {
+export interface StepTreeProps {
   /** The dataset that was made of these. */
   below: QualifiedName;
   known: readonly QualifiedName[];
-  passed: readonly Pass[];
+  passed: readonly JobPass[];
   /** Whether a step on the way was not exact. */
   blurred: boolean;
   open: readonly string[];
@@ -23,20 +23,20 @@ export interface InTree {
 }
 
 /** The sources of one dataset's rows, each with its own beneath it. */
-export function Steps({ steps, ...tree }: InTree & { steps: readonly Step[] }) {
+export function SourceSteps({ steps, ...tree }: StepTreeProps & { steps: readonly RowStep[] }) {
   if (steps.length === 0) return <p className="dim">No source rows.</p>;
   return (
     <ol className="plain steps">
       {steps.map((step) => (
         <li key={step.place}>
-          <Source step={step} {...tree} />
+          <SourceStep step={step} {...tree} />
         </li>
       ))}
     </ol>
   );
 }
 
-function Source({ step, below, known, passed, blurred, open, toggle }: InTree & { step: Step }) {
+function SourceStep({ step, below, known, passed, blurred, open, toggle }: StepTreeProps & { step: RowStep }) {
   const dataset = datasetOf(step.dataset, known);
   const links = useQuery(linksOf(below)).data ?? [];
   const can = useQuery(rowAvailability(dataset)).data;
@@ -45,7 +45,7 @@ function Source({ step, below, known, passed, blurred, open, toggle }: InTree & 
   const tree = { known, passed: way, blurred: blurred || step.grain !== "exact", open, toggle };
   return (
     <section className="column tight step" aria-label={`Rows of ${dataset.name.slice(-200)}`}>
-      <Passed way={way} />
+      <JobsPassed way={way} />
       <header className="row wrap">
         <h3>
           <Name of={dataset.name} title={step.dataset} />
@@ -68,7 +68,7 @@ function Source({ step, below, known, passed, blurred, open, toggle }: InTree & 
       <Notes of={step.notes} />
       {step.ends !== null && <Notes of={[`The trace ends here: ${step.ends}`]} />}
       {step.next !== null ? (
-        <Steps steps={step.next} below={dataset} {...tree} />
+        <SourceSteps steps={step.next} below={dataset} {...tree} />
       ) : (
         <TraceFurther step={step} dataset={dataset} can={can} tree={{ below, ...tree }} />
       )}
@@ -77,7 +77,7 @@ function Source({ step, below, known, passed, blurred, open, toggle }: InTree & 
 }
 
 /** The jobs between the row that was asked about and these. */
-export function Passed({ way }: { way: readonly Pass[] }) {
+export function JobsPassed({ way }: { way: readonly JobPass[] }) {
   if (way.length === 0) return null;
   return (
     <nav aria-label="Jobs passed" className="jobs-passed">

@@ -3,7 +3,7 @@ import type { Schemas } from "../api/client";
 import { ErrorMessage, QueryResult } from "../parts/QueryResult";
 import { TaskProgress } from "../parts/TaskProgress";
 import { ForwardResult } from "./ForwardResult";
-import { type RowAvailability, type Traced as TracedAnswer, taskResult } from "./queries";
+import { type RowAvailability, type TracedRows as TracedAnswer, taskResult } from "./queries";
 import type { Question } from "./question";
 import type { Go } from "./Rows";
 import { TraceResult } from "./TraceResult";

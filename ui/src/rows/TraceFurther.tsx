@@ -8,9 +8,9 @@ import { ownNames } from "./columns";
 import { conditionFor } from "./conditions";
 import { Notes } from "./Grain";
 import { furtherTrace, type RowAvailability } from "./queries";
-import type { InTree } from "./SourceSteps";
-import { Steps } from "./SourceSteps";
-import { isLater, type Step, stepsBack } from "./steps";
+import type { StepTreeProps } from "./SourceSteps";
+import { SourceSteps } from "./SourceSteps";
+import { isLater, type RowStep, stepsBack } from "./steps";
 
 /** Trace one step further back: at once where the job that wrote these rows left pair tables. */
 export function TraceFurther({
@@ -19,10 +19,10 @@ export function TraceFurther({
   can,
   tree,
 }: {
-  step: Step;
+  step: RowStep;
   dataset: QualifiedName;
   can: RowAvailability | undefined;
-  tree: InTree;
+  tree: StepTreeProps;
 }) {
   if (can === undefined || step.ends !== null || step.rows.length === 0) return null;
   if (can.run_id === null) return <p className="dim">First source: no recorded run wrote it.</p>;
@@ -68,10 +68,10 @@ function FurtherSteps({
   identity,
   tree,
 }: {
-  step: Step;
+  step: RowStep;
   dataset: QualifiedName;
   identity: readonly string[];
-  tree: InTree;
+  tree: StepTreeProps;
 }) {
   const further = useQuery(furtherTrace(dataset, step.rows, identity));
   if (further.error) return <ErrorMessage error={further.error} again={() => further.refetch()} />;
@@ -89,7 +89,7 @@ function FurtherSteps({
   return (
     <>
       <Notes of={notes} />
-      {answer.count > 0 && <Steps {...tree} below={dataset} steps={stepsBack(answer, step.place)} />}
+      {answer.count > 0 && <SourceSteps {...tree} below={dataset} steps={stepsBack(answer, step.place)} />}
     </>
   );
 }

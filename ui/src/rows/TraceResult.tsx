@@ -6,12 +6,12 @@ import { Empty } from "../parts/QueryResult";
 import { columnsOf, ownNames } from "./columns";
 import { conditionFor } from "./conditions";
 import { Notes } from "./Grain";
-import { links as linksOf, type RowAvailability, relatedDatasets, type Traced as TracedAnswer } from "./queries";
+import { links as linksOf, type RowAvailability, relatedDatasets, type TracedRows as TracedAnswer } from "./queries";
 import type { Question } from "./question";
 import { RowCard } from "./RowCard";
 import type { Go } from "./Rows";
 import { RowTable } from "./RowTable";
-import { Steps } from "./SourceSteps";
+import { SourceSteps } from "./SourceSteps";
 import { stepsBack } from "./steps";
 import type { Row } from "./values";
 
@@ -54,14 +54,14 @@ export function TraceResult({
       {!everything && (
         <section className="column" aria-label="Source rows">
           <h2>{one ? "Source rows of this row" : `Source rows of all ${countOf(answer.count, "row")}`}</h2>
-          <Steps
+          <SourceSteps
             steps={stepsBack(answer)}
             below={dataset}
             known={[...known, ...can.sources]}
             passed={[]}
             blurred={false}
             open={question.open}
-            toggle={(place) => go({ ...question, open: toggled(question.open, place) }, { replace: true })}
+            toggle={(place) => go({ ...question, open: toggleOpen(question.open, place) }, { replace: true })}
           />
         </section>
       )}
@@ -93,7 +93,7 @@ function NoMatch({ question }: { question: Question }) {
   );
 }
 
-function toggled(open: readonly string[], place: string): string[] {
+function toggleOpen(open: readonly string[], place: string): string[] {
   // What lay behind a place that is closed goes with it.
   if (open.includes(place)) return open.filter((open) => open !== place && !open.startsWith(`${place}.`));
   return [...open, place];

@@ -116,7 +116,7 @@ function OperatorStep({ station }: { station: OperatorState }) {
           </div>
         )}
       </div>
-      <span className="left">{station.state === "beyond" ? "–" : leftOf(station.rows)}</span>
+      <span className="left">{station.state === "beyond" ? "–" : rowsLeftText(station.rows)}</span>
     </>
   );
 }
@@ -138,7 +138,7 @@ function Reason({ culprit }: { culprit: Culprit }) {
   );
 }
 
-function leftOf(rows: number | null): string {
+function rowsLeftText(rows: number | null): string {
   return rows === null ? "unknown" : `${countOf(rows, "row")} left`;
 }
 

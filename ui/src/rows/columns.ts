@@ -5,7 +5,7 @@ import type { QualifiedName } from "../app/addresses";
 import { sameName } from "../app/addresses";
 import { isNumber, type Row } from "./values";
 
-export type Link = Schemas["ColumnLink"];
+export type ColumnLink = Schemas["ColumnLink"];
 
 export interface Column {
   name: string;
@@ -38,7 +38,7 @@ export function ownNames(rows: readonly Row[]): string[] {
 export type Side = "upstream" | "downstream";
 
 /** All columns of the rows, in their order, each with its part in what was made of it. */
-export function columnsOf(rows: readonly Row[], links: readonly Link[], side: Side = "upstream"): Column[] {
+export function columnsOf(rows: readonly Row[], links: readonly ColumnLink[], side: Side = "upstream"): Column[] {
   return namesOf(rows).map((name) => {
     const mine = links.filter((link) => link[`${side}_column`] === name);
     return {
@@ -60,27 +60,31 @@ export function firstOf(columns: readonly Column[], known: readonly string[] = [
 }
 
 /** The links of a step: from one dataset into the next. */
-export function between(links: readonly Link[], upstream: QualifiedName, downstream: QualifiedName): Link[] {
+export function between(
+  links: readonly ColumnLink[],
+  upstream: QualifiedName,
+  downstream: QualifiedName,
+): ColumnLink[] {
   return links.filter((link) => sameName(link.upstream, upstream) && sameName(link.downstream, downstream));
 }
 
 /** How each column of a dataset was made: "sum(kg)". */
-export function madeBy(links: readonly Link[], column: string): string[] {
+export function madeBy(links: readonly ColumnLink[], column: string): string[] {
   const into = links.filter((link) => link.downstream_column === column && link.dependency === "DIRECT");
   return [...new Set(into.flatMap((link) => (link.logic ? [link.logic] : [])))];
 }
 
-function partOf(links: readonly Link[]): Column["part"] {
+function partOf(links: readonly ColumnLink[]): Column["part"] {
   if (links.some(isMaking)) return "made";
   if (links.some((link) => link.dependency === "DIRECT")) return "carried";
   return links.length > 0 ? "decided" : null;
 }
 
-function isMaking(link: Link): boolean {
+function isMaking(link: ColumnLink): boolean {
   return link.dependency === "DIRECT" && link.type !== "IDENTITY";
 }
 
-function derivationText(link: Link, side: Side): string {
+function derivationText(link: ColumnLink, side: Side): string {
   const into = link.downstream_column ?? "";
   if (side === "downstream") return link.logic ?? "";
   return link.logic ? `${into} = ${link.logic}` : into;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { conditionFor, countDistinct, identifyingColumns, mentionedColumns } from "./conditions";
-import { readExactly } from "./exact-json";
+import { parseExactJson } from "./exact-json";
 import type { Row } from "./values";
 
 describe("naming rows", () => {
@@ -40,7 +40,7 @@ describe("naming rows", () => {
     expect(conditionFor([{ a: 1 }], [])).toBeNull();
   });
   it("keeps a number that is longer than ours", () => {
-    const [row] = readExactly('[{"id": 8311776547559383231}]') as Row[];
+    const [row] = parseExactJson('[{"id": 8311776547559383231}]') as Row[];
     expect(conditionFor([row ?? {}], ["id"])?.condition).toBe("id = 8311776547559383231");
   });
 });

@@ -1,6 +1,6 @@
 /** Conditions that name rows by the values they have, and what a written condition asks for. Pure. */
 
-import { Numeral } from "./exact-json";
+import { ExactNumber } from "./exact-json";
 import { literal, quoted, type Row } from "./values";
 
 /** What the server takes: so many characters, and so many parts of an expression, with room to spare. */
@@ -17,7 +17,7 @@ export interface RowCondition {
 /** Rows by their values in some columns; null where they cannot be written. */
 export function conditionFor(rows: readonly Row[], columns: readonly string[]): RowCondition | null {
   if (rows.length === 0 || columns.length === 0) return null;
-  const same = columns.filter((column) => rows.every((row) => alike(row[column], rows[0]?.[column])));
+  const same = columns.filter((column) => rows.every((row) => isSameValue(row[column], rows[0]?.[column])));
   const differing = columns.filter((column) => !same.includes(column));
   const fixed = same.map((column) => equals(column, rows[0]?.[column]));
   if (fixed.includes(null)) return null;
@@ -79,8 +79,8 @@ function equals(column: string, value: unknown): string | null {
   return text === null ? null : `${quoted(column)} = ${text}`;
 }
 
-function alike(one: unknown, other: unknown): boolean {
-  return one instanceof Numeral && other instanceof Numeral ? one.text === other.text : one === other;
+function isSameValue(one: unknown, other: unknown): boolean {
+  return one instanceof ExactNumber && other instanceof ExactNumber ? one.text === other.text : one === other;
 }
 
 /** Which of the columns a condition speaks of, near enough: its texts are passed over, the rest is words. */

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { Numeral, readExactly } from "./exact-json";
+import { ExactNumber, parseExactJson } from "./exact-json";
 import { displayValue, literal, quoted } from "./values";
 
 describe("numbers", () => {
   it("that we can hold are numbers", () => {
     const text =
       "[1, -2.5, 1e300, 9007199254740991, 243.88000000000002, 0.0001, 10000000000000000.0, 1.50000000000000000]";
-    expect(readExactly(text)).toEqual([
+    expect(parseExactJson(text)).toEqual([
       1, -2.5, 1e300, 9007199254740991, 243.88000000000002, 0.0001, 10000000000000000, 1.5,
     ]);
   });
   it("that we cannot hold stay as they were written", () => {
-    const [large, less, fine] = readExactly(
+    const [large, less, fine] = parseExactJson(
       "[8311776547559383231, -9007199254740993, 0.1234567890123456789]",
     ) as unknown[];
     expect([large, less, fine].map(displayValue)).toEqual([
@@ -21,14 +21,14 @@ describe("numbers", () => {
     ]);
     expect(literal(large)).toBe("8311776547559383231");
     expect(JSON.stringify(large)).toBe('"8311776547559383231"');
-    expect(large).toBeInstanceOf(Numeral);
+    expect(large).toBeInstanceOf(ExactNumber);
   });
   it("within texts are texts, and no text is taken for a number", () => {
     const told = { "8311776547559383231": 'a "8311776547559383231" \\', b: "#1", c: "##8311776547559383231" };
-    expect(readExactly(JSON.stringify(told))).toEqual(told);
-    const mixed = readExactly('{"a": "#x", "b": [{"c": 8311776547559383231}]}') as { b: { c: unknown }[] };
+    expect(parseExactJson(JSON.stringify(told))).toEqual(told);
+    const mixed = parseExactJson('{"a": "#x", "b": [{"c": 8311776547559383231}]}') as { b: { c: unknown }[] };
     expect(mixed).toMatchObject({ a: "#x" });
-    expect(mixed.b[0]?.c).toBeInstanceOf(Numeral);
+    expect(mixed.b[0]?.c).toBeInstanceOf(ExactNumber);
   });
 });
 

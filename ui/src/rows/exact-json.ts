@@ -5,7 +5,7 @@
  */
 
 /** A number that is kept as it was written. */
-export class Numeral {
+export class ExactNumber {
   constructor(readonly text: string) {}
   toJSON(): string {
     return this.text;
@@ -15,24 +15,24 @@ export class Numeral {
 const MOST_DIGITS = 15; // so many survive being held as a double, whatever they are
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-export function readExactly(text: string): unknown {
+export function parseExactJson(text: string): unknown {
   let mark = "#";
   while (text.includes(`"${mark}`)) mark += "#";
   // Not every browser tells how a number was written once it is read, so the long ones are read as texts.
-  const marked = text.replaceAll(TOKENS, (token) => (isMore(token) ? `"${mark}${token}"` : token));
+  const marked = text.replaceAll(TOKENS, (token) => (losesDigits(token) ? `"${mark}${token}"` : token));
   return JSON.parse(marked, (_, value: unknown) =>
-    typeof value === "string" && value.startsWith(mark) ? new Numeral(value.slice(mark.length)) : value,
+    typeof value === "string" && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
   );
 }
 
-function isMore(token: string): boolean {
+function losesDigits(token: string): boolean {
   if (token.startsWith('"') || token.length <= MOST_DIGITS || /[eE]/.test(token)) return false;
   const value = Number(token);
   if (Number.isSafeInteger(value)) return String(value) !== token.replace(/\.0+$/, "");
-  return written(String(value)) !== written(token);
+  return withoutTrailingZeros(String(value)) !== withoutTrailingZeros(token);
 }
 
 /** Without the zeros that say nothing. */
-function written(number: string): string {
+function withoutTrailingZeros(number: string): string {
   return number.includes(".") ? number.replace(/\.?0+$/, "") : number;
 }

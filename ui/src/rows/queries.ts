@@ -4,13 +4,13 @@ import { queryOptions } from "@tanstack/react-query";
 import { client, responseData, type Schemas } from "../api/client";
 import type { QualifiedName } from "../app/addresses";
 import { conditionFor, countDistinct, identifyingColumns, mentionedColumns } from "./conditions";
-import { readExactly } from "./exact-json";
+import { parseExactJson } from "./exact-json";
 import type { Question } from "./question";
 import type { Row } from "./values";
 
 export type RowAvailability = Schemas["AskableRows"];
 export type Task = Schemas["Task"];
-export type Traced = Schemas["TracedRows"];
+export type TracedRows = Schemas["TracedRows"];
 
 const ROWS = 100; // shown of each dataset
 
@@ -49,7 +49,7 @@ export const relatedDatasets = (of: QualifiedName, side: "upstream" | "downstrea
 
 export interface RowAnswer {
   /** By pair tables. */
-  traced: Traced | null;
+  traced: TracedRows | null;
   /** By Spark: the answer comes with the task. */
   task: Task | null;
 }
@@ -61,7 +61,7 @@ export async function trace(of: QualifiedName, condition: string, depth: number 
       parseAs: "text",
     }),
   );
-  const taskResult = readExactly(text as unknown as string) as Traced | Task;
+  const taskResult = parseExactJson(text as unknown as string) as TracedRows | Task;
   return "sources" in taskResult ? { traced: taskResult, task: null } : { traced: null, task: taskResult };
 }
 
@@ -75,8 +75,8 @@ export const pairTableTrace = (of: QualifiedName, condition: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-export interface FurtherTrace {
-  traced: Traced;
+export interface FurtherTraceResult {
+  traced: TracedRows;
   /** The number of rows that it covers: the first ones. */
   taken: number;
 }
@@ -85,7 +85,7 @@ export interface FurtherTrace {
 export const furtherTrace = (of: QualifiedName, rows: readonly Row[], identity: readonly string[]) =>
   queryOptions({
     queryKey: ["rows", "behind", of.namespace, of.name, JSON.stringify(rows), identity],
-    queryFn: async (): Promise<FurtherTrace | null> => {
+    queryFn: async (): Promise<FurtherTraceResult | null> => {
       // A short condition names more rows than a long one may. It is good if it finds these rows and no others.
       for (const by of [identifyingColumns(rows, identity), identity]) {
         const named = conditionFor(rows, by);
@@ -126,7 +126,7 @@ export const taskResult = (task: string) =>
     queryKey: ["task", task, "result"],
     queryFn: async () => {
       const request = client.GET("/api/v1/tasks/{task_id}", { params: { path: { task_id: task } }, parseAs: "text" });
-      return readExactly((await responseData(request)) as unknown as string) as Task;
+      return parseExactJson((await responseData(request)) as unknown as string) as Task;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -2,7 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import fixture from "./answers.fixture.json";
-import type { Link } from "./columns";
+import type { ColumnLink } from "./columns";
 import type { WhyNotAnswer } from "./why";
 
 export const traced = fixture.traced as Schemas["TracedRows"];
@@ -12,7 +12,7 @@ export const stoppedByFilter = fixture.stoppedByFilter as WhyNotAnswer;
 export const stoppedByJoin = fixture.stoppedByJoin as unknown as WhyNotAnswer;
 export const reached = fixture.reached as WhyNotAnswer;
 /** Of the dataset `emissions`, on both its sides. */
-export const links = fixture.links as Link[];
+export const links = fixture.links as ColumnLink[];
 
 const of = (name: string) => ({ namespace: "file", name: `/warehouse/${name}` });
 export const activity = of("raw/activity");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { daily, forward, traced, tracedBySpark } from "./rows.fixture";
-import { datasetOf, GRAINS, isLater, jobsPassed, type Step, stepsBack, stepsForward } from "./steps";
+import { datasetOf, GRAINS, isLater, jobsPassed, type RowStep, stepsBack, stepsForward } from "./steps";
 
-const outline = (steps: Step[] | null): unknown =>
+const outline = (steps: RowStep[] | null): unknown =>
   steps?.map((step) => [step.place, step.dataset.split("/").at(-1), step.count, outline(step.next)]);
 
 describe("steps back", () => {

@@ -8,13 +8,13 @@ type Traced = Schemas["TracedRows"];
 type TracedSource = Schemas["TracedSource"];
 type Forward = Schemas["ForwardRows"];
 
-export interface Pass {
+export interface JobPass {
   run: string;
   job: string;
   completed: string;
 }
 
-export interface Step {
+export interface RowStep {
   /** Its place in the tree: "0.1" is the second source of the first. */
   place: string;
   /** As the answer names it: namespace/name. */
@@ -23,16 +23,16 @@ export interface Step {
   count: number;
   rows: Row[];
   /** The runs between this table and the one before. */
-  passed: Pass[];
+  passed: JobPass[];
   notes: string[];
   /** Why it does not go on from here. */
   ends: string | null;
   /** null: not traced further. */
-  next: Step[] | null;
+  next: RowStep[] | null;
 }
 
 /** The sources of an answer, step by step. */
-export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = ""): Step[] {
+export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = ""): RowStep[] {
   return list<TracedSource>(answer.sources).map((source, place) => {
     const at = above === "" ? String(place) : `${above}.${place}`;
     return {
@@ -40,7 +40,7 @@ export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = "")
       dataset: String(source.dataset),
       grain: String(source.grain),
       ...rowsOf(source),
-      passed: list<Pass>(answer.runs),
+      passed: list<JobPass>(answer.runs),
       notes: source.from ? list<string>(source.from.notes) : [],
       ends: source.ends ?? null,
       next: source.from ? stepsBack(source.from, at) : null,
@@ -49,7 +49,7 @@ export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = "")
 }
 
 /** What rows became, step by step. */
-export function stepsForward(answer: Forward, above = ""): Step[] {
+export function stepsForward(answer: Forward, above = ""): RowStep[] {
   return list<Forward>(answer.reached).map((reached, place) => {
     const at = above === "" ? String(place) : `${above}.${place}`;
     return {
@@ -71,14 +71,14 @@ function rowsOf(table: { count: number; rows: Row[] }): { count: number; rows: R
 }
 
 /** What was passed before, and what is passed now, each run once. */
-export function jobsPassed(before: readonly Pass[], now: readonly Pass[]): Pass[] {
+export function jobsPassed(before: readonly JobPass[], now: readonly JobPass[]): JobPass[] {
   const known = new Set(before.map((pass) => pass.run));
   return [...before, ...now.filter((pass) => !known.has(pass.run))];
 }
 
 /** Whether rows are shown as a later run wrote them than the one that was read: then the two need not fit. */
-export function isLater(wrote: readonly Pass[], read: readonly Pass[]): boolean {
-  const last = (passes: readonly Pass[]) => Math.max(...passes.map((pass) => Date.parse(pass.completed)));
+export function isLater(wrote: readonly JobPass[], read: readonly JobPass[]): boolean {
+  const last = (passes: readonly JobPass[]) => Math.max(...passes.map((pass) => Date.parse(pass.completed)));
   return wrote.length > 0 && read.length > 0 && last(wrote) > last(read);
 }
 

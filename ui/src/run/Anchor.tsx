@@ -2,12 +2,12 @@ import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ErrorMessage } from "../parts/QueryResult";
 import { checkAnchor } from "../proof/anchor";
-import type { Step } from "../proof/steps";
+import type { ProofStep } from "../proof/steps";
 import type { Verification } from "../proof/verify";
 import { consistency } from "./proof-query";
 import { StepLine } from "./StepLine";
 
-const NONE: Step = { name: "anchor", holds: null, findings: [] };
+const NONE: ProofStep = { name: "anchor", holds: null, findings: [] };
 
 /** Against who runs this server, only what is kept elsewhere helps: the reader brings it. */
 export function Anchor({

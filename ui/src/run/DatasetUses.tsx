@@ -24,12 +24,12 @@ export function DatasetUses({ detail }: { detail: Schemas["RunDetail"] }) {
           <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}.
         </p>
       )}
-      <ReadAndWritten detail={detail} />
+      <InputsAndOutputs detail={detail} />
     </>
   );
 }
 
-function ReadAndWritten({ detail }: { detail: Schemas["RunDetail"] }) {
+function InputsAndOutputs({ detail }: { detail: Schemas["RunDetail"] }) {
   return (
     <div className="cards">
       <UseList title="Inputs" none="No recorded inputs." uses={detail.inputs} />

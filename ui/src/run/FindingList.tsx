@@ -6,7 +6,7 @@ import { LongText } from "./LongText";
 
 export const MOST = 100; // findings of one kind that are shown
 
-export function Card({ title, verdict, children }: { title: string; verdict: ReactNode; children?: ReactNode }) {
+export function FindingCard({ title, verdict, children }: { title: string; verdict: ReactNode; children?: ReactNode }) {
   return (
     <section className="card column" aria-label={title}>
       <h2>{title}</h2>

@@ -2,7 +2,7 @@ import type { Schemas } from "../api/client";
 import { Badge } from "../parts/Badge";
 import { countOf } from "../parts/format";
 import { Name } from "../parts/Name";
-import { Card, FindingList, MOST, NOT_CHECKED } from "./FindingList";
+import { FindingCard, FindingList, MOST, NOT_CHECKED } from "./FindingList";
 import { asText, members, objects, text } from "./facets";
 import { Grain } from "./Grain";
 import { LongText } from "./LongText";
@@ -18,26 +18,26 @@ export function Findings({ detail }: { detail: Schemas["RunDetail"] }) {
   if (outputs.length === 0 && facets[TYPES] === undefined && facets[GRAIN] === undefined) return null;
   return (
     <div className="thirds">
-      <Coverage outputs={detail.outputs} />
-      <Types facet={detail.run_facets[TYPES]} />
+      <CoverageFindings outputs={detail.outputs} />
+      <TypeFindings facet={detail.run_facets[TYPES]} />
       <Grain facet={detail.run_facets[GRAIN]} />
     </div>
   );
 }
 
-function Coverage({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
+function CoverageFindings({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
   const gaps = gapsOf(outputs);
-  if (gaps === null) return <Card title="Lineage coverage" verdict={NOT_CHECKED} />;
+  if (gaps === null) return <FindingCard title="Lineage coverage" verdict={NOT_CHECKED} />;
   if (gaps.length === 0) {
     return (
-      <Card
+      <FindingCard
         title="Lineage coverage"
         verdict={<Badge tone="good" icon="check" word="complete: every step has lineage" />}
       />
     );
   }
   return (
-    <Card
+    <FindingCard
       title="Lineage coverage"
       verdict={
         <Badge tone="warn" icon="alert" word={countOf(gaps.length, "step without lineage", "steps without lineage")} />
@@ -64,14 +64,14 @@ function Coverage({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
           </li>
         ))}
       </ul>
-    </Card>
+    </FindingCard>
   );
 }
 
-function Types({ facet }: { facet: unknown }) {
+function TypeFindings({ facet }: { facet: unknown }) {
   const title = "Types";
   const typeFacet = members(facet);
-  if (!Array.isArray(typeFacet.morphismReports)) return <Card title={title} verdict={NOT_CHECKED} />;
+  if (!Array.isArray(typeFacet.morphismReports)) return <FindingCard title={title} verdict={NOT_CHECKED} />;
   const casts = objects(typeFacet.morphismReports);
   const lossy = casts.filter((one) => one.lossy === true);
   const nullable = objects(typeFacet.nullabilityChanges);
@@ -85,7 +85,7 @@ function Types({ facet }: { facet: unknown }) {
       <Badge tone="good" icon="check" word="no lossy casts" />
     );
   return (
-    <Card title={title} verdict={verdict}>
+    <FindingCard title={title} verdict={verdict}>
       {casts.length > 0 && (
         <ul className="plain lines">
           {[...lossy, ...casts.filter((one) => one.lossy !== true)].slice(0, MOST).map((one) => (
@@ -118,6 +118,6 @@ function Types({ facet }: { facet: unknown }) {
           <FindingList of={nullable} />
         </details>
       )}
-    </Card>
+    </FindingCard>
   );
 }

@@ -1,18 +1,18 @@
 import { Badge } from "../parts/Badge";
 import { countOf } from "../parts/format";
-import { Card, FindingList, NOT_CHECKED } from "./FindingList";
+import { FindingCard, FindingList, NOT_CHECKED } from "./FindingList";
 import { asText, members, objects, texts } from "./facets";
 
 /** What one row stands for, and which joins may have repeated rows. */
 export function Grain({ facet }: { facet: unknown }) {
   const title = "Grain";
   const grainFacet = members(facet);
-  if (!Array.isArray(grainFacet.validations)) return <Card title={title} verdict={NOT_CHECKED} />;
+  if (!Array.isArray(grainFacet.validations)) return <FindingCard title={title} verdict={NOT_CHECKED} />;
   const [checked, open] = [objects(grainFacet.validations), objects(grainFacet.undecided)];
   const failed = checked.filter((one) => one.holds !== true);
   const grains = objects(grainFacet.nodes).filter((one) => texts(one.grain).length > 0);
   return (
-    <Card
+    <FindingCard
       title={title}
       verdict={
         <>
@@ -34,6 +34,6 @@ export function Grain({ facet }: { facet: unknown }) {
           One row of {asText(one.node)} is identified by {texts(one.grain).join(", ")}
         </div>
       ))}
-    </Card>
+    </FindingCard>
   );
 }

@@ -3,12 +3,12 @@ import { to } from "../app/addresses";
 import { Badge } from "../parts/Badge";
 import { formatNumber } from "../parts/format";
 import { Name } from "../parts/Name";
-import type { End } from "./flows";
+import type { RowOutcome } from "./flows";
 import { type Account, balanceOfAccount, type Part, unaccounted } from "./ledger";
-import type { RowLinks } from "./row-links";
+import type { LedgerLinks } from "./ledger-links";
 
 /** The picture in numbers. Under the picture it is there for who cannot see it. */
-export function LedgerTable({ part, places, hidden }: { part: Part; places: RowLinks; hidden: boolean }) {
+export function LedgerTable({ part, places, hidden }: { part: Part; places: LedgerLinks; hidden: boolean }) {
   return (
     <div className={hidden ? "sr-only" : "scroll"}>
       <table aria-label="Ledger by source">
@@ -41,7 +41,7 @@ function AccountRow({
   partly,
 }: {
   account: Account;
-  places: RowLinks;
+  places: LedgerLinks;
   hidden: boolean;
   partly: boolean;
 }) {
@@ -74,8 +74,8 @@ function RowCount({
   hidden,
 }: {
   account: Account;
-  end: Exclude<End, "missing">;
-  places: RowLinks;
+  end: Exclude<RowOutcome, "missing">;
+  places: LedgerLinks;
   hidden: boolean;
 }) {
   const rows = account[end];

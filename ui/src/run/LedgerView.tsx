@@ -8,7 +8,7 @@ import { flowOf } from "./flows";
 import { LedgerTable } from "./LedgerTable";
 import { LongText } from "./LongText";
 import { balanceOfAccount, type Ledger, type Part } from "./ledger";
-import { useRowLinks } from "./row-links";
+import { useLedgerLinks } from "./ledger-links";
 import { Sankey } from "./Sankey";
 import { pipelineSteps } from "./step-rows";
 
@@ -55,7 +55,7 @@ function Parts({ detail, ledger, asTable }: { detail: Schemas["RunDetail"]; ledg
 }
 
 function PartView({ detail, part, asTable }: { detail: Schemas["RunDetail"]; part: Part; asTable: boolean }) {
-  const places = useRowLinks(detail, part);
+  const places = useLedgerLinks(detail, part);
   const steps = pipelineSteps(detail.run_facets);
   return (
     <div className="column">

@@ -2,7 +2,7 @@ import { useId } from "react";
 import { Badge } from "../parts/Badge";
 import { countOf } from "../parts/format";
 import { ErrorMessage, Skeleton } from "../parts/QueryResult";
-import type { Step, StepName } from "../proof/steps";
+import type { ProofStep, StepName } from "../proof/steps";
 import { Anchor } from "./Anchor";
 import { type ProofQuery, proofStatus } from "./proof-query";
 import { StepLine } from "./StepLine";
@@ -46,7 +46,7 @@ export function Proof({ proof }: { proof: ProofQuery }) {
   );
 }
 
-function notReached(name: StepName): Step {
+function notReached(name: StepName): ProofStep {
   return { name, holds: null, findings: [] };
 }
 

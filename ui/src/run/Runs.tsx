@@ -7,7 +7,7 @@ import { countOf } from "../parts/format";
 import { Empty, ErrorMessage, Skeleton } from "../parts/QueryResult";
 import { ShowMore } from "../parts/ShowMore";
 import { Filters } from "./Filters";
-import { type Filter, filterIn, inOrder, sinceMoment } from "./filters";
+import { chronological, type Filter, filterIn, sinceMoment } from "./filters";
 import { RunTable } from "./RunTable";
 import "./run.css";
 
@@ -67,7 +67,7 @@ function Compare({ picked }: { picked: Run[] }) {
   return (
     <div className="row" aria-live="polite">
       {one && other ? (
-        <Link href={to.diff(...inOrder(one, other))} className="button first">
+        <Link href={to.diff(...chronological(one, other))} className="button first">
           Compare runs
         </Link>
       ) : (

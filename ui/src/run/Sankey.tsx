@@ -3,8 +3,8 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { to } from "../app/addresses";
 import { countOf, fitName, formatNumber } from "../parts/format";
-import { END_WORDS, type Flow, type FlowLink, type FlowNode } from "./flows";
-import type { RowLinks } from "./row-links";
+import { type Flow, type FlowLink, type FlowNode, OUTCOME_LABELS } from "./flows";
+import type { LedgerLinks } from "./ledger-links";
 import { useWidth } from "./useWidth";
 
 const LINE = 16;
@@ -15,7 +15,7 @@ const MOST_LETTERS = 44;
 const THINNEST = 1.5;
 
 /** Rows as streams, as wide as there are many. Each band leads to its rows where these can be looked at. */
-export function Sankey({ flow, places }: { flow: Flow; places: RowLinks }) {
+export function Sankey({ flow, places }: { flow: Flow; places: LedgerLinks }) {
   const [box, width] = useWidth(900);
   const all = flow.nodes.reduce((sum, node) => (node.end === null ? sum + node.rows : sum), 0);
   const picture = useMemo(() => sankeyLayout(flow, width), [flow, width]);
@@ -41,7 +41,7 @@ export function Sankey({ flow, places }: { flow: Flow; places: RowLinks }) {
 }
 
 /** A name leads where its band does, if there is only one; a source to its graph. */
-function placeOf(node: FlowNode, flow: Flow, places: RowLinks): string | null {
+function placeOf(node: FlowNode, flow: Flow, places: LedgerLinks): string | null {
   if (node.end === null) {
     const dataset = places.dataset(node.label);
     return dataset === null ? null : to.explore(dataset);
@@ -116,12 +116,12 @@ function Band({
   datum: FlowLink;
   line: string;
   thick: number;
-  places: RowLinks;
+  places: LedgerLinks;
   flow: Flow;
 }) {
   const from = flow.nodes.find((node) => node.id === datum.source)?.label ?? datum.source;
   const at = datum.at === null ? "" : ` at ${datum.at}`;
-  const words = `${countOf(datum.value, "row")} of ${from}: ${END_WORDS[datum.end]}${at}`;
+  const words = `${countOf(datum.value, "row")} of ${from}: ${OUTCOME_LABELS[datum.end]}${at}`;
   const place = places.rows(datum.of, datum.end, datum.at);
   const band = (
     <path d={line} className={`band ${datum.end}`} strokeWidth={thick} fill="none">

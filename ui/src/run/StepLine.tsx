@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Badge } from "../parts/Badge";
 import { countOf } from "../parts/format";
 import { Icon } from "../parts/icons";
-import type { Finding, Step } from "../proof/steps";
+import type { Finding, ProofStep } from "../proof/steps";
 
 const SHOWN = 2; // findings of a step that holds; the rest on demand
 
@@ -17,7 +17,7 @@ export function StepLine({
   number: number;
   title: string;
   meaning: string;
-  step: Step;
+  step: ProofStep;
   children?: ReactNode;
 }) {
   const [all, setAll] = useState(false);
@@ -26,7 +26,7 @@ export function StepLine({
   const shown = all ? [...wrong, ...good] : [...wrong, ...good.slice(0, Math.max(SHOWN - wrong.length, 0))];
   const left = step.findings.length - shown.length;
   return (
-    <li className="step" aria-label={`${title}: ${words(step)}`}>
+    <li className="step" aria-label={`${title}: ${statusText(step)}`}>
       <span className={`dot ${tone(step)}`} aria-hidden="true">
         {step.findings.length === 0 ? number : <Icon name={icon(step)} />}
       </span>
@@ -35,7 +35,7 @@ export function StepLine({
           <h3>
             {number}. {title}
           </h3>
-          <Badge tone={tone(step)} icon={icon(step)} word={words(step)} />
+          <Badge tone={tone(step)} icon={icon(step)} word={statusText(step)} />
         </div>
         <p className="dim">{meaning}</p>
         {children}
@@ -82,17 +82,17 @@ function FindingDetails({ of }: { of: Finding }) {
   );
 }
 
-function tone(step: Step) {
+function tone(step: ProofStep) {
   if (step.findings.length === 0) return "dim";
   return step.holds === null ? "warn" : step.holds ? "good" : "bad";
 }
 
-function icon(step: Step) {
+function icon(step: ProofStep) {
   if (step.findings.length === 0) return "minus";
   return step.holds === null ? "unknown" : step.holds ? "check" : "cross";
 }
 
-function words(step: Step): string {
+function statusText(step: ProofStep): string {
   if (step.findings.length === 0) return step.name === "anchor" ? "not compared" : "not reached";
   if (step.holds === null) return "could not be checked";
   return step.holds ? "holds" : "does not hold";

@@ -90,7 +90,7 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
               <td className="bars short">
                 <Bar of={step.rows} most={most} />
               </td>
-              {!plan && <td>{leftAt(step)}</td>}
+              {!plan && <td>{removedAt(step)}</td>}
               {plan && <td className="number">{step.bytes === null ? "–" : formatBytes(step.bytes)}</td>}
               <td className="number">{step.milliseconds === null ? "–" : formatDuration(step.milliseconds)}</td>
               <td className="bars">
@@ -129,7 +129,7 @@ function Bar({ of, most }: { of: number | null; most: number }) {
   return <span className="gauge" style={{ width: `${(100 * of) / most}%` }} />;
 }
 
-function leftAt(step: StepRow): ReactNode {
+function removedAt(step: StepRow): ReactNode {
   const left = [
     step.filtered ? (
       <span key="f" className="dim">

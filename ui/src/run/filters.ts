@@ -50,7 +50,7 @@ export function sinceMoment(since: string, now: number): string | null {
 }
 
 /** Two runs to compare, the earlier one first. */
-export function inOrder(one: Schemas["Run"], other: Schemas["Run"]): [string, string] {
+export function chronological(one: Schemas["Run"], other: Schemas["Run"]): [string, string] {
   const startOf = (run: Schemas["Run"]) => Date.parse(run.started_at ?? run.last_event_at);
   return startOf(one) <= startOf(other) ? [one.run_id, other.run_id] : [other.run_id, one.run_id];
 }

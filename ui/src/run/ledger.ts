@@ -19,7 +19,7 @@ export interface Account {
   beyond: string[];
 }
 
-export interface NotFollowed {
+export interface UntracedSource {
   source: string;
   reason: string | null;
 }
@@ -30,7 +30,7 @@ export interface Part {
   accounts: Account[];
   /** Of all sources together, where the ledger sums them up. */
   total: Account | null;
-  notFollowed: NotFollowed[];
+  notFollowed: UntracedSource[];
   partly: string | null;
   balanced: boolean | null;
   missing: string[];

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import { to } from "../../app/addresses";
-import { type Affected, impactCsv, sums } from "../../graph/impact";
+import { type Affected, impactCsv, impactTotals } from "../../graph/impact";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
 import type { VisibleNode } from "../../graph/visible-graph";
 import { RunState } from "../../parts/Badge";
@@ -45,7 +45,7 @@ function ImpactList({
 }: Props & { impactData: Impact; column: string | null }) {
   const [most, setMost] = useState(100);
   const { affected, readers } = impactData;
-  const total = sums(affected);
+  const total = impactTotals(affected);
   const drawn = affected.filter((one) => shown.has(nodeKey(one.endpoint))).length;
   const what = column === null ? "this dataset" : `column ${column.slice(0, 100)}`;
   if (affected.length === 0) {

@@ -29,7 +29,7 @@ export function Overview({ about, detail, where, move, root, show, edges }: Prop
     <div className="column">
       {description && <p className="long">{description}</p>}
       <Gaps detail={detail} />
-      <ViaJobs about={about} edges={edges} show={show} />
+      <ViaJobNotes about={about} edges={edges} show={show} />
       <Facts detail={detail} />
       <Schema
         fields={schemaAt(detail, where.at)}
@@ -44,7 +44,7 @@ export function Overview({ about, detail, where, move, root, show, edges }: Prop
 }
 
 /** The jobs that lead here, or on from here, without a statement which input went into which output. */
-function ViaJobs({ about, edges, show }: Pick<Props, "about" | "edges" | "show">) {
+function ViaJobNotes({ about, edges, show }: Pick<Props, "about" | "edges" | "show">) {
   const key = nodeKey(about);
   const near = edges.flatMap(({ from, to, viaJob }) => {
     const [way, other] = to === key ? ["Written", from] : from === key ? ["Read", to] : [null, key];

@@ -30,7 +30,7 @@ export function RunsTab({ about, versions, where, move }: Props) {
       {({ items }) => {
         if (items.length === 0)
           return <Empty>No recorded run read or wrote this dataset{where.at ? " before this time" : ""}.</Empty>;
-        const [before, after] = inOrder(items, picked);
+        const [before, after] = chronological(items, picked);
         const compare = () => before && after && move({ before: before.run_id, after: after.run_id });
         return (
           <div className="column">
@@ -63,7 +63,7 @@ export function RunsTab({ about, versions, where, move }: Props) {
 }
 
 /** The earlier one first. The list has the newest first. */
-function inOrder(items: readonly Run[], picked: readonly string[]): (Run | undefined)[] {
+function chronological(items: readonly Run[], picked: readonly string[]): (Run | undefined)[] {
   const chosen = items.filter((run) => picked.includes(run.run_id));
   return chosen.length === 2 ? chosen.reverse() : [];
 }

@@ -3,19 +3,19 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { client, responseData, type Schemas } from "../api/client";
 import { type QualifiedName, sameName, to } from "../app/addresses";
-import type { End } from "./flows";
+import type { RowOutcome } from "./flows";
 import type { Part } from "./ledger";
 import { deadLettersOf, pipelineSteps } from "./step-rows";
 
 const MOST_ASKED = 12; // maximum number of sources to query
 
-export interface RowLinks {
+export interface LedgerLinks {
   /** The dataset that the ledger calls so; null where it is a name of the program's. */
   dataset: (source: string) => QualifiedName | null;
-  rows: (source: string | null, end: End, at: string | null) => string | null;
+  rows: (source: string | null, end: RowOutcome, at: string | null) => string | null;
 }
 
-export function useRowLinks(detail: Schemas["RunDetail"], part: Part): RowLinks {
+export function useLedgerLinks(detail: Schemas["RunDetail"], part: Part): LedgerLinks {
   const { inputs, run_facets: facets } = detail;
   const letters = deadLettersOf(facets, detail.outputs);
   const written = detail.outputs.map((use) => use.dataset);
