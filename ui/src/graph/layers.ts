@@ -7,7 +7,7 @@
 
 import { BETWEEN_CARDS, BETWEEN_LAYERS, type Box, type Size } from "./layout";
 
-interface Graph {
+interface LayerGraph {
   heights: number[];
   before: number[][];
   after: number[][];
@@ -43,7 +43,7 @@ function acyclicGraph(
   keys: string[],
   sizes: ReadonlyMap<string, Size>,
   edges: Iterable<{ from: string; to: string }>,
-): Graph {
+): LayerGraph {
   const numbers = new Map(keys.map((key, number) => [key, number]));
   const out = keys.map(() => new Set<number>());
   const entered = keys.map(() => false);
@@ -53,7 +53,7 @@ function acyclicGraph(
     out[source]?.add(target);
     entered[target] = true;
   }
-  const graph: Graph = {
+  const graph: LayerGraph = {
     heights: keys.map((key) => sizes.get(key)?.height ?? 0),
     before: keys.map(() => []),
     after: keys.map(() => []),
@@ -90,7 +90,7 @@ function acyclicGraph(
 }
 
 /** As far left as what it is made of lets it stand; then towards what is made of it, where that shortens more edges. */
-function ranks({ before, after }: Graph): number[] {
+function ranks({ before, after }: LayerGraph): number[] {
   const waiting = before.map((list) => list.length);
   const order = waiting.flatMap((many, node) => (many === 0 ? [node] : []));
   const rank = before.map(() => 0);
@@ -120,7 +120,7 @@ function layersOf(rank: readonly number[]): number[][] {
 }
 
 /** Each card beside its neighbours: by the middle of those at its left, then at its right, over and over; the best is kept. */
-function orderLayers(graph: Graph, layers: number[][]): number[][] {
+function orderLayers(graph: LayerGraph, layers: number[][]): number[][] {
   const middle = new Map<number, number>();
   const stack = (layer: number[]) => {
     for (const [node, at] of stackMiddles(layer, graph.heights)) middle.set(node, at);
@@ -150,7 +150,7 @@ function mean(nodes: readonly number[], middle: ReadonlyMap<number, number>): nu
   return nodes.reduce((sum, node) => sum + (middle.get(node) ?? 0), 0) / nodes.length;
 }
 
-function lengthOf({ after }: Graph, middle: ReadonlyMap<number, number>): number {
+function lengthOf({ after }: LayerGraph, middle: ReadonlyMap<number, number>): number {
   let sum = 0;
   after.forEach((list, node) => {
     for (const next of list) sum += Math.abs((middle.get(node) ?? 0) - (middle.get(next) ?? 0));

@@ -1,6 +1,6 @@
 import { Icon, type IconName } from "./icons";
 
-type Tone = "good" | "warn" | "bad" | "dim";
+export type Tone = "good" | "warn" | "bad" | "dim";
 
 const STATES: Record<string, [Tone, IconName, string]> = {
   COMPLETE: ["good", "check", "complete"],

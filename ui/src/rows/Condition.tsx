@@ -71,7 +71,7 @@ export function Condition({
         {refused !== null && <div className="error-message">{refused}</div>}
       </div>
       <div className="row wrap apart dim">
-        <span id={`${id}-help`}>{missing ? <SourceColumns source={source} /> : <Columns can={can} />}</span>
+        <span id={`${id}-help`}>{missing ? <SourceColumns source={source} /> : <ConditionColumns can={can} />}</span>
         <span id={`${id}-how`}>
           {!allowed
             ? "This query runs on Spark, which needs a key with the scope admin."
@@ -84,7 +84,7 @@ export function Condition({
   );
 }
 
-function Columns({ can }: { can: RowAvailability }) {
+function ConditionColumns({ can }: { can: RowAvailability }) {
   const others = can.columns.map((column) => column.name).filter((name) => !can.identity.includes(name));
   if (can.identity.length === 0 || others.length === 0)
     return <>Columns: {namesList(can.columns.map((candidate) => candidate.name))}</>;

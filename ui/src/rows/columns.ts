@@ -35,10 +35,10 @@ export function ownNames(rows: readonly Row[]): string[] {
 }
 
 /** Which end of the links the rows are at: those they made something of, or those they were made by. */
-export type Side = "upstream" | "downstream";
+export type LinkEnd = "upstream" | "downstream";
 
 /** All columns of the rows, in their order, each with its part in what was made of it. */
-export function columnsOf(rows: readonly Row[], links: readonly ColumnLink[], side: Side = "upstream"): Column[] {
+export function columnsOf(rows: readonly Row[], links: readonly ColumnLink[], side: LinkEnd = "upstream"): Column[] {
   return namesOf(rows).map((name) => {
     const mine = links.filter((link) => link[`${side}_column`] === name);
     return {
@@ -84,7 +84,7 @@ function isMaking(link: ColumnLink): boolean {
   return link.dependency === "DIRECT" && link.type !== "IDENTITY";
 }
 
-function derivationText(link: ColumnLink, side: Side): string {
+function derivationText(link: ColumnLink, side: LinkEnd): string {
   const into = link.downstream_column ?? "";
   if (side === "downstream") return link.logic ?? "";
   return link.logic ? `${into} = ${link.logic}` : into;

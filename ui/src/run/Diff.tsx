@@ -93,13 +93,13 @@ function DiffView({ of }: { of: Schemas["RunDiff"] }) {
       </header>
       <RunComparison before={of.run_a.run_id} after={of.run_b.run_id} />
       {parts.map(([title, changes]) => (
-        <Part key={title} title={title} changes={changes} />
+        <ChangeSection key={title} title={title} changes={changes} />
       ))}
     </>
   );
 }
 
-function Part({ title, changes }: { title: string; changes: ChangeText[] }) {
+function ChangeSection({ title, changes }: { title: string; changes: ChangeText[] }) {
   const [all, setAll] = useState(false);
   const shown = all ? changes : changes.slice(0, MOST);
   return (
@@ -111,7 +111,7 @@ function Part({ title, changes }: { title: string; changes: ChangeText[] }) {
         <ul className="plain lines">
           {shown.map((one) => (
             <li key={one.name} className="row start">
-              <Sign of={one.kind} />
+              <ChangeSign of={one.kind} />
               <div className="grow">
                 <div className="mono">
                   <LongText of={one.name} />
@@ -133,7 +133,7 @@ function Part({ title, changes }: { title: string; changes: ChangeText[] }) {
   );
 }
 
-function Sign({ of }: { of: Kind }) {
+function ChangeSign({ of }: { of: Kind }) {
   const [tone, icon] = SIGNS[of];
   return (
     <span className={`state change-sign ${tone}`}>

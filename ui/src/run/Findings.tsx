@@ -4,7 +4,7 @@ import { countOf } from "../parts/format";
 import { Name } from "../parts/Name";
 import { FindingCard, FindingList, MOST, NOT_CHECKED } from "./FindingList";
 import { asText, members, objects, text } from "./facets";
-import { Grain } from "./Grain";
+import { GrainFindings } from "./GrainFindings";
 import { LongText } from "./LongText";
 import { gapsOf } from "./step-rows";
 
@@ -20,7 +20,7 @@ export function Findings({ detail }: { detail: Schemas["RunDetail"] }) {
     <div className="thirds">
       <CoverageFindings outputs={detail.outputs} />
       <TypeFindings facet={detail.run_facets[TYPES]} />
-      <Grain facet={detail.run_facets[GRAIN]} />
+      <GrainFindings facet={detail.run_facets[GRAIN]} />
     </div>
   );
 }

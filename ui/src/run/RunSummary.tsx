@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
+import type { Tone } from "../parts/Badge";
 import { countOf, formatDuration, formatNumber } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
 import type { RunFigures, Sum } from "./figures";
 import type { Ledger } from "./ledger";
 import { type ProofQuery, type ProofStatus, proofStatus } from "./proof-query";
 
-type Tone = "good" | "warn" | "bad" | "dim";
 type SummaryPart = [tone: Tone, icon: IconName, words: string, why?: string];
 
 const STATES: Record<string, SummaryPart> = {

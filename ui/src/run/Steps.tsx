@@ -84,7 +84,7 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
             // biome-ignore lint/suspicious/noArrayIndexKey: steps are alike and stay in place
             <tr key={at}>
               <td className="cell-name" style={{ paddingLeft: Math.min(step.depth, 20) * 14 }}>
-                <StepName of={step} />
+                <StepLabel of={step} />
               </td>
               <td className="number">{step.rows === null ? "–" : formatNumber(step.rows)}</td>
               <td className="bars short">
@@ -109,7 +109,7 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
   );
 }
 
-function StepName({ of }: { of: StepRow }) {
+function StepLabel({ of }: { of: StepRow }) {
   return (
     <span className="row">
       <Name of={of.name} />

@@ -10,12 +10,12 @@ import type { ExplorerProps } from "../Explorer";
 import { type ClosureNodes, closure } from "../queries";
 import { ViaJobNote } from "./JobPanel";
 
-interface Props extends ExplorerProps {
+interface ColumnTabProps extends ExplorerProps {
   show: (of: Endpoint) => void;
 }
 
 /** The chosen column: what it comes from and goes into, each step with its logic. */
-export function ColumnTab({ where, move, root, show }: Props) {
+export function ColumnTab({ where, move, root, show }: ColumnTabProps) {
   const of = where.of ?? root;
   const column = where.column ?? "";
   const choose = (branch: Branch) => {
@@ -68,7 +68,7 @@ function ClosureSection({ way, of, column, at, choose }: ClosureSectionProps) {
             </Empty>
           ) : (
             <>
-              <Tree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
+              <BranchTree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
               {nodes.some((node) => node.via.via_job) && <ViaJobNote />}
             </>
           )
@@ -87,14 +87,14 @@ function closureSummary({ nodes, truncated }: ClosureNodes): string {
 const DEEPEST = 30;
 const WIDEST = 200;
 
-interface TreeProps {
+interface BranchTreeProps {
   branches: Branch[];
   way: ClosureSectionProps["way"];
   choose: (branch: Branch) => void;
   depth: number;
 }
 
-function Tree({ branches, way, choose, depth }: TreeProps) {
+function BranchTree({ branches, way, choose, depth }: BranchTreeProps) {
   if (depth > DEEPEST) return <div className="dim">more levels, not shown</div>;
   return (
     <ul className="plain tree">
@@ -102,7 +102,7 @@ function Tree({ branches, way, choose, depth }: TreeProps) {
         <li key={JSON.stringify(branch.ref)}>
           <BranchLine branch={branch} way={way} choose={choose} />
           {branch.children.length > 0 && (
-            <Tree branches={branch.children} way={way} choose={choose} depth={depth + 1} />
+            <BranchTree branches={branch.children} way={way} choose={choose} depth={depth + 1} />
           )}
         </li>
       ))}

@@ -16,14 +16,14 @@ import type { ExplorerProps } from "../Explorer";
 import { type Impact, impact } from "../queries";
 import { columnOn } from "../view-state";
 
-interface Props extends ExplorerProps {
+interface ImpactTabProps extends ExplorerProps {
   about: Endpoint;
   show: (of: Endpoint) => void;
   shown: ReadonlyMap<string, VisibleNode>;
 }
 
 /** What breaks if it changes. The same question lights the path, so the list and the graph agree. */
-export function ImpactTab(props: Props) {
+export function ImpactTab(props: ImpactTabProps) {
   const { about, where } = props;
   const column = columnOn(where);
   const impactQuery = useQuery(impact(about, column, where.at));
@@ -42,7 +42,7 @@ function ImpactList({
   move,
   show,
   shown,
-}: Props & { impactData: Impact; column: string | null }) {
+}: ImpactTabProps & { impactData: Impact; column: string | null }) {
   const [most, setMost] = useState(100);
   const { affected, readers } = impactData;
   const total = impactTotals(affected);

@@ -16,14 +16,14 @@ import { Versions } from "./Versions";
 
 type Detail = Schemas["DatasetDetail"];
 
-interface Props extends ExplorerProps {
+interface OverviewProps extends ExplorerProps {
   about: Endpoint;
   detail: Detail;
   show: (of: Endpoint) => void;
   edges: readonly GraphEdge[];
 }
 
-export function Overview({ about, detail, where, move, root, show, edges }: Props) {
+export function Overview({ about, detail, where, move, root, show, edges }: OverviewProps) {
   const description = descriptionOf(detail.facets);
   return (
     <div className="column">
@@ -44,7 +44,7 @@ export function Overview({ about, detail, where, move, root, show, edges }: Prop
 }
 
 /** The jobs that lead here, or on from here, without a statement which input went into which output. */
-function ViaJobNotes({ about, edges, show }: Pick<Props, "about" | "edges" | "show">) {
+function ViaJobNotes({ about, edges, show }: Pick<OverviewProps, "about" | "edges" | "show">) {
   const key = nodeKey(about);
   const near = edges.flatMap(({ from, to, viaJob }) => {
     const [way, other] = to === key ? ["Written", from] : from === key ? ["Read", to] : [null, key];

@@ -10,7 +10,7 @@ import { partitionClosure } from "../queries";
 import type { ViewChange, ViewState } from "../view-state";
 import { ViaJobNote } from "./JobPanel";
 
-interface Props {
+interface PartitionsProps {
   about: Endpoint;
   detail: Schemas["DatasetDetail"];
   where: ViewState;
@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** The parts that it was written in; of one of them what it came from Downstream of this partition. */
-export function Partitions({ about, detail, where, move, show }: Props) {
+export function Partitions({ about, detail, where, move, show }: PartitionsProps) {
   const [most, setMost] = useState(20);
   const { partitions } = detail;
   if (partitions.length === 0) return null;

@@ -12,13 +12,13 @@ import { runsOf } from "../queries";
 
 type Run = Schemas["Run"];
 
-interface Props extends ExplorerProps {
+interface RunsTabProps extends ExplorerProps {
   about: Endpoint;
   versions: Schemas["Version"][];
 }
 
 /** Runs that read or wrote the dataset, newest first; two of them can be compared. */
-export function RunsTab({ about, versions, where, move }: Props) {
+export function RunsTab({ about, versions, where, move }: RunsTabProps) {
   const runs = useQuery(runsOf(about, where.at));
   const [picked, setPicked] = useState<string[]>([]);
   const wrote = new Set(versions.flatMap((version) => version.run_id ?? []));

@@ -13,7 +13,7 @@ const facet = (facets: JsonObject | undefined, name: string): JsonObject => {
   return isObject(value) ? value : {};
 };
 
-export interface Gap {
+export interface CoverageGap {
   operator: string;
   reason: string;
   columns: string[];
@@ -21,7 +21,7 @@ export interface Gap {
 
 export interface Coverage {
   complete: boolean | null;
-  gaps: Gap[];
+  gaps: CoverageGap[];
 }
 
 export function coverageOf(facets: JsonObject): Coverage {

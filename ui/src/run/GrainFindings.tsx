@@ -4,7 +4,7 @@ import { FindingCard, FindingList, NOT_CHECKED } from "./FindingList";
 import { asText, members, objects, texts } from "./facets";
 
 /** What one row stands for, and which joins may have repeated rows. */
-export function Grain({ facet }: { facet: unknown }) {
+export function GrainFindings({ facet }: { facet: unknown }) {
   const title = "Grain";
   const grainFacet = members(facet);
   if (!Array.isArray(grainFacet.validations)) return <FindingCard title={title} verdict={NOT_CHECKED} />;
