@@ -37,14 +37,7 @@ export function useVisibleGraph(where: ViewState, root: Endpoint) {
   });
   const columnPath = usePath(where);
   const difference = useDifference(where);
-  const affected = useQuery({ ...impact(where.on ?? root, columnOn(where), where.at), enabled: where.impact });
-  const extraKeys = useMemo(() => {
-    const keys = new Set<string>(where.on ? [nodeKey(where.on)] : []);
-    for (const key of columnPath?.nodes ?? []) keys.add(key);
-    for (const key of difference?.nodes ?? []) keys.add(key);
-    if (where.impact) for (const one of affected.data?.affected ?? []) keys.add(nodeKey(one.endpoint));
-    return [...keys];
-  }, [where.on, where.impact, columnPath, difference, affected.data]);
+  const extraKeys = useExtraKeys(where, root, columnPath, difference);
   const also = useMemo(() => extraKeys.slice(0, MOST_ALSO), [extraKeys]);
   // Most of a path is within three hops: one request instead of one per card.
   const far = also.length > FEW;
@@ -75,22 +68,22 @@ export function useVisibleGraph(where: ViewState, root: Endpoint) {
   const rootKey = rootCard ? nodeKey(rootCard.endpoint) : null;
   const path = useMemo(() => columnPath && withHubs(columnPath, known), [columnPath, known]);
   const shown = useMemo(() => {
-    const onPath = path === columnPath ? [] : (path?.nodes ?? []).slice(0, MOST_ALSO);
+    const hubs = path?.nodes.slice(columnPath?.nodes.length) ?? [];
     return visibleGraph(known, {
       root: rootKey ?? "",
       hops: where.hops,
       shape: where.shape,
-      also: [...also, ...onPath],
+      also: [...also, ...hubs],
     });
   }, [known, rootKey, where.hops, where.shape, also, path, columnPath]);
   const missing = useMemo(() => {
     if (!first.data || (far && wide.isPending)) return [];
-    const whole = completeNodes(first.data, far ? wide.data : undefined);
-    const unknown = also.filter((key) => !known.cards.has(key)).map((key) => ({ key, limit: STEPS[1] }));
-    return [...missingNeighbourhoods(shown, whole), ...unknown].filter(({ key }) => {
-      const endpoint = endpointOf(key);
-      return endpoint !== null && !isJob(endpoint);
-    });
+    const complete = completeNodes(first.data, far ? wide.data : undefined);
+    return missingRequests(
+      shown,
+      complete,
+      also.filter((key) => !known.cards.has(key)),
+    );
   }, [shown, known, also, first.data, far, wide.isPending, wide.data]);
   // Each response may reveal missing neighbourhoods. Requests are only added, so this ends.
   const next = withRequests(requests, missing);
@@ -101,6 +94,36 @@ export function useVisibleGraph(where: ViewState, root: Endpoint) {
     withColumns &&
     (first.isPending || first.isPlaceholderData || more.awaited || more.without || wide.isPlaceholderData);
   return { first, shown, known, columnsComing, path, difference, rootKey, whole, leftOut };
+}
+
+/** Cards that the graph shows beside those around the root: the selected one, a path, a comparison, an impact. */
+function useExtraKeys(
+  where: ViewState,
+  root: Endpoint,
+  path: ColumnPath | null,
+  difference: Difference | null,
+): readonly string[] {
+  const affected = useQuery({ ...impact(where.on ?? root, columnOn(where), where.at), enabled: where.impact });
+  return useMemo(() => {
+    const keys = new Set<string>(where.on ? [nodeKey(where.on)] : []);
+    for (const key of path?.nodes ?? []) keys.add(key);
+    for (const key of difference?.nodes ?? []) keys.add(key);
+    if (where.impact) for (const one of affected.data?.affected ?? []) keys.add(nodeKey(one.endpoint));
+    return [...keys];
+  }, [where.on, where.impact, path, difference, affected.data]);
+}
+
+/** Neighbourhoods to request: those with missing edges, and those of unknown cards. A job has none. */
+function missingRequests(
+  shown: VisibleGraph,
+  complete: ReadonlySet<string>,
+  unknown: readonly string[],
+): NeighbourhoodRequest[] {
+  const requests = unknown.map((key) => ({ key, limit: STEPS[1] }));
+  return [...missingNeighbourhoods(shown, complete), ...requests].filter(({ key }) => {
+    const endpoint = endpointOf(key);
+    return endpoint !== null && !isJob(endpoint);
+  });
 }
 
 /** Nodes between which every edge is known: those of the first response, or of a wider one that contains it. */
