@@ -35,9 +35,9 @@ export function useVisibleGraph(where: ViewState, root: Endpoint) {
     // Another moment of the same dataset: what is drawn stays until it is known.
     placeholderData: (before, query) => (query?.queryKey[2] === nodeKey(root) ? before : undefined),
   });
-  const columnPath = usePath(where);
+  const statedPath = usePath(where);
   const difference = useDifference(where);
-  const extraKeys = useExtraKeys(where, root, columnPath, difference);
+  const extraKeys = useExtraKeys(where, root, statedPath, difference);
   const also = useMemo(() => extraKeys.slice(0, MOST_ALSO), [extraKeys]);
   // Most of a path is within three hops: one request instead of one per card.
   const far = also.length > FEW;
@@ -66,16 +66,16 @@ export function useVisibleGraph(where: ViewState, root: Endpoint) {
   // The first card is the requested dataset, under its canonical name.
   const rootCard = first.data?.nodes[0];
   const rootKey = rootCard ? nodeKey(rootCard.endpoint) : null;
-  const path = useMemo(() => columnPath && withHubs(columnPath, known), [columnPath, known]);
+  const path = useMemo(() => statedPath && withHubs(statedPath, known), [statedPath, known]);
   const shown = useMemo(() => {
-    const hubs = path?.nodes.slice(columnPath?.nodes.length) ?? [];
+    const hubs = path?.nodes.slice(statedPath?.nodes.length) ?? [];
     return visibleGraph(known, {
       root: rootKey ?? "",
       hops: where.hops,
       shape: where.shape,
       also: [...also, ...hubs],
     });
-  }, [known, rootKey, where.hops, where.shape, also, path, columnPath]);
+  }, [known, rootKey, where.hops, where.shape, also, path, statedPath]);
   const missing = useMemo(() => {
     if (!first.data || (far && wide.isPending)) return [];
     const complete = completeNodes(first.data, far ? wide.data : undefined);

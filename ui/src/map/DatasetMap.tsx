@@ -17,13 +17,13 @@ const MOST_NAMESPACES = 200;
 export default function DatasetMap() {
   const [searchParams] = useSearchParams();
   const namespace = searchParams.get("namespace");
-  const mapData = useQuery({
+  const mapQuery = useQuery({
     queryKey: ["lineage", "map", namespace],
     queryFn: () => responseData(client.GET("/api/v1/graph/map", { params: { query: { namespace } } })),
     staleTime: 60_000,
   });
   return (
-    <QueryResult of={mapData}>
+    <QueryResult of={mapQuery}>
       {(mapData) =>
         mapData.datasets.length === 0 ? (
           <div className="sheet">

@@ -38,9 +38,9 @@ class Reader {
         return value;
       }
     }
-    const pythonNumber = this.take(NUMBER);
-    if (!pythonNumber) throw this.wrong();
-    return new NumberText(pythonNumber);
+    const digits = this.take(NUMBER);
+    if (!digits) throw this.wrong();
+    return new NumberText(digits);
   }
 
   end(): void {

@@ -15,7 +15,7 @@ const MOST = 100;
 /** Records, the newest first. */
 export function RecordList({ wanted }: { wanted: RecordFilter }) {
   const { root, node, action, location } = wanted;
-  const records = useQuery({
+  const recordsQuery = useQuery({
     queryKey: ["lineage", "records", root, node, action, location],
     queryFn: async () => {
       const query = { root: root || null, node: node || null, action: action || null, location: location || null };
@@ -27,7 +27,7 @@ export function RecordList({ wanted }: { wanted: RecordFilter }) {
   });
   const anything = root === "" && node === "" && action === "" && location === "";
   return (
-    <QueryResult of={records}>
+    <QueryResult of={recordsQuery}>
       {(records) =>
         records.length === 0 ? (
           <Empty>

@@ -95,6 +95,6 @@ function NoMatch({ question }: { question: Question }) {
 
 function toggleOpen(open: readonly string[], place: string): string[] {
   // What lay behind a place that is closed goes with it.
-  if (open.includes(place)) return open.filter((open) => open !== place && !open.startsWith(`${place}.`));
+  if (open.includes(place)) return open.filter((one) => one !== place && !one.startsWith(`${place}.`));
   return [...open, place];
 }

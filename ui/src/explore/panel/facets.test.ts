@@ -25,9 +25,7 @@ it("reads whatever is sent without a fault", () => {
     expect([descriptionOf(facets), storageOf(facets), uriOf(facets)]).toEqual([null, null, null]);
     expect(coverageOf(facets).complete).toBeNull();
   }
-  expect(coverageOf(NONSENSE[2] ?? {}).gaps).toEqual([
-    { operator: "a step", reason: "no reason is told", columns: [] },
-  ]);
+  expect(coverageOf(NONSENSE[2] ?? {}).gaps).toEqual([{ operator: "a step", reason: "no reason given", columns: [] }]);
 });
 
 it("tells gaps with their reasons", () => {
