@@ -20,7 +20,7 @@ export function DatasetUses({ detail }: { detail: Schemas["RunDetail"] }) {
   return (
     <>
       {detail.edges.some((edge) => edge.via_job) && (
-        <p className="via-job-note">
+        <p>
           <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}.
         </p>
       )}

@@ -36,7 +36,7 @@ export function JobPanel({ job, node }: { job: Endpoint; node: VisibleNode | und
 /** Said wherever an answer leads through a job without knowing which of its inputs matters. */
 export function ViaJobNote() {
   return (
-    <p className="via-job-note">
+    <p>
       <span className="tag via-job">{VIA_JOB}</span> {VIA_JOB_REASON}.
     </p>
   );

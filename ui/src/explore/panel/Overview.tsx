@@ -56,7 +56,7 @@ function ViaJobNotes({ about, edges, show }: Pick<OverviewProps, "about" | "edge
   return (
     <section aria-label="Through the job">
       {near.map(({ key: other, endpoint, job, way }) => (
-        <p key={`${way} ${other}`} className="via-job-note">
+        <p key={`${way} ${other}`}>
           {way} <span className="tag via-job">through the job</span>{" "}
           <button type="button" className="link" onClick={() => show(endpoint)}>
             <Name of={job.name} />
