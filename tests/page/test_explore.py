@@ -37,7 +37,7 @@ def test_one_hop_each_way_first_and_more_by_click(look: Look, demo: Demo) -> Non
     explore(page, demo, "emissions")
     for neighbour in ("raw/activity", "raw/factors", "raw/sites", "daily_report", "peaks"):
         card(page, neighbour).wait_for()
-    assert "not all captured" in card(page, "peaks").inner_text()
+    assert "lineage incomplete" in card(page, "peaks").inner_text()
     assert watched.faults_by_axe() == []
 
 
@@ -48,7 +48,7 @@ def test_a_column_is_lit_from_its_first_source(look: Look, demo: Demo) -> None:
     comes.get_by_text("sum(kg)").first.wait_for()
     comes.get_by_text("kg_per_unit").first.wait_for()
     card(page, "raw/activity").get_by_role("button", name=re.compile("Column amount.*on the path")).wait_for()
-    page.get_by_role("button", name="Let go").click()
+    page.get_by_role("button", name="Clear selection").click()
     page.wait_for_url(lambda url: "column=" not in url)
 
 
@@ -70,7 +70,7 @@ def test_the_list_agrees_with_the_graph_and_is_taken_along(look: Look, demo: Dem
     affected = page.get_by_role("list", name="Affected")
     affected.get_by_text("daily_report").first.wait_for()
     page.get_by_text("Export", exact=True).click()
-    for name, mark in (("Drawing (SVG)", b"<svg"), ("Picture (PNG)", b"\x89PNG"), ("Impact (CSV)", b"daily_report")):
+    for name, mark in (("Image (SVG)", b"<svg"), ("Image (PNG)", b"\x89PNG"), ("Impact (CSV)", b"daily_report")):
         with page.expect_download() as saved:
             page.get_by_role("button", name=name).click()
         content = Path(saved.value.path()).read_bytes()
@@ -78,7 +78,7 @@ def test_the_list_agrees_with_the_graph_and_is_taken_along(look: Look, demo: Dem
         if mark == b"<svg":
             assert content.count(b"<path") + content.count(b"<line") > 0
             assert b"raw/factors" in content or b"factors" in content
-        if not page.get_by_role("button", name="Drawing (SVG)").is_visible():
+        if not page.get_by_role("button", name="Image (SVG)").is_visible():
             page.get_by_text("Export", exact=True).click()
 
 

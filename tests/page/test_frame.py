@@ -22,8 +22,8 @@ VIEWS = ["/", "/map", "/runs", "/records", "/audit", "/keys"]
 def test_what_wants_looking_at_stands_up_front(look: Look, demo: Demo) -> None:
     page = look(demo.url).page
     page.goto("/")
-    page.get_by_role("region", name="Failed lately").get_by_text("the factors are those of last year").wait_for()
-    uncovered = page.get_by_role("region", name="Not wholly known")
+    page.get_by_role("region", name="Failed runs").get_by_text("the factors are those of last year").wait_for()
+    uncovered = page.get_by_role("region", name="Incomplete lineage")
     uncovered.get_by_text("peaks").wait_for()
     page.get_by_role("region", name="Latest runs").get_by_role("link", name="daily_report").click()
     page.wait_for_url(re.compile("/run\\?id="))
@@ -32,7 +32,7 @@ def test_what_wants_looking_at_stands_up_front(look: Look, demo: Demo) -> None:
 def test_search_by_keyboard_leads_to_the_graph(look: Look, demo: Demo) -> None:
     page = look(demo.url).page
     page.goto("/")
-    page.get_by_role("heading", name="What do you want to know").wait_for()
+    page.get_by_role("heading", name="Search your lineage").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("daily_rep")
     page.get_by_role("option", name=re.compile("^dataset.*daily_report")).wait_for()
@@ -48,24 +48,24 @@ def test_search_by_keyboard_leads_to_the_graph(look: Look, demo: Demo) -> None:
 def test_the_map_leads_into_the_explorer(look: Look, demo: Demo) -> None:
     page = look(demo.url).page
     page.goto("/map")
-    page.get_by_role("img", name=re.compile("A map of \\d+ datasets")).wait_for()
+    page.get_by_role("img", name=re.compile("Map of \\d+ datasets")).wait_for()
     page.get_by_role("complementary", name="Namespaces").get_by_role("link", name=re.compile("file")).click()
     page.wait_for_url(re.compile("namespace=file"))
-    page.get_by_role("img", name=re.compile("A map of")).wait_for()
+    page.get_by_role("img", name=re.compile("Map of")).wait_for()
 
 
 def test_the_log_is_verified_from_the_page(look: Look, demo: Demo) -> None:
     page = look(demo.url).page
     page.goto("/audit")
-    page.get_by_role("region", name="The head of the tree").get_by_text("Root").wait_for()
+    page.get_by_role("region", name="Latest checkpoint").get_by_text("Root hash").wait_for()
     page.get_by_role("button", name="Verify now").click()
-    page.get_by_text("All of it holds").wait_for()
-    page.get_by_label("What happened").fill("certificate.issued")
-    page.get_by_role("button", name="Show these").click()
+    page.get_by_text("The log verifies").wait_for()
+    page.get_by_label("Event type").fill("certificate.issued")
+    page.get_by_role("button", name="Apply filters").click()
     page.wait_for_url(re.compile("event_type=certificate.issued"))
     entries = page.get_by_role("region", name="Entries")
     entries.get_by_text("certificate.issued").first.click()
-    entries.get_by_text("The one before").first.wait_for()
+    entries.get_by_text("Previous hash").first.wait_for()
 
 
 def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> None:
@@ -73,40 +73,40 @@ def test_a_key_is_made_shown_once_and_asked_for(look: Look, tmp_path: Path) -> N
     with ServerProcess(f"sqlite:///{tmp_path}/lineage.db", log=tmp_path / "log") as server:
         page = look(server.url, alone=True).page
         page.goto("/keys")
-        page.get_by_text("It is the first").wait_for()
-        page.get_by_label("Whose it is").fill("<b>ada</b>")
-        page.get_by_role("button", name="Make it").click()
-        page.get_by_text("Keep it now").wait_for()
+        page.get_by_text("This is the first key").wait_for()
+        page.get_by_label("Name", exact=True).fill("<b>ada</b>")
+        page.get_by_role("button", name="Create key").click()
+        page.get_by_text("Copy the key now").wait_for()
         secret = page.get_by_role("status").locator("code").inner_text()
         page.reload()
-        page.get_by_label("Key", exact=True).fill("hw_wrong")
-        page.get_by_role("button", name="Come in").click()
+        page.get_by_label("API key", exact=True).fill("hw_wrong")
+        page.get_by_role("button", name="Log in").click()
         page.get_by_role("alert").wait_for()
-        page.get_by_label("Key", exact=True).fill(secret)
-        page.get_by_role("button", name="Come in").click()
+        page.get_by_label("API key", exact=True).fill(secret)
+        page.get_by_role("button", name="Log in").click()
         row = page.get_by_role("row").filter(has_text="<b>ada</b>")
-        row.get_by_text("good").wait_for()
+        row.get_by_text("active").wait_for()
         assert page.get_by_text(secret).count() == 0
         page.on("dialog", lambda dialog: dialog.accept())
         row.get_by_role("button", name="Revoke").click()
         page.get_by_text("is the last key that can manage keys").wait_for()
-        row.get_by_text("good").wait_for()
+        row.get_by_text("active").wait_for()
         with Store(f"sqlite:///{tmp_path}/lineage.db") as store:
             store.access.add("second", scopes=["admin"])
         row.get_by_role("button", name="Revoke").click()
-        page.get_by_role("button", name="Come in").or_(row.get_by_text("revoked")).first.wait_for()
+        page.get_by_role("button", name="Log in").or_(row.get_by_text("revoked")).first.wait_for()
 
 
 def test_help_and_colours(look: Look, demo: Demo) -> None:
     page = look(demo.url, alone=True).page
     page.goto("/")
-    page.get_by_role("heading", name="What do you want to know").wait_for()
+    page.get_by_role("heading", name="Search your lineage").wait_for()
     page.keyboard.press("?")
-    page.get_by_role("dialog", name="Keyboard help").wait_for()
+    page.get_by_role("dialog", name="Keyboard shortcuts").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Dark colours").click()
+    page.get_by_role("button", name="Use dark colours").click()
     page.reload()
-    page.get_by_role("button", name="Light colours").wait_for()
+    page.get_by_role("button", name="Use light colours").wait_for()
 
 
 @pytest.mark.parametrize("view", VIEWS)

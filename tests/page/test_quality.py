@@ -37,7 +37,7 @@ def test_quality_is_told_with_signs_and_numbers(look: Callable[..., Watched], tm
         page = watched.page
         asked = {"namespace": NAMESPACE, "name": "orders", "tab": "quality"}
         page.goto("/explore?" + urlencode(asked))
-        told = page.get_by_role("region", name="Measured by rules")
+        told = page.get_by_role("region", name="Quality report")
         told.wait_for()
         text = told.inner_text()
         assert "99.99 %" in text, "what is not whole does not look so"
@@ -48,11 +48,11 @@ def test_quality_is_told_with_signs_and_numbers(look: Callable[..., Watched], tm
         assert whole is not None
         assert half["width"] / whole["width"] == pytest.approx(0.5, abs=0.02)
         assert half["height"] == whole["height"]
-        assert "1 of 2 rules hold" in text
+        assert "1 of 2 rules pass" in text
         assert "<b>amount</b>" in text
-        assert "broken" in told.get_by_role("row").filter(has_text="amount").inner_text()
+        assert "fails" in told.get_by_role("row").filter(has_text="amount").inner_text()
         assert "half of all rows" in text
-        assert "stated" in page.get_by_role("region", name="Before that").inner_text()
+        assert "stated" in page.get_by_role("region", name="Earlier reports").inner_text()
         assert watched.faults_by_axe() == []
         page.goto("/explore?" + urlencode({**asked, "name": "raw"}))
-        page.get_by_text("No rules have been held against it.").wait_for()
+        page.get_by_text("No quality rules have been run on this dataset.").wait_for()

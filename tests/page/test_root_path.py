@@ -35,8 +35,8 @@ def test_the_page_below_a_path(
         failed: list[str] = []
         page.on("response", lambda answer: failed.append(answer.url) if answer.status in (404, 500) else None)
         page.goto(PREFIX)
-        page.get_by_label("Key", exact=True).fill(secret)
-        page.get_by_role("button", name="Come in").click()
+        page.get_by_label("API key", exact=True).fill(secret)
+        page.get_by_role("button", name="Log in").click()
         page.get_by_role("link", name="Runs", exact=True).click()
         page.wait_for_url(f"{base}/runs")
         page.get_by_text("live", exact=True).wait_for()  # the stream is open
@@ -51,7 +51,7 @@ def test_the_page_below_a_path(
         page.wait_for_url(f"{base}/")
         assert page.locator("img[src]").first.get_attribute("src") == f"{PREFIX}/mark.svg"
         page.get_by_role("button", name="Log out").click()
-        page.get_by_role("button", name="Come in").wait_for()
+        page.get_by_role("button", name="Log in").wait_for()
         page.wait_for_url(f"{base}/")
         assert outside == []
         assert failed == []

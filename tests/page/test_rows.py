@@ -28,13 +28,13 @@ def test_a_row_is_picked_and_followed_to_its_first_sources(look: Look, demo: Dem
     watched = look(demo.url)
     page = watched.page
     rows_of(page, demo, "daily_report")
-    page.get_by_role("button", name="Ask", exact=True).click()
-    pick = page.get_by_role("region", name="Rows to pick from")
+    page.get_by_role("button", name="Trace", exact=True).click()
+    pick = page.get_by_role("region", name="Rows", exact=True)
     pick.get_by_role("link", name=re.compile("^Trace the row")).first.click()
     page.get_by_role("region", name="The row", exact=True).wait_for()
-    came = page.get_by_role("region", name="Where it came from")
+    came = page.get_by_role("region", name="Source rows")
     came.get_by_text(re.compile("emissions")).first.wait_for()
-    came.get_by_role("button", name="One step further back").first.click()
+    came.get_by_role("button", name="Trace one step further back").first.click()
     came.get_by_text("raw/activity").first.wait_for()
     assert watched.faults_by_axe() == []
     page.go_back()
@@ -53,12 +53,12 @@ def test_why_a_row_is_missing(look: Look, demo: Demo) -> None:
         page, demo, "emissions", ask="why-not", source=demo.name("raw/activity"), source_namespace="file",
         condition="activity_id = 134",
     )  # fmt: skip
-    page.get_by_role("button", name="Ask Spark").click()
-    page.get_by_role("progressbar", name="Asking Spark").wait_for()
-    page.get_by_role("region", name="The verdict").wait_for(timeout=240_000)
-    stop = page.get_by_role("note", name="What stopped it")
+    page.get_by_role("button", name="Run on Spark").click()
+    page.get_by_role("progressbar", name="Running on Spark").wait_for()
+    page.get_by_role("region", name="Verdict").wait_for(timeout=240_000)
+    stop = page.get_by_role("note", name="Operator that dropped it")
     assert "amount > 0" in stop.inner_text()
-    assert "-422.7" in page.get_by_role("region", name=re.compile("The way of the row")).inner_text()
+    assert "-422.7" in page.get_by_role("region", name=re.compile("Path of the row")).inner_text()
 
 
 def test_records_are_a_tree_for_the_keyboard(look: Look, demo: Demo) -> None:

@@ -30,19 +30,19 @@ def open_run(look: Look, demo: Demo, job: str, alone: bool = False) -> Page:
 def test_a_captured_run_tells_what_became_of_every_row(look: Look, demo: Demo) -> None:
     page = open_run(look, demo, "emissions")
     page.get_by_role("heading", level=1, name=re.compile("complete.*balanced.*certificate verifies")).wait_for()
-    ledger = page.get_by_role("region", name="What became of the rows")
+    ledger = page.get_by_role("region", name="Row ledger")
     ledger.get_by_role("button", name="Table").click()
-    table = ledger.get_by_role("table", name="The ledger: rows of each source")
+    table = ledger.get_by_role("table", name="Ledger by source")
     activity = table.get_by_role("row").filter(has_text="raw/activity")
     assert "2\u2009000" in activity.inner_text()
     page.get_by_role("region", name="Timeline").get_by_role("table", name="Steps of the plan").wait_for()
-    page.get_by_role("region", name="It wrote").get_by_role("link").first.click()
+    page.get_by_role("region", name="Outputs").get_by_role("link").first.click()
     page.wait_for_url(re.compile("/explore\\?.*emissions"))
 
 
 def test_a_failed_run_says_why(look: Look, demo: Demo) -> None:
     page = open_run(look, demo, "audit_factors")
-    page.get_by_role("region", name="Why it failed").get_by_text("the factors are those of last year").first.wait_for()
+    page.get_by_role("region", name="Error").get_by_text("the factors are those of last year").first.wait_for()
 
 
 def test_a_pipeline_shows_its_dead_letters(look: Look, demo: Demo) -> None:
@@ -53,12 +53,12 @@ def test_a_pipeline_shows_its_dead_letters(look: Look, demo: Demo) -> None:
 
 def test_what_could_not_be_known_is_marked(look: Look, demo: Demo) -> None:
     page = open_run(look, demo, "peaks")
-    page.get_by_role("region", name="What could not be known").wait_for()
+    page.get_by_role("region", name="Lineage coverage").wait_for()
 
 
 def test_the_evidence_is_recomputed_here_and_a_changed_byte_is_found(look: Look, demo: Demo) -> None:
     page = open_run(look, demo, "daily_report", alone=True)
-    proof = page.get_by_role("region", name="Proof, computed in this browser")
+    proof = page.get_by_role("region", name="Proof, verified in this browser")
     for step in ("Hash", "Inclusion", "Checkpoint"):
         proof.get_by_role("listitem", name=f"{step}: holds").wait_for()
 

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.support import why_missing
 
 BUILT = page.BUILT  # before another is put in its place
-PLACES = ROOT / "ui" / "src" / "app" / "places.ts"
+ADDRESSES_FILE = ROOT / "ui" / "src" / "app" / "addresses.ts"
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_it_takes_no_address_of_the_interface(built: TestClient) -> None:
 
 
 def test_the_page_and_the_server_know_the_same_addresses() -> None:
-    listed = re.search(r"PATHS = \[(.*?)\] as const", PLACES.read_text(), re.DOTALL)
+    listed = re.search(r"PATHS = \[(.*?)\] as const", ADDRESSES_FILE.read_text(), re.DOTALL)
     assert listed is not None
     assert tuple(re.findall(r'"([^"]+)"', listed[1])) == page.ADDRESSES
 

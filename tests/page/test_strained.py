@@ -64,7 +64,7 @@ def is_text_and_fits(watched: Watched, address: str) -> None:
 def test_the_message_of_a_failure_is_text_too(look: Look, url: str) -> None:
     page = look(url).page
     page.goto("/")
-    page.get_by_role("region", name="Failed lately").get_by_role("link").first.click()
+    page.get_by_role("region", name="Failed runs").get_by_role("link").first.click()
     page.get_by_text(re.compile("onerror")).first.wait_for()
     assert page.title() == "Headwater"
 
@@ -72,7 +72,7 @@ def test_the_message_of_a_failure_is_text_too(look: Look, url: str) -> None:
 def test_many_datasets_are_one_map(look: Look, url: str) -> None:
     page = look(url).page
     page.goto("/map")
-    page.get_by_role("img", name=re.compile("A map of \\d+ datasets")).wait_for()
+    page.get_by_role("img", name=re.compile("Map of \\d+ datasets")).wait_for()
     canvas = page.locator(".map-picture canvas").first
     canvas.wait_for()
     assert page.get_by_role("link", name=re.compile("team-")).count() == 12
@@ -82,7 +82,7 @@ def test_a_large_map_is_moved_as_it_was_drawn_and_drawn_anew_at_rest(look: Look,
     """Where WebGL is emulated, as it is here."""
     page = look(url).page
     page.goto("/map")
-    picture = page.get_by_role("img", name=re.compile("A map of"))
+    picture = page.get_by_role("img", name=re.compile("Map of"))
     picture.locator("canvas").first.wait_for()
     box = picture.bounding_box()
     assert box is not None

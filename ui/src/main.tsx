@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
-import { Trouble } from "./api/client";
+import { ApiError } from "./api/client";
 import { ROOT } from "./api/root";
 import { Page } from "./app/Page";
 import "./styles/tokens.css";
@@ -16,7 +16,7 @@ const queries = new QueryClient({
       refetchOnWindowFocus: false,
       // What the server refused it will refuse again; what it could not do it may be able to do now.
       retry: (failures, error) =>
-        failures < 2 && error instanceof Trouble && (error.status === 0 || error.status >= 500),
+        failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
     },
   },
 });

@@ -1,34 +1,37 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { answer, client, type Schemas } from "../api/client";
-import { session } from "../api/questions";
-import { Answer, Empty, Wrong } from "../parts/Answer";
-import { Mark } from "../parts/State";
-import { When } from "../parts/When";
+import { client, responseData, type Schemas } from "../api/client";
+import { session } from "../api/queries";
+import { Badge } from "../parts/Badge";
+import { Empty, ErrorMessage, QueryResult } from "../parts/QueryResult";
+import { RelativeTime } from "../parts/RelativeTime";
 import { NewKey } from "./NewKey";
 import "./access.css";
 
 const KEYS = ["access", "keys"];
 
-/** Who may come in. A key's secret is shown once, when it is made; nobody can show it again. */
+/** API keys. The server returns a key's secret once, when the key is created. */
 export default function Keys() {
-  const keys = useQuery({ queryKey: KEYS, queryFn: () => answer(client.GET("/api/v1/access/keys")) });
+  const keys = useQuery({ queryKey: KEYS, queryFn: () => responseData(client.GET("/api/v1/access/keys")) });
   return (
     <div className="sheet">
       <h1>Keys</h1>
-      <NewKey key={String(keys.data === undefined)} kept={KEYS} first={keys.data?.items.length === 0} />
-      <Answer of={keys}>
+      <NewKey key={String(keys.data === undefined)} listKey={KEYS} first={keys.data?.items.length === 0} />
+      <QueryResult of={keys}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>There is no key. Without one the server answers on this machine alone, and whoever is on it.</Empty>
+            <Empty>
+              No keys yet. Until the first key is created, the server accepts requests from this machine only, without a
+              key.
+            </Empty>
           ) : (
             <div className="scroll">
               <table aria-label="Keys">
                 <thead>
                   <tr>
                     <th>Name</th>
-                    <th>May</th>
+                    <th>Scopes</th>
                     <th>Namespaces</th>
-                    <th>Made</th>
+                    <th>Created</th>
                     <th>Last used</th>
                     <th>State</th>
                     <th>
@@ -38,23 +41,23 @@ export default function Keys() {
                 </thead>
                 <tbody>
                   {items.map((key) => (
-                    <Line key={key.key_id} of={key} />
+                    <KeyRow key={key.key_id} of={key} />
                   ))}
                 </tbody>
               </table>
             </div>
           )
         }
-      </Answer>
+      </QueryResult>
     </div>
   );
 }
 
-function Line({ of }: { of: Schemas["AccessKey"] }) {
+function KeyRow({ of }: { of: Schemas["AccessKey"] }) {
   const queries = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => client.DELETE("/api/v1/access/keys/{key_id}", { params: { path: { key_id: of.key_id } } }),
-    // It may have been one's own: who one is has to be asked again too.
+    // The revoked key may be the reader's own, so the session is fetched again too.
     onSuccess: () =>
       Promise.all([KEYS, session.queryKey].map((queryKey) => queries.invalidateQueries({ queryKey: [...queryKey] }))),
   });
@@ -67,22 +70,22 @@ function Line({ of }: { of: Schemas["AccessKey"] }) {
       <td>{of.scopes.join(", ")}</td>
       <td className="mono breaks">{of.namespaces.join(", ")}</td>
       <td>
-        <When at={of.created_at} />
+        <RelativeTime at={of.created_at} />
       </td>
       <td>
-        <When at={of.last_used} />
+        <RelativeTime at={of.last_used} />
       </td>
       <td>
-        {of.revoked_at !== null && <Mark tone="dim" icon="stop" word="revoked" />}
-        {of.revoked_at === null && over && <Mark tone="dim" icon="stop" word="expired" />}
-        {of.revoked_at === null && !over && <Mark tone="good" icon="check" word="good" />}
+        {of.revoked_at !== null && <Badge tone="dim" icon="stop" word="revoked" />}
+        {of.revoked_at === null && over && <Badge tone="dim" icon="stop" word="expired" />}
+        {of.revoked_at === null && !over && <Badge tone="good" icon="check" word="active" />}
         {of.revoked_at === null && !over && of.expires_at !== null && (
           <span className="dim">
             {" "}
-            ends <When at={of.expires_at} />
+            expires <RelativeTime at={of.expires_at} />
           </span>
         )}
-        {revoke.error && <Wrong error={revoke.error} />}
+        {revoke.error && <ErrorMessage error={revoke.error} />}
       </td>
       <td>
         {of.revoked_at === null && (
@@ -90,7 +93,7 @@ function Line({ of }: { of: Schemas["AccessKey"] }) {
             type="button"
             disabled={revoke.isPending}
             onClick={() =>
-              confirm(`Revoke the key ${of.name}? Whoever uses it is locked out at once.`) && revoke.mutate()
+              confirm(`Revoke the key ${of.name}? Requests with this key fail from now on.`) && revoke.mutate()
             }
           >
             Revoke

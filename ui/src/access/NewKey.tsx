@@ -1,28 +1,28 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
-import { answer, client, type Schemas } from "../api/client";
-import { Wrong } from "../parts/Answer";
+import { client, responseData, type Schemas } from "../api/client";
 import { Copy } from "../parts/Copy";
+import { ErrorMessage } from "../parts/QueryResult";
 
 const SCOPES: [scope: Schemas["Scope"], word: string][] = [
   ["read", "read"],
-  ["write", "send events and records"],
-  ["admin", "look after keys, run queries again"],
+  ["write", "write events and records"],
+  ["admin", "admin: manage keys, run queries on Spark"],
 ];
 
-interface Asked {
+interface KeyRequest {
   name: string;
   scopes: Schemas["Scope"][];
   namespaces: string[];
   expires_in_days?: number;
 }
 
-export function NewKey({ kept, first }: { kept: string[]; first: boolean }) {
+export function NewKey({ listKey, first }: { listKey: string[]; first: boolean }) {
   const queries = useQueryClient();
   const make = useMutation({
-    mutationFn: (body: Asked) => answer(client.POST("/api/v1/access/keys", { body })),
-    // After the first one the list wants a key as well; what was just made is to be read in peace before.
-    onSuccess: () => (first ? undefined : queries.invalidateQueries({ queryKey: kept })),
+    mutationFn: (body: KeyRequest) => responseData(client.POST("/api/v1/access/keys", { body })),
+    // After the first key the list needs a key as well; the reader copies the new secret before that.
+    onSuccess: () => (first ? undefined : queries.invalidateQueries({ queryKey: listKey })),
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -38,15 +38,15 @@ export function NewKey({ kept, first }: { kept: string[]; first: boolean }) {
     });
   };
   return (
-    <section className="card column" aria-label="A new key">
-      <h2>A new key</h2>
+    <section className="card column" aria-label="New key">
+      <h2>New key</h2>
       <form className="row wrap" onSubmit={submit}>
         <label className="field">
-          Whose it is
+          Name
           <input name="name" required maxLength={200} />
         </label>
         <fieldset className="row">
-          <legend className="dim">It may</legend>
+          <legend className="dim">Scopes</legend>
           {SCOPES.map(([scope, word]) => (
             <label key={scope} className="row">
               <input type="checkbox" name="scope" value={scope} defaultChecked={first || scope === "read"} />
@@ -55,26 +55,26 @@ export function NewKey({ kept, first }: { kept: string[]; first: boolean }) {
           ))}
         </fieldset>
         <label className="field">
-          In namespaces (`*` is all, `prod*` a beginning)
+          Namespaces (* for all, prod* for a prefix)
           <input name="namespaces" className="mono" defaultValue="*" required />
         </label>
         <label className="field">
-          For days (empty: until revoked)
+          Valid for days (empty: until revoked)
           <input name="days" type="number" min="1" max="36500" defaultValue="90" />
         </label>
         <button type="submit" className="first" disabled={make.isPending}>
-          Make it
+          Create key
         </button>
       </form>
       {first && (
         <p className="dim">
-          It is the first: from then on this server asks everybody for a key, you too. Let it look after keys.
+          This is the first key: as soon as it exists, every request needs a key, yours too. Give it the scope admin.
         </p>
       )}
-      {make.error && <Wrong error={make.error} />}
+      {make.error && <ErrorMessage error={make.error} />}
       {make.data && (
         <div className="secret" role="status">
-          <strong>Keep it now: it is not shown again.</strong>
+          <strong>Copy the key now: it is not shown again.</strong>
           <div className="row">
             <code>{make.data.secret}</code>
             <Copy text={make.data.secret} />

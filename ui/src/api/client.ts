@@ -6,8 +6,8 @@ import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
 
-/** A problem as the server tells it (RFC 9457). `code` is stable, `detail` is for people. */
-export class Trouble extends Error {
+/** A problem response of the server (RFC 9457). `code` is stable, `detail` is for people. */
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -19,53 +19,57 @@ export class Trouble extends Error {
 }
 
 const CSRF_HEADER = "X-CSRF-Token";
-const READS = new Set(["GET", "HEAD"]);
+const SAFE_METHODS = new Set(["GET", "HEAD"]);
 let csrfToken: string | null = null;
 
-/** Whatever changes something has to show it; the session tells it. */
-export function keepToken(token: string | null): void {
+/** Requests that change something carry this token; the session response contains it. */
+export function setCsrfToken(token: string | null): void {
   csrfToken = token;
 }
 
-const guarded: Middleware = {
+const csrfMiddleware: Middleware = {
   onRequest({ request }) {
-    if (!READS.has(request.method) && csrfToken !== null) request.headers.set(CSRF_HEADER, csrfToken);
+    if (!SAFE_METHODS.has(request.method) && csrfToken !== null) request.headers.set(CSRF_HEADER, csrfToken);
     return request;
   },
   onError() {
-    return new Trouble(0, "unreachable", "The server does not answer. It may have been stopped.");
+    return new ApiError(0, "unreachable", "The server does not respond. Check that headwater serve is running.");
   },
   async onResponse({ response }) {
-    if (!response.ok) throw await troubleOf(response);
+    if (!response.ok) throw await readProblem(response);
   },
 };
 
-async function troubleOf(response: Response): Promise<Trouble> {
+async function readProblem(response: Response): Promise<ApiError> {
   try {
-    const told = await response.json();
-    return new Trouble(response.status, told.code, told.detail, told.request_id);
+    const problem = await response.json();
+    return new ApiError(response.status, problem.code, problem.detail, problem.request_id);
   } catch {
-    return new Trouble(response.status, "failed", `The server answered ${response.status} without a reason.`);
+    return new ApiError(
+      response.status,
+      "failed",
+      `The server responded with status ${response.status} and no explanation.`,
+    );
   }
 }
 
 export const client = createClient<paths>({ baseUrl: location.origin + ROOT });
-client.use(guarded);
+client.use(csrfMiddleware);
 
-/** What was answered; problems were thrown before. */
-export async function answer<T>(asked: Promise<{ data?: T }>): Promise<T> {
-  const { data } = await asked;
+/** The body of a successful response; the middleware throws for all others. */
+export async function responseData<T>(request: Promise<{ data?: T }>): Promise<T> {
+  const { data } = await request;
   return data as T;
 }
 
 /** For what is not in the description's JSON, like a bundle's exact bytes. */
-export async function bytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
+export async function fetchBytes(path: string): Promise<Uint8Array<ArrayBuffer>> {
   let response: Response;
   try {
     response = await fetch(path);
   } catch {
-    throw new Trouble(0, "unreachable", "The server does not answer. It may have been stopped.");
+    throw new ApiError(0, "unreachable", "The server does not respond. Check that headwater serve is running.");
   }
-  if (!response.ok) throw await troubleOf(response);
+  if (!response.ok) throw await readProblem(response);
   return new Uint8Array(await response.arrayBuffer());
 }

@@ -7,6 +7,6 @@ export const ROOT = rootOf(
 
 export function rootOf(meta: { content: string } | null): string {
   const path = meta?.content ?? "";
-  // As it was built, from Vite's own server: nobody has written anything there.
+  // Served by Vite during development: no server has filled in the path.
   return path.startsWith("/") ? path.replace(/\/+$/, "") : "";
 }

@@ -2,13 +2,13 @@ import { useEffect, useRef } from "react";
 
 const KEYS: [keys: string[], meaning: string][] = [
   [["/"], "Search"],
-  [["?"], "This help"],
-  [["Esc"], "Close, or let go of what is selected"],
-  [["←", "→"], "In the graph: to what it is made of, to what is made of it"],
-  [["↑", "↓"], "In the graph: to the one above or below"],
-  [["Enter"], "In the graph: open or close the columns"],
-  [["+", "−"], "In the graph: show more around it, or less"],
-  [["Alt ←"], "Back to what was shown before"],
+  [["?"], "Show this help"],
+  [["Esc"], "Close, or clear the selection"],
+  [["←", "→"], "In the graph: to the upstream or downstream card"],
+  [["↑", "↓"], "In the graph: to the card above or below"],
+  [["Enter"], "In the graph: show or hide the columns"],
+  [["+", "−"], "In the graph: show or hide neighbours"],
+  [["Alt ←"], "Back to the previous view"],
 ];
 
 /** Keys that work; `?` shows them. */
@@ -23,11 +23,16 @@ export function Help() {
   }, []);
   return (
     <>
-      <button type="button" className="quiet" onClick={() => dialog.current?.showModal()} aria-label="Keyboard help">
+      <button
+        type="button"
+        className="quiet"
+        onClick={() => dialog.current?.showModal()}
+        aria-label="Keyboard shortcuts"
+      >
         ?
       </button>
-      <dialog ref={dialog} aria-label="Keyboard help">
-        <h1>Keys</h1>
+      <dialog ref={dialog} aria-label="Keyboard shortcuts">
+        <h1>Keyboard shortcuts</h1>
         <dl className="keys">
           {KEYS.map(([keys, meaning]) => (
             <div key={meaning} style={{ display: "contents" }}>

@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { answer, client } from "../api/client";
-import { session } from "../api/questions";
+import { client, responseData } from "../api/client";
+import { session } from "../api/queries";
 import { ROOT } from "../api/root";
-import { Wrong } from "../parts/Answer";
+import { ErrorMessage } from "../parts/QueryResult";
 
 /** A key is shown once; from then on the browser has a cookie that no script can read. */
 export function Login() {
@@ -13,7 +13,7 @@ export function Login() {
   const enter = async (event: FormEvent) => {
     event.preventDefault();
     try {
-      await answer(client.POST("/api/v1/session", { body: { key } }));
+      await responseData(client.POST("/api/v1/session", { body: { key } }));
       setKey("");
       await queries.resetQueries({ queryKey: session.queryKey });
     } catch (problem) {
@@ -25,7 +25,8 @@ export function Login() {
       <h1>Headwater</h1>
       <form className="column" onSubmit={enter}>
         <label className="field">
-          Key
+          {" "}
+          API key{" "}
           <input
             className="mono"
             type="password"
@@ -37,12 +38,12 @@ export function Login() {
           />
         </label>
         <button type="submit" className="first">
-          Come in
+          Log in
         </button>
       </form>
-      {error !== null && <Wrong error={error} />}
+      {error !== null && <ErrorMessage error={error} />}
       <p className="dim">
-        Whoever runs this server makes keys with <code>headwater access add</code>.
+        The administrator of this server creates keys with <code>headwater access add</code>.
       </p>
     </main>
   );
@@ -56,7 +57,7 @@ export function LogOut({ name }: { name: string }) {
     location.assign(`${ROOT}/`);
   };
   return (
-    <button type="button" className="quiet" onClick={leave} title={`You are ${name}`}>
+    <button type="button" className="quiet" onClick={leave} title={`Logged in as ${name}`}>
       Log out
     </button>
   );

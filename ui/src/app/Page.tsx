@@ -3,19 +3,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
-import { Trouble } from "../api/client";
-import { useLive } from "../api/live";
-import { session } from "../api/questions";
+import { ApiError } from "../api/client";
+import { useLiveUpdates } from "../api/live";
+import { session } from "../api/queries";
 import { ROOT } from "../api/root";
-import { Skeleton, Wrong } from "../parts/Answer";
 import { Icon } from "../parts/icons";
+import { ErrorMessage, Skeleton } from "../parts/QueryResult";
 import { Help } from "./Help";
 import { Login, LogOut } from "./Login";
 import { SearchBox } from "./SearchBox";
 import { useTheme } from "./theme";
 
-const Find = lazy(() => import("../find/Find"));
-const EstateMap = lazy(() => import("../map/EstateMap"));
+const Find = lazy(() => import("../home/Home"));
+const EstateMap = lazy(() => import("../map/DatasetMap"));
 const Explore = lazy(() => import("../explore/Explore"));
 const Runs = lazy(() => import("../run/Runs"));
 const Run = lazy(() => import("../run/Run"));
@@ -25,8 +25,8 @@ const Records = lazy(() => import("../records/Records"));
 const Audit = lazy(() => import("../audit/Audit"));
 const Keys = lazy(() => import("../access/Keys"));
 
-const PLACES: [path: string, word: string, also: string[]][] = [
-  ["/", "Find", ["/explore", "/rows"]],
+const NAV_ITEMS: [path: string, word: string, also: string[]][] = [
+  ["/", "Home", ["/explore", "/rows"]],
   ["/map", "Map", []],
   ["/runs", "Runs", ["/run", "/diff"]],
   ["/records", "Records", []],
@@ -35,34 +35,34 @@ const PLACES: [path: string, word: string, also: string[]][] = [
 
 export function Page() {
   const who = useQuery(session);
-  const [theme, turn] = useTheme();
-  const live = useLive(who.data !== undefined);
-  if (who.error instanceof Trouble && who.error.status === 401) return <Login />;
+  const [theme, toggleTheme] = useTheme();
+  const live = useLiveUpdates(who.data !== undefined);
+  if (who.error instanceof ApiError && who.error.status === 401) return <Login />;
   const admin = who.data?.scopes.includes("admin") ?? false;
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        To the content
+        Skip to content
       </a>
       <header className="bar">
         <Link href="/" className="mark">
           <img src={`${ROOT}/mark.svg`} width="20" height="20" alt="" />
           Headwater
         </Link>
-        <Places admin={admin} />
+        <Navigation admin={admin} />
         <SearchBox />
         <div className="row">
           <span
             className="dim"
-            title={live ? "New runs show as they come" : "Not connected: what is new shows on reload"}
+            title={live ? "Connected: new runs appear as they arrive" : "Not connected: reload to see new runs"}
           >
             {live ? "live" : "not live"}
           </span>
           <button
             type="button"
             className="quiet"
-            onClick={turn}
-            aria-label={theme === "dark" ? "Light colours" : "Dark colours"}
+            onClick={toggleTheme}
+            aria-label={theme === "dark" ? "Use light colours" : "Use dark colours"}
           >
             <Icon name={theme === "dark" ? "sun" : "moon"} />
           </button>
@@ -70,18 +70,20 @@ export function Page() {
           {who.data?.key_required && <LogOut name={who.data.name} />}
         </div>
       </header>
-      <Main>{who.error ? <Wrong error={who.error} again={() => who.refetch()} /> : <Views admin={admin} />}</Main>
+      <Main>
+        {who.error ? <ErrorMessage error={who.error} again={() => who.refetch()} /> : <Views admin={admin} />}
+      </Main>
     </div>
   );
 }
 
-function Places({ admin }: { admin: boolean }) {
-  const [here] = useLocation();
-  const places = admin ? [...PLACES, ["/keys", "Keys", []] as (typeof PLACES)[number]] : PLACES;
+function Navigation({ admin }: { admin: boolean }) {
+  const [location] = useLocation();
+  const places = admin ? [...NAV_ITEMS, ["/keys", "Keys", []] as (typeof NAV_ITEMS)[number]] : NAV_ITEMS;
   return (
-    <nav aria-label="Places">
+    <nav aria-label="Views">
       {places.map(([path, word, also]) => (
-        <Link key={path} href={path} aria-current={here === path || also.includes(here) ? "page" : undefined}>
+        <Link key={path} href={path} aria-current={location === path || also.includes(location) ? "page" : undefined}>
           {word}
         </Link>
       ))}
@@ -90,16 +92,16 @@ function Places({ admin }: { admin: boolean }) {
 }
 
 function Main({ children }: { children: ReactNode }) {
-  const [here] = useLocation();
+  const [location] = useLocation();
   const main = useRef<HTMLElement>(null);
-  // A reader who went to another view by the keyboard goes on from its beginning.
+  // A keyboard user who opens another view starts at its top.
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the view is another
   useEffect(() => {
     main.current?.scrollTo(0, 0);
-  }, [here]);
+  }, [location]);
   return (
     <main id="main" ref={main} tabIndex={-1}>
-      <Caught key={here}>
+      <ErrorBoundary key={location}>
         <Suspense
           fallback={
             <div className="sheet">
@@ -109,7 +111,7 @@ function Main({ children }: { children: ReactNode }) {
         >
           {children}
         </Suspense>
-      </Caught>
+      </ErrorBoundary>
     </main>
   );
 }
@@ -129,9 +131,9 @@ function Views({ admin }: { admin: boolean }) {
       {admin && <Route path="/keys" component={Keys} />}
       <Route>
         <div className="sheet">
-          <h1>There is nothing at this address</h1>
+          <h1>Page not found</h1>
           <p>
-            <Link href="/">Find a dataset, a column, a job or a run.</Link>
+            <Link href="/">Search your lineage</Link>
           </p>
         </div>
       </Route>
@@ -139,8 +141,8 @@ function Views({ admin }: { admin: boolean }) {
   );
 }
 
-/** A fault of a view is shown in its place; the rest of the page goes on. */
-class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
+/** Shows an error of a view in its place; the rest of the page keeps working. */
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: null as unknown };
   static getDerivedStateFromError(error: unknown) {
     return { error };
@@ -149,8 +151,8 @@ class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
     if (this.state.error === null) return this.props.children;
     return (
       <div className="sheet">
-        <h1>This view failed</h1>
-        <Wrong error={this.state.error} again={() => this.setState({ error: null })} />
+        <h1>This view could not be displayed</h1>
+        <ErrorMessage error={this.state.error} again={() => this.setState({ error: null })} />
       </div>
     );
   }

@@ -1,16 +1,16 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { answer, client, type Schemas } from "../api/client";
+import { client, responseData, type Schemas } from "../api/client";
 import { Name } from "../parts/Name";
+import { to } from "./addresses";
 import { isTyping } from "./Help";
-import { to } from "./places";
 
 type Hit = Schemas["Hit"];
 
 const PAUSE = 120; // milliseconds: shorter than that is still typing
 
-/** Datasets, columns, jobs and runs by what is remembered of their names. */
+/** Search for datasets, columns, jobs and runs by a part of their names. */
 export function SearchBox() {
   const [, go] = useLocation();
   const [text, setText] = useState("");
@@ -18,14 +18,15 @@ export function SearchBox() {
   const [chosen, setChosen] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const list = useId();
-  const asked = usePause(text.trim());
-  const found = useQuery({
-    queryKey: ["lineage", "find", asked],
-    queryFn: () => answer(client.GET("/api/v1/find", { params: { query: { q: asked, type: "any", limit: 12 } } })),
-    enabled: asked !== "",
+  const query = useDebounced(text.trim());
+  const results = useQuery({
+    queryKey: ["lineage", "find", query],
+    queryFn: () =>
+      responseData(client.GET("/api/v1/find", { params: { query: { q: query, type: "any", limit: 12 } } })),
+    enabled: query !== "",
     placeholderData: keepPreviousData,
   });
-  const hits = asked === "" ? [] : (found.data?.items ?? []);
+  const hits = query === "" ? [] : (results.data?.items ?? []);
 
   useEffect(() => {
     const pressed = (event: globalThis.KeyboardEvent) => {
@@ -38,21 +39,21 @@ export function SearchBox() {
     return () => window.removeEventListener("keydown", pressed);
   }, []);
 
-  const take = (hit: Hit | undefined) => {
+  const openHit = (hit: Hit | undefined) => {
     if (!hit) return;
-    go(placeOf(hit));
+    go(addressOf(hit));
     setOpen(false);
     input.current?.blur();
   };
   const pressed = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, hits.length - 1));
     else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
-    else if (event.key === "Enter") take(hits[chosen]);
+    else if (event.key === "Enter") openHit(hits[chosen]);
     else if (event.key === "Escape") setOpen(false);
     else return;
     event.preventDefault();
   };
-  const shown = open && asked !== "";
+  const shown = open && query !== "";
   return (
     <search className="search">
       <input
@@ -77,31 +78,33 @@ export function SearchBox() {
         onKeyDown={pressed}
       />
       {shown && (
-        <div className="hits" id={list} role="listbox" aria-label="Found">
+        <div className="hits" id={list} role="listbox" aria-label="Search results">
           {hits.map((hit, place) => (
             <HitLine
               key={JSON.stringify([hit.type, hit.endpoint, hit.column])}
               id={`${list}-${place}`}
               hit={hit}
               chosen={place === chosen}
-              take={() => take(hit)}
+              openHit={() => openHit(hit)}
             />
           ))}
-          {found.isFetched && hits.length === 0 && <div className="empty">Nothing is called so, or nearly so.</div>}
-          {found.error && <div className="empty">The search failed: {found.error.message}</div>}
+          {results.isFetched && hits.length === 0 && (
+            <div className="empty">No dataset, column, job or run has a name like this.</div>
+          )}
+          {results.error && <div className="empty">The search failed: {results.error.message}</div>}
         </div>
       )}
     </search>
   );
 }
 
-function HitLine({ hit, id, chosen, take }: { hit: Hit; id: string; chosen: boolean; take: () => void }) {
+function HitLine({ hit, id, chosen, openHit }: { hit: Hit; id: string; chosen: boolean; openHit: () => void }) {
   const line = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (chosen) line.current?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   return (
-    // The mouse goes down before the input loses the focus, and the list with it. The keyboard is the input's matter.
+    // On mouse down, because the list closes when the input loses the focus. The input handles the keyboard.
     // biome-ignore lint/a11y/useFocusableInteractive: the combobox keeps the focus
     <div
       ref={line}
@@ -111,12 +114,12 @@ function HitLine({ hit, id, chosen, take }: { hit: Hit; id: string; chosen: bool
       aria-selected={chosen}
       onMouseDown={(event) => {
         event.preventDefault();
-        take();
+        openHit();
       }}
     >
-      <span className="what">{hit.type}</span>
+      <span className="entry-type">{hit.type}</span>
       <Name of={titleOf(hit)} />
-      <span className="where">{whereOf(hit)}</span>
+      <span className="hit-location">{locationOf(hit)}</span>
     </div>
   );
 }
@@ -126,17 +129,17 @@ function titleOf(hit: Hit): string {
   return hit.type === "column" ? (hit.column ?? "") : hit.endpoint.name;
 }
 
-function whereOf(hit: Hit): string {
+function locationOf(hit: Hit): string {
   return hit.type === "dataset" || hit.type === "job" ? hit.endpoint.namespace : hit.endpoint.name;
 }
 
-export function placeOf(hit: Hit): string {
+export function addressOf(hit: Hit): string {
   if (hit.type === "run") return to.run(hit.run_id ?? "");
   if (hit.type === "job") return to.job(hit.endpoint);
   return to.explore(hit.endpoint, { column: hit.column });
 }
 
-function usePause(text: string): string {
+function useDebounced(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
     const waiting = setTimeout(() => setSettled(text), PAUSE);

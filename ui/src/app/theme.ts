@@ -1,34 +1,34 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 
 export type Theme = "light" | "dark";
-const KEPT = "headwater.theme";
+const STORAGE_KEY = "headwater.theme";
 
-function first(): Theme {
-  const kept = localStorage.getItem(KEPT);
-  if (kept === "light" || kept === "dark") return kept;
+function initialTheme(): Theme {
+  const stored = localStorage.getItem(STORAGE_KEY);
+  if (stored === "light" || stored === "dark") return stored;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** Light or dark: as the system has it until the reader says otherwise. */
+/** Light or dark: the system's setting until the reader changes it. */
 export function useTheme(): [Theme, () => void] {
-  const [theme, setTheme] = useState<Theme>(first);
+  const [theme, setTheme] = useState<Theme>(initialTheme);
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
-  const turn = () => {
+  const toggle = () => {
     const next = theme === "dark" ? "light" : "dark";
-    localStorage.setItem(KEPT, next);
+    localStorage.setItem(STORAGE_KEY, next);
     setTheme(next);
   };
-  return [theme, turn];
+  return [theme, toggle];
 }
 
-/** The light there is now, for what is drawn rather than styled. */
-export function useThemeNow(): string | undefined {
-  return useSyncExternalStore(whenTurned, () => document.documentElement.dataset.theme);
+/** The current theme, for drawings that CSS does not style. */
+export function useCurrentTheme(): string | undefined {
+  return useSyncExternalStore(subscribeToTheme, () => document.documentElement.dataset.theme);
 }
 
-function whenTurned(call: () => void): () => void {
+function subscribeToTheme(call: () => void): () => void {
   const watch = new MutationObserver(call);
   watch.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return () => watch.disconnect();

@@ -1,94 +1,95 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
-import { answer, client, type Schemas, Trouble } from "../api/client";
-import { to } from "../app/places";
-import { Answer, Empty } from "../parts/Answer";
+import { ApiError, client, responseData, type Schemas } from "../api/client";
+import { to } from "../app/addresses";
 import { Copy } from "../parts/Copy";
+import { formatNumber } from "../parts/format";
 import { Name } from "../parts/Name";
+import { Empty, QueryResult } from "../parts/QueryResult";
+import { RelativeTime } from "../parts/RelativeTime";
 import { ShowMore } from "../parts/ShowMore";
-import { When } from "../parts/When";
-import { amount, counted } from "../parts/words";
-import { VerifyNow } from "./VerifyNow";
+import { VerifyNow } from "./VerifyLog";
 import "./audit.css";
 
 const FILTERS: [name: string, label: string][] = [
-  ["event_type", "What happened"],
-  ["actor", "Who"],
-  ["resource", "To what"],
+  ["event_type", "Event type"],
+  ["actor", "Actor"],
+  ["resource", "Resource"],
   ["correlation_id", "Request"],
 ];
 
-/** Who did what, and the head of the tree that holds all of it. */
+const NO_ENTRIES = "No entries yet. The log gets an entry for each received event, each key and each certificate.";
+
+/** The audit log: the latest checkpoint and the entries. */
 export default function Audit() {
   return (
     <div className="sheet">
       <h1>Audit log</h1>
-      <Head />
+      <LogHead />
       <Entries />
     </div>
   );
 }
 
-function Head() {
+function LogHead() {
   const newest = useQuery({
     queryKey: ["lineage", "checkpoint"],
     queryFn: async () => {
       try {
-        return await answer(client.GET("/api/v1/log/checkpoint"));
+        return await responseData(client.GET("/api/v1/log/checkpoint"));
       } catch (problem) {
-        if (problem instanceof Trouble && problem.status === 404) return null; // a log that nobody signed yet
+        if (problem instanceof ApiError && problem.status === 404) return null; // no checkpoint yet
         throw problem;
       }
     },
   });
   return (
-    <section className="card column" aria-label="The head of the tree">
+    <section className="card column" aria-label="Latest checkpoint">
       <div className="row apart wrap">
-        <h2>The head of the tree</h2>
+        <h2>Latest checkpoint</h2>
         <VerifyNow />
       </div>
-      <Answer of={newest} lines={2}>
+      <QueryResult of={newest} lines={2}>
         {(signed) =>
           signed === null ? (
             <Empty>
-              The log was never signed. <code>headwater checkpoint</code> signs it with a key that the store does not
-              have.
+              No checkpoint yet: <code>headwater checkpoint</code> signs the log.
             </Empty>
           ) : (
-            <Signed of={signed} />
+            <SignedCheckpoint of={signed} />
           )
         }
-      </Answer>
+      </QueryResult>
     </section>
   );
 }
 
-function Signed({ of }: { of: Schemas["SignedCheckpoint"] }) {
+function SignedCheckpoint({ of }: { of: Schemas["SignedCheckpoint"] }) {
   return (
     <dl className="facts">
-      <dt>Signed</dt>
-      <dd>{counted(of.size, "entry", "entries")}</dd>
-      <dt>Root</dt>
+      <dt>Entries</dt>
+      <dd>{formatNumber(of.size)}</dd>
+      <dt>Root hash</dt>
       <dd className="row">
         <Name of={of.root} />
         <Copy text={of.root} />
       </dd>
-      <dt>By</dt>
+      <dt>Key</dt>
       <dd className="row">
-        <Name of={of.key} />
-        <Copy text={of.note} word="Copy the checkpoint" />
+        <code className="breaks">{of.key}</code>
+        <Copy text={of.note} word="Copy checkpoint" />
       </dd>
     </dl>
   );
 }
 
 function Entries() {
-  const [words, setWords] = useSearchParams();
-  const filter = Object.fromEntries(FILTERS.map(([name]) => [name, words.get(name) || null]));
-  const found = useInfiniteQuery({
+  const [searchParams, setSearchParams] = useSearchParams();
+  const filter = Object.fromEntries(FILTERS.map(([name]) => [name, searchParams.get(name) || null]));
+  const entryPages = useInfiniteQuery({
     queryKey: ["lineage", "audit", filter],
     queryFn: ({ pageParam }) =>
-      answer(client.GET("/api/v1/audit", { params: { query: { ...filter, cursor: pageParam, limit: 50 } } })),
+      responseData(client.GET("/api/v1/audit", { params: { query: { ...filter, cursor: pageParam, limit: 50 } } })),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
   });
@@ -96,31 +97,32 @@ function Entries() {
     <section className="column" aria-label="Entries">
       <form
         className="row wrap"
-        // What is typed is looked for when it is whole.
+        // Filters apply on submit, not on each keystroke.
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const asked = new URLSearchParams();
+          const params = new URLSearchParams();
           for (const [name] of FILTERS) {
             const value = String(form.get(name) ?? "").trim();
-            if (value) asked.set(name, value);
+            if (value) params.set(name, value);
           }
-          setWords(asked);
+          setSearchParams(params);
         }}
       >
         {FILTERS.map(([name, label]) => (
           <label className="field" key={name}>
             {label}
-            <input name={name} defaultValue={words.get(name) ?? ""} key={words.get(name)} />
+            <input name={name} defaultValue={searchParams.get(name) ?? ""} key={searchParams.get(name)} />
           </label>
         ))}
-        <button type="submit">Show these</button>
-        {words.size > 0 && <Link href={to.audit()}>Show all</Link>}
+        <button type="submit">Apply filters</button>
+        {searchParams.size > 0 && <Link href={to.audit()}>Clear filters</Link>}
       </form>
-      <Answer of={found} lines={8}>
+      <QueryResult of={entryPages} lines={8}>
         {({ pages }) => {
           const entries = pages.flatMap((page) => page.items);
-          if (entries.length === 0) return <Empty>No entry is like that.</Empty>;
+          if (entries.length === 0)
+            return <Empty>{searchParams.size > 0 ? "No entry matches these filters." : NO_ENTRIES}</Empty>;
           return (
             <>
               <ol className="plain entries">
@@ -128,11 +130,11 @@ function Entries() {
                   <Entry key={entry.seq} of={entry} />
                 ))}
               </ol>
-              <ShowMore of={found} />
+              <ShowMore of={entryPages} />
             </>
           );
         }}
-      </Answer>
+      </QueryResult>
     </section>
   );
 }
@@ -142,22 +144,22 @@ function Entry({ of }: { of: Schemas["AuditEntry"] }) {
     <li>
       <details>
         <summary>
-          <span className="dim number">{amount(of.seq)}</span>
-          <span className="what">{of.event_type}</span>
+          <span className="dim number">{formatNumber(of.seq)}</span>
+          <span className="entry-type">{of.event_type}</span>
           <span className="grow">{of.resource_id !== null && <Name of={of.resource_id} />}</span>
           <span className="dim">{of.actor_id}</span>
           <span className="dim">
-            <When at={of.recorded_at} />
+            <RelativeTime at={of.recorded_at} />
           </span>
         </summary>
         <dl className="facts">
           <dt>Hash</dt>
           <dd className="mono">{of.hash}</dd>
-          <dt>The one before</dt>
+          <dt>Previous hash</dt>
           <dd className="mono">{of.previous_hash}</dd>
           {of.client_ip !== null && (
             <>
-              <dt>From</dt>
+              <dt>Client</dt>
               <dd>
                 {of.client_ip} {of.user_agent !== null && <span className="dim">{of.user_agent}</span>}
               </dd>
@@ -177,7 +179,7 @@ function Entry({ of }: { of: Schemas["AuditEntry"] }) {
             <>
               <dt>Run</dt>
               <dd>
-                <Link href={to.run(of.resource_id)}>what ran</Link>
+                <Link href={to.run(of.resource_id)}>Open the run</Link>
               </dd>
             </>
           )}

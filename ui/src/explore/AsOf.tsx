@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { dataset } from "../api/questions";
-import { exact } from "../parts/words";
-import type { Room } from "./Explorer";
+import { dataset } from "../api/queries";
+import { exactTime } from "../parts/format";
+import type { ExplorerProps } from "./Explorer";
 
 /** The graph as it was: at a moment, or at one of the versions of the dataset. */
-export function AsOf({ root, where, move }: Room) {
+export function AsOf({ root, where, move }: ExplorerProps) {
   const detail = useQuery(dataset(root));
   const versions = detail.data?.versions;
   const moments = useMemo(() => {
@@ -29,9 +29,9 @@ export function AsOf({ root, where, move }: Room) {
       {moments.length > 0 && (
         <input
           type="range"
-          aria-label="As of a version"
-          aria-valuetext={at === null ? "now" : exact(at)}
-          title={at === null ? "Now; to the left are earlier versions" : exact(at)}
+          aria-label="Version"
+          aria-valuetext={at === null ? "now" : exactTime(at)}
+          title={at === null ? "Now. Move left for earlier versions." : exactTime(at)}
           min={0}
           max={moments.length}
           value={Math.max(place, 0)}

@@ -1,23 +1,23 @@
 import { PAGE } from "../graph/card";
+import { formatNumber } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { amount } from "../parts/words";
-import { useActions } from "./actions";
-import { short } from "./CardNode";
-import type { CardView, RowView } from "./cardView";
+import { shortName } from "./CardNode";
+import { useCardActionsContext } from "./card-actions";
+import type { CardView, RowView } from "./card-view";
 
-/** The columns of an open card, ten a page; of a shut one those on the lit path. */
+/** The columns of an open card, ten per page; of a closed card only those on the highlighted path. */
 export function Columns({ view }: { view: CardView }) {
-  const actions = useActions();
+  const actions = useCardActionsContext();
   return (
     <>
-      {view.tools && <Tools view={view} />}
-      <ul className="plain columns" aria-label={`Columns of ${short(view.card.endpoint.name)}`}>
+      {view.tools && <ColumnTools view={view} />}
+      <ul className="plain columns" aria-label={`Columns of ${shortName(view.card.endpoint.name)}`}>
         {view.rows.map((row) => (
           <li key={row.name}>
             <button
               type="button"
-              className={row.lit ? "lit" : undefined}
+              className={row.lit ? "on-path" : undefined}
               tabIndex={view.active ? 0 : -1}
               aria-pressed={row.chosen}
               aria-label={labelOf(row)}
@@ -34,11 +34,11 @@ export function Columns({ view }: { view: CardView }) {
             </button>
           </li>
         ))}
-        {view.open && view.search !== "" && view.found === 0 && <li className="none dim">None is called so.</li>}
+        {view.open && view.search !== "" && view.matches === 0 && <li className="none dim">No column matches.</li>}
       </ul>
       {view.open && (
-        <Rest
-          slots={view.slots - Math.max(view.rows.length, view.search !== "" && view.found === 0 ? 1 : 0)}
+        <Spacer
+          slots={view.slots - Math.max(view.rows.length, view.search !== "" && view.matches === 0 ? 1 : 0)}
           shown={view.rows.length > 0 || view.search !== ""}
         />
       )}
@@ -48,7 +48,7 @@ export function Columns({ view }: { view: CardView }) {
 
 function labelOf(row: RowView): string {
   const parts = [
-    `Column ${short(row.name)}`,
+    `Column ${shortName(row.name)}`,
     row.type?.slice(0, 100) ?? "",
     row.sign === "+" ? "added" : row.sign === "−" ? "removed" : "",
     row.lit ? "on the path" : "",
@@ -57,39 +57,39 @@ function labelOf(row: RowView): string {
 }
 
 /** Room that stays free on the last page, so that no card moves when it is turned. */
-function Rest({ slots, shown }: { slots: number; shown: boolean }) {
+function Spacer({ slots, shown }: { slots: number; shown: boolean }) {
   return shown && slots > 0 ? <div style={{ height: slots * 24 }} /> : null;
 }
 
-function Tools({ view }: { view: CardView }) {
-  const actions = useActions();
+function ColumnTools({ view }: { view: CardView }) {
+  const actions = useCardActionsContext();
   const tab = view.active ? 0 : -1;
-  const turn = (page: number) => actions.leaf(view.id, { page, search: view.search });
+  const turnTo = (page: number) => actions.setColumnPage(view.id, { page, search: view.search });
   const first = view.page * PAGE + 1;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: only keeps clicks and keys of what is within from the card
-    // biome-ignore lint/a11y/useKeyWithClickEvents: as said
+    // biome-ignore lint/a11y/useKeyWithClickEvents: as above
     <div className="tools" onClick={(event) => event.stopPropagation()}>
       <input
         type="search"
         className="nodrag"
-        aria-label={`Search columns of ${short(view.card.endpoint.name)}`}
-        placeholder={`Search ${amount(view.total)}`}
+        aria-label={`Search columns of ${shortName(view.card.endpoint.name)}`}
+        placeholder={`Search ${formatNumber(view.total)}`}
         value={view.search}
         maxLength={500}
         tabIndex={tab}
-        onChange={(event) => actions.leaf(view.id, { page: 0, search: event.target.value })}
+        onChange={(event) => actions.setColumnPage(view.id, { page: 0, search: event.target.value })}
       />
-      <span className="dim" title={`${first} to ${Math.min(first + PAGE - 1, view.found)} of ${view.found}`}>
-        {amount(view.page + 1)}/{amount(Math.max(view.pages, 1))}
+      <span className="dim" title={`${first} to ${Math.min(first + PAGE - 1, view.matches)} of ${view.matches}`}>
+        {formatNumber(view.page + 1)}/{formatNumber(Math.max(view.pages, 1))}
       </span>
       <button
         type="button"
         className="quiet"
         tabIndex={tab}
-        aria-label="Columns before"
+        aria-label="Previous columns"
         disabled={view.page === 0}
-        onClick={() => turn(view.page - 1)}
+        onClick={() => turnTo(view.page - 1)}
       >
         <Icon name="left" size={12} />
       </button>
@@ -97,9 +97,9 @@ function Tools({ view }: { view: CardView }) {
         type="button"
         className="quiet"
         tabIndex={tab}
-        aria-label="Columns after"
+        aria-label="Next columns"
         disabled={view.page >= view.pages - 1}
-        onClick={() => turn(view.page + 1)}
+        onClick={() => turnTo(view.page + 1)}
       >
         <Icon name="right" size={12} />
       </button>

@@ -1,19 +1,19 @@
 import { Link } from "wouter";
-import { to } from "../app/places";
+import { to } from "../app/addresses";
 import { nodeKey } from "../graph/names";
 import { Explorer } from "./Explorer";
 import "./explore.css";
-import { useWhere } from "./where";
+import { useViewState } from "./view-state";
 
-/** A dataset and what lies around it. */
+/** The explorer: a dataset and its neighbourhood. */
 export default function Explore() {
-  const [where, move] = useWhere();
+  const [where, move] = useViewState();
   if (where.root === null) {
     return (
       <div className="sheet">
-        <h1>Which dataset?</h1>
+        <h1>Choose a dataset</h1>
         <p>
-          Search for one above, or look for it on the <Link href={to.map()}>map</Link>.
+          Search for a dataset above, or open the <Link href={to.map()}>map</Link>.
         </p>
       </div>
     );

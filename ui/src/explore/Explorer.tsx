@@ -1,56 +1,60 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
-import type { Leaf } from "../graph/card";
+import type { ColumnPage } from "../graph/card";
 import { heightOf, WIDTH } from "../graph/card";
-import { type Endpoint, nodeKey } from "../graph/names";
-import { linesOf } from "../graph/picture";
-import type { Shown } from "../graph/shown";
-import { Skeleton, Wrong } from "../parts/Answer";
-import { amount, counted } from "../parts/words";
-import { Bar } from "./Bar";
-import { type CardView, cardViews } from "./cardView";
+import { linesOf } from "../graph/lines";
+import { type Endpoint, isJob, nodeKey } from "../graph/names";
+import type { VisibleGraph } from "../graph/visible-graph";
+import { countOf, formatNumber } from "../parts/format";
+import { ErrorMessage, Skeleton } from "../parts/QueryResult";
+import { type CardView, cardViews } from "./card-view";
 import { DifferenceBar } from "./DifferenceBar";
 import { Graph } from "./Graph";
+import { Legend } from "./Legend";
 import { Panel } from "./panel/Panel";
+import { Toolbar } from "./Toolbar";
 import { useCardActions } from "./useCardActions";
+import { useRows, useVisibleGraph } from "./useGraph";
 import { useLayout } from "./useLayout";
-import { useRows, useShown } from "./usePicture";
-import type { Move, Where } from "./where";
+import type { ViewChange, ViewState } from "./view-state";
 
-export interface Room {
+export interface ExplorerProps {
   root: Endpoint;
-  where: Where;
-  move: (move: Move, replace?: boolean) => void;
+  where: ViewState;
+  move: (move: ViewChange, replace?: boolean) => void;
 }
 
 /** The graph at the left, what is chosen in it at the right. */
-export function Explorer({ root, where, move }: Room) {
-  const [leaves, setLeaves] = useState<ReadonlyMap<string, Leaf>>(new Map());
+export function Explorer({ root, where, move }: ExplorerProps) {
+  const [columnPages, setLeaves] = useState<ReadonlyMap<string, ColumnPage>>(new Map());
   const [activeKey, setActive] = useState<string | null>(null);
-  const { first, shown, known, columnsComing, path, difference, rootKey, whole, leftOut } = useShown(where, root);
-  const { rows, columns } = useRows(shown, known.columns, columnsComing, where, path, difference, leaves);
+  const { first, shown, known, columnsComing, path, difference, rootKey, whole, leftOut } = useVisibleGraph(
+    where,
+    root,
+  );
+  const { rows, columns } = useRows(shown, known.columns, columnsComing, where, path, difference, columnPages);
   const selectedKey = where.on && nodeKey(where.on) !== nodeKey(root) ? nodeKey(where.on) : rootKey;
-  const acted = useRef<string | null>(null);
+  const anchorKey = useRef<string | null>(null);
 
   const sizes = useMemo(
     () => new Map([...rows].map(([key, list]) => [key, { width: WIDTH, height: heightOf(list) }])),
     [rows],
   );
-  const joined = useMemo(
-    () => joinedBy(shown, path?.edges.values(), difference?.edges.values()),
+  const layoutPairs = useMemo(
+    () => layoutEdges(shown, path?.edges.values(), difference?.edges.values()),
     [shown, path, difference],
   );
-  const anchors = [acted.current, selectedKey, rootKey].filter((key) => key !== null);
-  const { places, settled, error } = useLayout(sizes, joined, anchors);
+  const anchors = [anchorKey.current, selectedKey, rootKey].filter((key) => key !== null);
+  const { places, settled, error } = useLayout(sizes, layoutPairs, anchors);
 
-  const kept = useRef<ReadonlyMap<string, CardView>>(new Map());
+  const formerViews = useRef<ReadonlyMap<string, CardView>>(new Map());
   const views = useMemo(() => {
-    kept.current = cardViews(
-      { shown, rows, leaves, where, path, difference, rootKey, selectedKey, activeKey },
-      kept.current,
+    formerViews.current = cardViews(
+      { shown, rows, columnPages, where, path, difference, rootKey, selectedKey, activeKey },
+      formerViews.current,
     );
-    return kept.current;
-  }, [shown, rows, leaves, where, path, difference, rootKey, selectedKey, activeKey]);
+    return formerViews.current;
+  }, [shown, rows, columnPages, where, path, difference, rootKey, selectedKey, activeKey]);
   const lines = useMemo(
     () => linesOf({ edges: shown.edges, columns, places, rows, path, difference }),
     [shown.edges, columns, places, rows, path, difference],
@@ -64,15 +68,15 @@ export function Explorer({ root, where, move }: Room) {
     activeKey: activeKey ?? rootKey,
     setActive,
     setLeaves,
-    acted,
+    anchorKey,
   });
   const show = useCallback((of: Endpoint) => move({ on: of, partition: null }), [move]);
 
   if (first.error && !first.data) {
     return (
       <div className="sheet">
-        <h1>It cannot be shown</h1>
-        <Wrong error={first.error} again={() => first.refetch()} />
+        <h1>The graph could not be loaded</h1>
+        <ErrorMessage error={first.error} again={() => first.refetch()} />
       </div>
     );
   }
@@ -80,12 +84,12 @@ export function Explorer({ root, where, move }: Room) {
     <ReactFlowProvider>
       <div className="explore">
         <div className="stage">
-          <Bar where={where} move={move} root={root} views={views} places={places} lines={lines} />
+          <Toolbar where={where} move={move} root={root} views={views} places={places} lines={lines} />
           {where.before !== null && where.after !== null && (
             <DifferenceBar where={where} move={move} difference={difference} />
           )}
           {places.size === 0 ? (
-            <div className="notice">{error ? <Wrong error={error} /> : <Skeleton lines={6} />}</div>
+            <div className="notice">{error ? <ErrorMessage error={error} /> : <Skeleton lines={6} />}</div>
           ) : (
             <Graph
               actions={actions}
@@ -99,26 +103,30 @@ export function Explorer({ root, where, move }: Room) {
               rootKey={rootKey}
             />
           )}
-          <div className="said dim" role="status">
-            {places.size > 0 && settled && told(shown, columns.length, leftOut)}
+          <Legend lines={lines} />
+          <div className="status-line dim" role="status">
+            {places.size > 0 && settled && statusText(shown, columns.length, leftOut)}
           </div>
         </div>
-        <Panel where={where} move={move} root={root} show={show} shown={shown.nodes} />
+        <Panel where={where} move={move} root={root} show={show} shown={shown.nodes} edges={shown.edges} />
       </div>
     </ReactFlowProvider>
   );
 }
 
-function told(shown: Shown, columnEdges: number, leftOut: number): string {
-  const parts = [counted(shown.nodes.size, "dataset"), counted(shown.edges.length, "edge")];
-  if (columnEdges > 0) parts.push(counted(columnEdges, "column edge"));
-  if (leftOut > 0) parts.push(`${amount(leftOut)} more left out: the picture is full`);
+function statusText(shown: VisibleGraph, columnEdges: number, leftOut: number): string {
+  const jobs = [...shown.nodes.values()].filter((node) => isJob(node.card.endpoint)).length;
+  const parts = [countOf(shown.nodes.size - jobs, "dataset")];
+  if (jobs > 0) parts.push(countOf(jobs, "job"));
+  parts.push(countOf(shown.edges.length, "edge"));
+  if (columnEdges > 0) parts.push(countOf(columnEdges, "column edge"));
+  if (leftOut > 0) parts.push(`${formatNumber(leftOut)} more datasets not shown: the graph is full`);
   return parts.join(" · ");
 }
 
 /** All pairs that something is drawn between: the layout puts them side by side. */
-function joinedBy(
-  shown: Shown,
+function layoutEdges(
+  shown: VisibleGraph,
   onPath: Iterable<{ from: { node: string }; to: { node: string } }> = [],
   changed: Iterable<{ from: string; to: string }> = [],
 ): { id: string; from: string; to: string }[] {

@@ -2,44 +2,44 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { impactCsv } from "../graph/impact";
 import type { Endpoint } from "../graph/names";
-import { Wrong } from "../parts/Answer";
 import { Icon } from "../parts/icons";
-import { save } from "../parts/save";
-import type { Picture } from "./Bar";
-import { pictureOf, pngOf } from "./export-picture";
-import { impact } from "./questions";
-import { columnOn, type Where } from "./where";
+import { ErrorMessage } from "../parts/QueryResult";
+import { saveFile } from "../parts/save";
+import { graphSvg, pngOf } from "./export-picture";
+import { impact } from "./queries";
+import type { GraphPicture } from "./Toolbar";
+import { columnOn, type ViewState } from "./view-state";
 
 /** The whole graph with its edges as a picture, or what would break as a table. */
-export function Export({ root, where, ...picture }: Picture & { root: Endpoint; where: Where }) {
+export function Export({ root, where, ...picture }: GraphPicture & { root: Endpoint; where: ViewState }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const queries = useQueryClient();
   const [error, setError] = useState<unknown>(null);
   const about = where.on ?? root;
   const name = fileName(about.name);
-  const shut = () => {
+  const close = () => {
     if (menu.current) menu.current.open = false;
   };
-  const hand = (make: () => Promise<Blob> | Blob, ending: string) => async () => {
+  const exportAs = (make: () => Promise<Blob> | Blob, ending: string) => async () => {
     try {
-      save(`${name}.${ending}`, await make());
+      saveFile(`${name}.${ending}`, await make());
       setError(null);
-      shut();
+      close();
     } catch (problem) {
       setError(problem);
     }
   };
-  const svg = () => new Blob([pictureOf(picture)], { type: "image/svg+xml" });
+  const svg = () => new Blob([graphSvg(picture)], { type: "image/svg+xml" });
   const csv = async () => {
-    const found = await queries.fetchQuery(impact(about, columnOn(where), where.at));
-    return new Blob([impactCsv(found.affected)], { type: "text/csv" });
+    const affected = await queries.fetchQuery(impact(about, columnOn(where), where.at));
+    return new Blob([impactCsv(affected.affected)], { type: "text/csv" });
   };
   return (
     <details
       ref={menu}
       className="menu"
       onKeyDown={(event) => {
-        if (event.key === "Escape") shut();
+        if (event.key === "Escape") close();
       }}
     >
       <summary className="button">
@@ -47,16 +47,16 @@ export function Export({ root, where, ...picture }: Picture & { root: Endpoint; 
         Export
       </summary>
       <div className="choices">
-        <button type="button" className="quiet" onClick={hand(() => pngOf(pictureOf(picture)), "png")}>
-          Picture (PNG)
+        <button type="button" className="quiet" onClick={exportAs(() => pngOf(graphSvg(picture)), "png")}>
+          Image (PNG)
         </button>
-        <button type="button" className="quiet" onClick={hand(svg, "svg")}>
-          Drawing (SVG)
+        <button type="button" className="quiet" onClick={exportAs(svg, "svg")}>
+          Image (SVG)
         </button>
-        <button type="button" className="quiet" onClick={hand(csv, "impact.csv")}>
+        <button type="button" className="quiet" onClick={exportAs(csv, "impact.csv")}>
           Impact (CSV)
         </button>
-        {error !== null && <Wrong error={error} />}
+        {error !== null && <ErrorMessage error={error} />}
       </div>
     </details>
   );

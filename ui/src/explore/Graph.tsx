@@ -11,33 +11,33 @@ import {
 import "@xyflow/react/dist/base.css";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type Box, bounds, type Places } from "../graph/layout";
-import type { Line } from "../graph/picture";
-import { type Actions, ActionsOf } from "./actions";
+import type { Line } from "../graph/lines";
 import { CardNode, type CardNodeType } from "./CardNode";
-import type { CardView } from "./cardView";
-import { Lines } from "./Lines";
+import { type CardActions, CardActionsProvider } from "./card-actions";
+import type { CardView } from "./card-view";
+import { EdgeLines } from "./EdgeLines";
 
 const NODES = { card: CardNode };
 const NO_EDGES: Edge[] = [];
 const LEAST_ZOOM = 0.05;
 const FAR = 0.45; // from here on what is small cannot be read, and is not drawn
 const SIDE = 80;
-const MANY = 80; // of so many cards only those in sight are drawn
+const MANY = 80; // above this number of cards, only visible ones are drawn
 const WORDS = {
   "controls.ariaLabel": "Zoom",
   "controls.zoomIn.ariaLabel": "Zoom in",
   "controls.zoomOut.ariaLabel": "Zoom out",
   "controls.fitView.ariaLabel": "Show the whole graph",
-  "minimap.ariaLabel": "Map of the graph",
+  "minimap.ariaLabel": "Minimap",
 };
 
 export interface GraphProps {
-  actions: Actions;
+  actions: CardActions;
   views: ReadonlyMap<string, CardView>;
   places: Places;
   lines: readonly Line[];
   settled: boolean;
-  /** On the lit path: brought into sight when it is lit. */
+  /** Cards on the highlighted path: the viewport moves to them when a column is selected. */
   focusOn: readonly string[] | null;
   /** What the picture is about: another one is brought into sight as a whole. */
   about: string;
@@ -49,11 +49,14 @@ export function Graph({ actions, views, places, lines, settled, focusOn, about, 
   const frame = useRef<HTMLDivElement>(null);
   const nodes = useNodes(views, places);
   const [ready, setReady] = useState(false);
-  useSight(frame, ready && settled, { places, focusOn, about, lit, rootKey });
-  useFollow(views, places);
-  const moved = useCallback((_: unknown, { zoom }: Viewport) => frame.current?.classList.toggle("far", zoom < FAR), []);
+  useViewportFit(frame, ready && settled, { places, focusOn, about, lit, rootKey });
+  useKeepInView(views, places);
+  const onMove = useCallback(
+    (_: unknown, { zoom }: Viewport) => frame.current?.classList.toggle("far", zoom < FAR),
+    [],
+  );
   return (
-    <ActionsOf value={actions}>
+    <CardActionsProvider value={actions}>
       <div className="graph" ref={frame}>
         <ReactFlow<CardNodeType>
           nodes={nodes}
@@ -73,33 +76,33 @@ export function Graph({ actions, views, places, lines, settled, focusOn, about, 
           panActivationKeyCode={null}
           zoomOnDoubleClick={false}
           onlyRenderVisibleElements={nodes.length > MANY}
-          onMove={moved}
+          onMove={onMove}
           onInit={() => setReady(true)}
           ariaLabelConfig={WORDS}
           aria-label="Lineage graph"
         >
-          <Lines of={lines} />
+          <EdgeLines of={lines} />
           <MiniMap<CardNodeType> nodeClassName={minimapClass} pannable zoomable nodeBorderRadius={8} />
           <Controls showInteractive={false} position="bottom-left" />
         </ReactFlow>
       </div>
-    </ActionsOf>
+    </CardActionsProvider>
   );
 }
 
 function minimapClass({ data }: CardNodeType): string {
-  return data.selected ? "selected" : data.lit ? "lit" : "";
+  return data.selected ? "selected" : data.lit ? "on-path" : "";
 }
 
-/** A card's node is made anew only when the card or its place changed: React then leaves the others alone. */
+/** Reuses the node of a card that did not change, so that React skips it. */
 function useNodes(views: ReadonlyMap<string, CardView>, places: Places): CardNodeType[] {
-  const kept = useRef(new Map<string, CardNodeType>());
+  const formerNodes = useRef(new Map<string, CardNodeType>());
   return useMemo(() => {
     const next = new Map<string, CardNodeType>();
     for (const [key, view] of views) {
       const box = places.get(key);
       if (!box) continue;
-      const before = kept.current.get(key);
+      const before = formerNodes.current.get(key);
       const stays =
         before &&
         before.data === view &&
@@ -108,12 +111,12 @@ function useNodes(views: ReadonlyMap<string, CardView>, places: Places): CardNod
         before.height === box.height;
       next.set(key, stays ? before : nodeOf(key, view, box));
     }
-    kept.current = next;
+    formerNodes.current = next;
     return [...next.values()];
   }, [views, places]);
 }
 
-/** Its size is told, so that nothing has to be measured. */
+/** States the size, so that React Flow measures nothing. */
 function nodeOf(key: string, data: CardView, { x, y, width, height }: Box): CardNodeType {
   return {
     id: key,
@@ -122,14 +125,14 @@ function nodeOf(key: string, data: CardView, { x, y, width, height }: Box): Card
     width,
     height,
     measured: { width, height },
-    handles: [], // that there are none is told too, or each would be drawn once to look for them
+    handles: [], // stated as empty, or React Flow would render each node once to look for handles
     style: { pointerEvents: "all" },
     data,
   };
 }
 
-/** Another picture is shown whole; a path that is lit is brought into sight; all else leaves the reader's sight alone. */
-function useSight(
+/** Fits a new graph into the viewport and moves to a newly highlighted path; no other change moves the viewport. */
+function useViewportFit(
   frame: RefObject<HTMLDivElement | null>,
   ready: boolean,
   { places, focusOn, about, lit, rootKey }: Pick<GraphProps, "places" | "focusOn" | "about" | "lit" | "rootKey">,
@@ -146,9 +149,9 @@ function useSight(
       return;
     }
     const on = litNow && focusOn ? focusOn.flatMap((key) => places.get(key) ?? []) : [...places.values()];
-    const whole = getViewportForBounds(withSides(bounds(on)), width, height, LEAST_ZOOM, 1, 0.06);
+    const whole = getViewportForBounds(withMargins(bounds(on)), width, height, LEAST_ZOOM, 1, 0.06);
     const middle = rootKey ? places.get(rootKey) : undefined;
-    // Too many to read any: better the one asked for, in the midst of the others.
+    // Too many cards to read: show the root card at a readable size instead.
     const view =
       whole.zoom < 0.2 && middle ? getViewportForBounds(bounds([middle]), width, height, 0.4, 0.4, 0) : whole;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -157,13 +160,13 @@ function useSight(
   }, [ready, frame, places, focusOn, about, lit, rootKey, setViewport]);
 }
 
-/** With room for what stands beside the outermost cards: how many more there are. */
-function withSides(box: Box): Box {
+/** With room for the buttons beside the outermost cards. */
+function withMargins(box: Box): Box {
   return { ...box, x: box.x - SIDE, width: box.width + 2 * SIDE };
 }
 
-/** The card that the keyboard is at stays in sight. */
-function useFollow(views: ReadonlyMap<string, CardView>, places: Places) {
+/** Keeps the focused card in view. */
+function useKeepInView(views: ReadonlyMap<string, CardView>, places: Places) {
   const { getViewport, setViewport } = useReactFlow();
   const store = useStoreApi();
   const active = [...views.values()].find((view) => view.active)?.id;

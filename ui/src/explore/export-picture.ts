@@ -1,35 +1,38 @@
 import { type DrawnCard, type Palette, svgOf } from "../graph/svg";
-import { counted } from "../parts/words";
-import type { Picture } from "./Bar";
-import type { CardView } from "./cardView";
+import { displayName, hubJob, unpaired } from "../graph/via-job";
+import { countOf } from "../parts/format";
+import type { CardView } from "./card-view";
+import type { GraphPicture } from "./Toolbar";
 
 /** In the colours that the reader sees now. */
-export function pictureOf({ views, places, lines }: Picture): string {
+export function graphSvg({ views, places, lines }: GraphPicture): string {
   const cards: DrawnCard[] = [];
   for (const [key, view] of views) {
     const box = places.get(key);
     if (!box) continue;
     cards.push({
       box,
-      name: view.card.endpoint.name,
+      name: displayName(view.card.endpoint),
       namespace: view.card.endpoint.namespace,
-      foot: footOf(view),
+      foot: footerText(view),
       rows: view.rows,
       tools: view.tools,
       chosen: view.selected,
+      hub: hubJob(view.card.endpoint) !== null,
     });
   }
   return svgOf(cards, lines, palette());
 }
 
-function footOf({ card }: CardView): string {
+function footerText({ card }: CardView): string {
+  if (hubJob(card.endpoint)) return unpaired(card);
   const parts = [
     card.latest_run?.state.toLowerCase() ?? "",
-    card.complete === false ? "not all captured" : "",
-    card.rows === null ? "" : counted(card.rows, "row"),
+    card.complete === false ? "lineage incomplete" : "",
+    card.rows === null ? "" : countOf(card.rows, "row"),
     card.owner ?? "",
   ];
-  return parts.filter(Boolean).join(" · ") || counted(card.columns, "column");
+  return parts.filter(Boolean).join(" · ") || countOf(card.columns, "column");
 }
 
 const NAMES = ["ground", "card", "line", "ink", "dim", "edge", "accent", "good", "bad"] as const;

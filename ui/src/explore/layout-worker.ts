@@ -1,4 +1,4 @@
-/** elk in a worker of its own file: the content policy lets no worker be made of a blob. */
+/** elk in a worker from a file: the content policy forbids workers from blobs. */
 
 import ELK, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js?url";

@@ -1,40 +1,40 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type Dispatch, type RefObject, type SetStateAction, useMemo, useRef } from "react";
 import { isArrow, nextCard } from "../graph/arrows";
-import type { Leaf } from "../graph/card";
+import type { ColumnPage } from "../graph/card";
+import { collapse, expand, toggleColumns } from "../graph/expansion";
 import type { Places } from "../graph/layout";
 import { endpointOf, isJob, nodeKey, SIDES, type Side } from "../graph/names";
-import { grow, shrink, turnColumns } from "../graph/shape";
-import type { Shown } from "../graph/shown";
-import type { Actions } from "./actions";
-import { schemaOf } from "./questions";
-import type { Move, Where } from "./where";
+import type { VisibleGraph } from "../graph/visible-graph";
+import type { CardActions } from "./card-actions";
+import { schemaOf } from "./queries";
+import type { ViewChange, ViewState } from "./view-state";
 
-interface Now {
-  move: (move: Move, replace?: boolean) => void;
-  where: Where;
-  shown: Shown;
+interface ActionState {
+  move: (move: ViewChange, replace?: boolean) => void;
+  where: ViewState;
+  shown: VisibleGraph;
   places: Places;
   neighbours: (key: string, side: Side) => readonly string[];
   activeKey: string | null;
   setActive: (key: string) => void;
-  setLeaves: Dispatch<SetStateAction<ReadonlyMap<string, Leaf>>>;
+  setLeaves: Dispatch<SetStateAction<ReadonlyMap<string, ColumnPage>>>;
   /** The card last acted on: the layout leaves it in its place. */
-  acted: RefObject<string | null>;
+  anchorKey: RefObject<string | null>;
 }
 
 /** One object that always acts on what is shown now. */
-export function useCardActions(given: Now): Actions {
+export function useCardActions(state: ActionState): CardActions {
   const queries = useQueryClient();
-  const now = useRef(given);
-  now.current = given;
+  const now = useRef(state);
+  now.current = state;
   const focusOn = useRef<string | null>(null);
   return useMemo(() => {
     const act = (key: string) => {
-      now.current.acted.current = key;
+      now.current.anchorKey.current = key;
       return now.current;
     };
-    const actions: Actions = {
+    const actions: CardActions = {
       select(key) {
         const { where, move, setActive } = act(key);
         setActive(key);
@@ -43,18 +43,18 @@ export function useCardActions(given: Now): Actions {
           move({ on: endpoint, partition: null });
         }
       },
-      turnColumns(key) {
+      toggleColumns(key) {
         const { where, move, setActive } = act(key);
         setActive(key);
-        move({ shape: turnColumns(where.shape, key) });
+        move({ shape: toggleColumns(where.shape, key) });
       },
       grow(key, side) {
         const { where, move, shown } = act(key);
-        move({ shape: grow(where.shape, key, side, shown.nodes.get(key)?.most[side] ?? 0) });
+        move({ shape: expand(where.shape, key, side, shown.nodes.get(key)?.most[side] ?? 0) });
       },
       shrink(key, side) {
         const { where, move } = act(key);
-        move({ shape: shrink(where.shape, key, side) });
+        move({ shape: collapse(where.shape, key, side) });
       },
       choose(key, column) {
         const { where, move, setActive } = act(key);
@@ -64,14 +64,14 @@ export function useCardActions(given: Now): Actions {
         if (again) move({ column: null, of: null });
         else if (endpoint) move({ on: endpoint, of: endpoint, column, partition: null, tab: "column" });
       },
-      expected(key) {
+      prefetchColumns(key) {
         const endpoint = endpointOf(key);
         if (endpoint && !isJob(endpoint)) queries.prefetchQuery(schemaOf(endpoint, now.current.where.at));
       },
-      leaf(key, leaf) {
+      setColumnPage(key, leaf) {
         now.current.setLeaves((leaves) => new Map(leaves).set(key, leaf));
       },
-      focused(key) {
+      onFocus(key) {
         if (now.current.activeKey !== key) now.current.setActive(key);
       },
       takesFocus(key) {
@@ -79,11 +79,11 @@ export function useCardActions(given: Now): Actions {
         focusOn.current = null;
         return true;
       },
-      pressed(key, event) {
+      onKeyDown(key, event) {
         const within = event.target !== event.currentTarget;
         if (event.key === "Escape") {
           if (within) event.currentTarget.focus();
-          else release(now.current, event.currentTarget);
+          else clearOne(now.current, event.currentTarget);
         } else if (within) return;
         else if (isArrow(event.key)) {
           const next = nextCard(key, event.key, now.current.places, now.current.neighbours);
@@ -91,10 +91,10 @@ export function useCardActions(given: Now): Actions {
             focusOn.current = next;
             now.current.setActive(next);
           }
-        } else if (event.key === "Enter") actions.turnColumns(key);
+        } else if (event.key === "Enter") actions.toggleColumns(key);
         else if (event.key === " ") actions.select(key);
-        else if (event.key === "+" || event.key === "=") both(act(key), key, "more");
-        else if (event.key === "-" || event.key === "−") both(act(key), key, "less");
+        else if (event.key === "+" || event.key === "=") changeBothSides(act(key), key, "more");
+        else if (event.key === "-" || event.key === "−") changeBothSides(act(key), key, "less");
         else return;
         event.preventDefault();
         event.stopPropagation();
@@ -104,20 +104,20 @@ export function useCardActions(given: Now): Actions {
   }, [queries]);
 }
 
-/** One thing at a time, what was done last first: the lit column, the comparison, then the graph itself. */
-function release({ where, move }: Now, card: HTMLElement): void {
+/** Escape clears one selection at a time: the column, then the comparison, then the focus. */
+function clearOne({ where, move }: ActionState, card: HTMLElement): void {
   if (where.column !== null) move({ column: null, of: null });
   else if (where.before !== null || where.after !== null) move({ before: null, after: null });
   else card.blur();
 }
 
-function both({ where, move, shown }: Now, key: string, way: "more" | "less"): void {
+function changeBothSides({ where, move, shown }: ActionState, key: string, way: "more" | "less"): void {
   const node = shown.nodes.get(key);
   if (!node) return;
   let shape = where.shape;
   for (const side of SIDES) {
-    if (way === "more" && node.more[side] > 0) shape = grow(shape, key, side, node.most[side]);
-    if (way === "less" && node.less[side]) shape = shrink(shape, key, side);
+    if (way === "more" && node.more[side] > 0) shape = expand(shape, key, side, node.most[side]);
+    if (way === "less" && node.less[side]) shape = collapse(shape, key, side);
   }
   if (shape !== where.shape) move({ shape });
 }

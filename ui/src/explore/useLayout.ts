@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { layered } from "../graph/layers";
-import { anchored, type Box, elkGraph, type Places, placesOf, type Size, withRoom } from "../graph/layout";
+import { layeredLayout } from "../graph/layers";
+import { type Box, elkGraph, type Places, placesOf, type Size, withAnchor, withRoom } from "../graph/layout";
 import { layOut } from "./layout-worker";
 
 const NOWHERE: Places = new Map();
@@ -8,7 +8,7 @@ const MANY = 80; // more than elk lays out in the twinkling of an eye
 
 type Edges = readonly { id: string; from: string; to: string }[];
 
-interface Base {
+interface Layout {
   of: string;
   places: Places;
 }
@@ -26,20 +26,20 @@ export function useLayout(
     () => [...[...sizes.keys()].sort(), ...edges.map((edge) => edge.id).sort()].join("\n"),
     [sizes, edges],
   );
-  const [base, setBase] = useState<Base>({ of: "", places: NOWHERE });
+  const [base, setBase] = useState<Layout>({ of: "", places: NOWHERE });
   const [error, setError] = useState<unknown>(null);
   const now = useRef({ sizes, edges, anchors, places: NOWHERE });
-  const places = useMemo(() => withRoom(known(base.places, sizes), sizes), [base, sizes]);
+  const places = useMemo(() => withRoom(stillShown(base.places, sizes), sizes), [base, sizes]);
   now.current = { sizes, edges, anchors, places };
 
   useEffect(() => {
     if (now.current.sizes.size === 0) return;
     let live = true;
-    const asked = now.current.sizes;
-    laidOut(asked, now.current.edges).then(
+    const requested = now.current.sizes;
+    computeLayout(requested, now.current.edges).then(
       (laid) => {
         if (!live) return;
-        setBase({ of, places: anchored(laid, now.current.places, now.current.anchors) });
+        setBase({ of, places: withAnchor(laid, now.current.places, now.current.anchors) });
         setError(null);
       },
       (problem) => live && setError(problem),
@@ -51,11 +51,11 @@ export function useLayout(
   return { places, settled: base.of === of, error };
 }
 
-async function laidOut(sizes: ReadonlyMap<string, Size>, edges: Edges): Promise<Places> {
-  return sizes.size > MANY ? layered(sizes, edges) : placesOf(sizes, await layOut(elkGraph(sizes, edges)));
+async function computeLayout(sizes: ReadonlyMap<string, Size>, edges: Edges): Promise<Places> {
+  return sizes.size > MANY ? layeredLayout(sizes, edges) : placesOf(sizes, await layOut(elkGraph(sizes, edges)));
 }
 
 /** Those still shown, where they stood; new ones wait for the answer. */
-function known(places: Places, sizes: ReadonlyMap<string, Size>): Map<string, Box> {
+function stillShown(places: Places, sizes: ReadonlyMap<string, Size>): Map<string, Box> {
   return new Map([...places].filter(([key]) => sizes.has(key)));
 }

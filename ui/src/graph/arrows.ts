@@ -19,35 +19,35 @@ export function nextCard(
   places: Places,
   neighbours: (key: string, side: Side) => readonly string[],
 ): string | null {
-  const here = places.get(key);
-  if (!here) return places.keys().next().value ?? null;
+  const from = places.get(key);
+  if (!from) return places.keys().next().value ?? null;
   if (arrow === "ArrowLeft" || arrow === "ArrowRight") {
     const side = arrow === "ArrowLeft" ? "up" : "down";
     const linked = neighbours(key, side).filter((other) => other !== key && places.has(other));
-    return nearest(here, linked, places) ?? nearest(here, beside(here, key, arrow, places), places);
+    return nearest(from, linked, places) ?? nearest(from, cardsOnSide(from, key, arrow, places), places);
   }
   const way = arrow === "ArrowUp" ? -1 : 1;
-  const inLayer = [...places].filter(([, box]) => box.x === here.x && (box.y - here.y) * way > 0);
+  const inLayer = [...places].filter(([, box]) => box.x === from.x && (box.y - from.y) * way > 0);
   return nearest(
-    here,
+    from,
     inLayer.map(([other]) => other),
     places,
   );
 }
 
-function beside(here: Box, key: string, arrow: Arrow, places: Places): string[] {
+function cardsOnSide(from: Box, key: string, arrow: Arrow, places: Places): string[] {
   const way = arrow === "ArrowLeft" ? -1 : 1;
-  return [...places].filter(([other, box]) => other !== key && (box.x - here.x) * way > 0).map(([other]) => other);
+  return [...places].filter(([other, box]) => other !== key && (box.x - from.x) * way > 0).map(([other]) => other);
 }
 
-function nearest(here: Box, keys: readonly string[], places: Places): string | null {
+function nearest(from: Box, keys: readonly string[], places: Places): string | null {
   let best: string | null = null;
   let least = Number.POSITIVE_INFINITY;
   for (const key of keys) {
     const box = places.get(key);
     if (!box) continue;
     // A card far to the side is farther than one far above: layers are wide.
-    const distance = Math.abs(box.y - here.y) + 2 * Math.abs(box.x - here.x);
+    const distance = Math.abs(box.y - from.y) + 2 * Math.abs(box.x - from.x);
     if (distance < least) [best, least] = [key, distance];
   }
   return best;

@@ -24,7 +24,7 @@ describe("rowsOf", () => {
 
   it("finds columns by a piece of their names", () => {
     const rows = rowsOf(fields(2000), 2000, true, null, { page: 99, search: " C199 " });
-    expect(rows.found).toBe(11);
+    expect(rows.matches).toBe(11);
     expect(rows.page).toBe(1);
     expect(rowsOf(fields(20), 20, true, null, { page: 0, search: "none" }).fields).toEqual([]);
   });

@@ -12,26 +12,26 @@ export const TOOLS = 36;
 export const FOOT = 28;
 export const PAGE = 10;
 
-export interface Leaf {
+export interface ColumnPage {
   page: number;
   search: string;
 }
-export const FIRST: Leaf = { page: 0, search: "" };
+export const FIRST_PAGE: ColumnPage = { page: 0, search: "" };
 
-export interface Rows {
+export interface CardRows {
   /** Those in sight. */
   fields: Field[];
-  /** So many rows are held free, that paging and searching move nothing. */
+  /** Number of reserved rows, so that paging and searching do not move other cards. */
   slots: number;
   /** There are too many to see at once: they are paged and searched. */
   tools: boolean;
   page: number;
   pages: number;
-  found: number;
+  matches: number;
   total: number;
 }
 
-const NONE: Rows = { fields: [], slots: 0, tools: false, page: 0, pages: 0, found: 0, total: 0 };
+const NONE: CardRows = { fields: [], slots: 0, tools: false, page: 0, pages: 0, matches: 0, total: 0 };
 
 /**
  * The rows of a card. Open: its columns, those on a lit path first, ten a page. Shut: only those on the path.
@@ -43,49 +43,49 @@ export function rowsOf(
   count: number,
   open: boolean,
   lit: ReadonlySet<string> | null,
-  leaf: Leaf = FIRST,
-): Rows {
+  columnPage: ColumnPage = FIRST_PAGE,
+): CardRows {
   if (!open) {
     if (!lit || lit.size === 0) return NONE;
-    const shown = litFields(fields ?? [], lit);
+    const shown = pathFields(fields ?? [], lit);
     const page = shown.slice(0, PAGE);
-    return { ...NONE, fields: page, slots: page.length, found: shown.length, total: fields?.length ?? count };
+    return { ...NONE, fields: page, slots: page.length, matches: shown.length, total: fields?.length ?? count };
   }
   const total = fields?.length ?? count;
   const slots = Math.min(total, PAGE);
   const tools = total > PAGE;
-  if (!fields) return { ...NONE, slots, tools, pages: Math.ceil(total / PAGE), found: total, total };
-  const sought = leaf.search.trim().toLowerCase();
-  const named = sought === "" ? fields : fields.filter((field) => field.name.toLowerCase().includes(sought));
-  const ordered = lit && lit.size > 0 ? litFirst(named, lit) : named;
+  if (!fields) return { ...NONE, slots, tools, pages: Math.ceil(total / PAGE), matches: total, total };
+  const searchText = columnPage.search.trim().toLowerCase();
+  const named = searchText === "" ? fields : fields.filter((field) => field.name.toLowerCase().includes(searchText));
+  const ordered = lit && lit.size > 0 ? pathFieldsFirst(named, lit) : named;
   const pages = Math.max(1, Math.ceil(ordered.length / PAGE));
-  const page = Math.min(leaf.page, pages - 1);
+  const page = Math.min(columnPage.page, pages - 1);
   const seen = ordered.slice(page * PAGE, (page + 1) * PAGE);
-  return { fields: seen, slots, tools, page, pages, found: ordered.length, total };
+  return { fields: seen, slots, tools, page, pages, matches: ordered.length, total };
 }
 
-function litFields(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+function pathFields(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
   const known = fields.filter((field) => lit.has(field.name));
   const names = new Set(known.map((field) => field.name));
   const others = [...lit].filter((name) => !names.has(name)).sort();
   return [...known, ...others.map((name) => ({ name, type: null, description: null }))];
 }
 
-function litFirst(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
+function pathFieldsFirst(fields: readonly Field[], lit: ReadonlySet<string>): Field[] {
   return [...fields.filter((field) => lit.has(field.name)), ...fields.filter((field) => !lit.has(field.name))];
 }
 
-export function heightOf(rows: Pick<Rows, "slots" | "tools">): number {
+export function heightOf(rows: Pick<CardRows, "slots" | "tools">): number {
   return HEAD + (rows.tools ? TOOLS : 0) + rows.slots * ROW + FOOT;
 }
 
 /** Where an edge ends at the card, from its top: at a row, or at its head. */
-export function portOf(rows: Rows, column: string | null): number {
+export function portOf(rows: CardRows, column: string | null): number {
   const place = column === null ? -1 : rows.fields.findIndex((field) => field.name === column);
   return place < 0 ? HEAD / 2 : HEAD + (rows.tools ? TOOLS : 0) + place * ROW + ROW / 2;
 }
 
-/** The columns of a dataset: as its schema tells them, and those that only edges know of. */
+/** The columns of a dataset: those of its schema, and those that only edges name. */
 export function fieldsOf(schema: readonly Field[], named: Iterable<string>): Field[] {
   const fields = [...schema];
   const known = new Set(schema.map((field) => field.name));
@@ -95,7 +95,7 @@ export function fieldsOf(schema: readonly Field[], named: Iterable<string>): Fie
   return fields;
 }
 
-/** As it was at a moment: the version written last before it tells, if it told of columns at all. */
+/** The schema at a time: that of the last version before it, if the version has one. */
 export function schemaAt(detail: Schemas["DatasetDetail"], at: string | null): Field[] {
   if (at === null) return detail.schema;
   const moment = new Date(at).getTime();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { cover, drawnColumns, isDirect, mergeColumns } from "./columns";
-import { columnLink, key } from "./made";
+import { drawnColumns, isDirect, mergeColumns, vertexCover } from "./columns";
+import { columnLink, key } from "./test-data";
 
-const rows = (given: Record<string, string[]>) =>
-  new Map(Object.entries(given).map(([name, columns]) => [key(name), new Set(columns)]));
-const told = (edges: ReturnType<typeof drawnColumns>) =>
+const rows = (columnsByCard: Record<string, string[]>) =>
+  new Map(Object.entries(columnsByCard).map(([name, columns]) => [key(name), new Set(columns)]));
+const summary = (edges: ReturnType<typeof drawnColumns>) =>
   edges.map(({ from, to, direct }) => `${from.column}>${to.column}${direct ? "" : " dashed"}`).sort();
 
 describe("mergeColumns", () => {
@@ -15,7 +15,7 @@ describe("mergeColumns", () => {
     ]);
     expect(edges.size).toBe(1);
     const [edge] = edges.values();
-    expect(edge?.ways.map((way) => way.logic)).toEqual(["x", "x > 0"]);
+    expect(edge?.derivations.map((way) => way.logic)).toEqual(["x", "x > 0"]);
     expect(edge && isDirect(edge)).toBe(true);
   });
 
@@ -38,12 +38,12 @@ describe("drawnColumns", () => {
   ];
 
   it("runs from row to row where both are in sight", () => {
-    expect(told(drawnColumns(edges, rows({ a: ["x", "z"], b: ["y"] })))).toEqual(["x>null dashed", "x>y", "z>y"]);
+    expect(summary(drawnColumns(edges, rows({ a: ["x", "z"], b: ["y"] })))).toEqual(["x>null dashed", "x>y", "z>y"]);
   });
 
   it("ends at the card where the row is not in sight, and is one with others that do", () => {
     const drawn = drawnColumns(edges, rows({ a: [], b: ["y", "q"] }));
-    expect(told(drawn)).toEqual(["null>q dashed", "null>y"]);
+    expect(summary(drawn)).toEqual(["null>q dashed", "null>y"]);
     expect(drawn.find((edge) => edge.to.column === "y")?.of).toHaveLength(2);
   });
 
@@ -56,7 +56,7 @@ describe("drawnColumns", () => {
     const lit = (edge: { to: { column: string | null } }) => edge.to.column === null;
     const drawn = drawnColumns(edges, rows({ a: ["x", "z"], b: ["y"] }), lit);
     expect(drawn.filter((edge) => edge.lit).map((edge) => edge.to.column)).toEqual([null]);
-    expect(told(drawnColumns(edges, rows({ a: ["q"], b: [] }), lit))).toEqual([]);
+    expect(summary(drawnColumns(edges, rows({ a: ["q"], b: [] }), lit))).toEqual([]);
   });
 
   it("does 300 nodes and 900 edges at once", () => {
@@ -72,12 +72,14 @@ describe("drawnColumns", () => {
 
 describe("cover", () => {
   const touches = (edges: { from: string; to: string }[]) => {
-    const taken = new Set(cover(edges));
+    const taken = new Set(vertexCover(edges));
     return edges.every(({ from, to }) => taken.has(from) || taken.has(to));
   };
 
   it("is the hub of a star", () => {
-    expect(cover(Array.from({ length: 50 }, (_, place) => ({ from: "hub", to: `leaf${place}` })))).toEqual(["hub"]);
+    expect(vertexCover(Array.from({ length: 50 }, (_, place) => ({ from: "hub", to: `leaf${place}` })))).toEqual([
+      "hub",
+    ]);
   });
 
   it("touches every edge, of cycles, loops and doubles too", () => {
@@ -86,6 +88,6 @@ describe("cover", () => {
       return { from, to };
     });
     expect(touches(edges)).toBe(true);
-    expect(cover([])).toEqual([]);
+    expect(vertexCover([])).toEqual([]);
   });
 });

@@ -1,65 +1,75 @@
 /** Column edges: each once, between rows of cards that are shown. Pure. */
 
 import { type ColumnLink, compare, type Dependency, nodeKey, type Ref, refKey } from "./names";
+import { hubJob } from "./via-job";
 
 export interface ColumnEdge {
   from: Ref;
   to: Ref;
-  /** What was told of it: by several jobs, or several steps of one. */
-  ways: Way[];
+  /** How it is derived: by several jobs, or several steps of one. */
+  derivations: Derivation[];
 }
 
-export interface Way {
+export interface Derivation {
   dependency: Dependency;
   type: string | null;
   logic: string | null;
   masking: boolean;
   job: string | null;
+  /** The event does not say that this input went into this output, only that the job read the one and wrote the other. */
+  viaJob: boolean;
 }
 
 export function columnEdgeId(from: Ref, to: Ref): string {
   return JSON.stringify([refKey(from.node, from.column), refKey(to.node, to.column)]);
 }
 
-/** The answers of both ends of an edge tell of it: it is the same one. */
+/** The responses for both ends contain the edge; it counts once. */
 export function mergeColumns(answers: Iterable<readonly ColumnLink[]>): Map<string, ColumnEdge> {
   const edges = new Map<string, ColumnEdge>();
   for (const links of answers) {
     for (const link of links) {
       const from = { node: nodeKey(link.upstream), column: link.upstream_column };
       const to = { node: nodeKey(link.downstream), column: link.downstream_column };
-      addWay(edges, from, to, {
+      addDerivation(edges, from, to, {
         dependency: link.dependency,
         type: link.type,
         logic: link.logic,
         masking: link.masking,
         job: link.job?.name ?? null,
+        viaJob: hubJob(link.upstream) !== null || hubJob(link.downstream) !== null,
       });
     }
   }
   return edges;
 }
 
-export function addWay(edges: Map<string, ColumnEdge>, from: Ref, to: Ref, way: Way): void {
+export function addDerivation(edges: Map<string, ColumnEdge>, from: Ref, to: Ref, way: Derivation): void {
   const id = columnEdgeId(from, to);
   const edge = edges.get(id);
-  if (!edge) edges.set(id, { from, to, ways: [way] });
-  else if (!edge.ways.some((other) => sameWay(other, way))) edge.ways.push(way);
+  if (!edge) edges.set(id, { from, to, derivations: [way] });
+  else if (!edge.derivations.some((other) => isSameDerivation(other, way))) edge.derivations.push(way);
 }
 
-function sameWay(one: Way, other: Way): boolean {
+function isSameDerivation(one: Derivation, other: Derivation): boolean {
   return (
     one.dependency === other.dependency &&
     one.type === other.type &&
     one.logic === other.logic &&
     one.job === other.job &&
-    one.masking === other.masking
+    one.masking === other.masking &&
+    one.viaJob === other.viaJob
   );
 }
 
 /** Direct where any way is: a value that is carried over is carried over. */
-export function isDirect(edge: { ways: readonly Way[] }): boolean {
-  return edge.ways.some((way) => way.dependency === "DIRECT");
+export function isDirect(edge: { derivations: readonly Derivation[] }): boolean {
+  return edge.derivations.some((way) => way.dependency === "DIRECT");
+}
+
+/** Only where no way states which input went into which output. */
+export function isOnlyViaJob(edge: { derivations: readonly Derivation[] }): boolean {
+  return edge.derivations.length > 0 && edge.derivations.every((way) => way.viaJob);
 }
 
 export interface DrawnEdge {
@@ -67,9 +77,10 @@ export interface DrawnEdge {
   from: Ref;
   to: Ref;
   direct: boolean;
-  /** On the lit path or not; null while none is lit. */
+  viaJob: boolean;
+  /** Whether it is on the highlighted path; null while no path is highlighted. */
   lit: boolean | null;
-  /** What is told of it on hover, by the columns at its true ends. */
+  /** The column edges that it stands for, for the tooltip. */
   of: ColumnEdge[];
 }
 
@@ -87,29 +98,30 @@ export function drawnColumns(
 ): DrawnEdge[] {
   const drawn = new Map<string, DrawnEdge>();
   for (const edge of edges) {
-    const [from, to] = [seen(edge.from, rowsOf), seen(edge.to, rowsOf)];
+    const [from, to] = [visibleEnd(edge.from, rowsOf), visibleEnd(edge.to, rowsOf)];
     if (!from || !to || (from.column === null && to.column === null)) continue;
     const lit = isLit?.(edge) ?? null;
     if (lit === false && (from.column === null || to.column === null)) continue;
     const id = lit ? `lit ${columnEdgeId(from, to)}` : columnEdgeId(from, to);
     const same = drawn.get(id);
-    if (!same) drawn.set(id, { id, from, to, direct: isDirect(edge), lit, of: [edge] });
+    if (!same) drawn.set(id, { id, from, to, direct: isDirect(edge), viaJob: isOnlyViaJob(edge), lit, of: [edge] });
     else {
       same.of.push(edge);
       same.direct ||= isDirect(edge);
+      same.viaJob &&= isOnlyViaJob(edge);
     }
   }
   return [...drawn.values()];
 }
 
-function seen(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>): Ref | null {
+function visibleEnd(ref: Ref, rowsOf: ReadonlyMap<string, ReadonlySet<string>>): Ref | null {
   const rows = rowsOf.get(ref.node);
   if (!rows) return null;
   return ref.column !== null && rows.has(ref.column) ? ref : { node: ref.node, column: null };
 }
 
-/** As few nodes as are easily found that touch every edge: asking these tells of all column edges. */
-export function cover(edges: readonly { from: string; to: string }[]): string[] {
+/** A small set of nodes that touches every edge (greedy vertex cover): their requests return all column edges. */
+export function vertexCover(edges: readonly { from: string; to: string }[]): string[] {
   const open = new Map<string, Set<string>>();
   const join = (one: string, other: string) => {
     const list = open.get(one);

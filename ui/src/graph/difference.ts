@@ -2,7 +2,7 @@
 
 import type { Schemas } from "../api/client";
 import { columnEdgeId } from "./columns";
-import { edgeId } from "./knowledge";
+import { edgeId } from "./graph-data";
 import { nodeKey, type Ref, refKey } from "./names";
 
 type RunDetail = Schemas["RunDetail"];
@@ -18,16 +18,16 @@ export interface Difference {
 
 export function differenceOf(before: RunDetail, after: RunDetail): Difference {
   return {
-    edges: compared(edgesOf(before), edgesOf(after)),
-    columnEdges: compared(columnEdgesOf(before), columnEdgesOf(after)),
-    columns: compared(columnsOf(before), columnsOf(after)),
+    edges: markChanges(edgesOf(before), edgesOf(after)),
+    columnEdges: markChanges(columnEdgesOf(before), columnEdgesOf(after)),
+    columns: markChanges(columnsOf(before), columnsOf(after)),
     nodes: [
       ...new Set([before, after].flatMap((run) => [...run.inputs, ...run.outputs].map((use) => nodeKey(use.dataset)))),
     ],
   };
 }
 
-function compared<T extends object>(before: Map<string, T>, after: Map<string, T>): Map<string, T & { sign: Sign }> {
+function markChanges<T extends object>(before: Map<string, T>, after: Map<string, T>): Map<string, T & { sign: Sign }> {
   const marks = new Map<string, T & { sign: Sign }>();
   for (const [key, value] of after) if (!before.has(key)) marks.set(key, { ...value, sign: "+" });
   for (const [key, value] of before) if (!after.has(key)) marks.set(key, { ...value, sign: "−" });
@@ -47,14 +47,14 @@ function columnEdgesOf(run: RunDetail): Map<string, { from: Ref; to: Ref }> {
   return new Map(pairs.map((pair) => [columnEdgeId(pair.from, pair.to), pair]));
 }
 
-/** Of what was written, as far as the run told its columns. */
+/** Columns of the outputs, where the run has schemas. */
 function columnsOf(run: RunDetail): Map<string, { node: string; column: string }> {
-  const found = new Map<string, { node: string; column: string }>();
+  const result = new Map<string, { node: string; column: string }>();
   for (const use of run.outputs) {
     const node = nodeKey(use.dataset);
-    for (const column of schemaNames(use.facets)) found.set(refKey(node, column), { node, column });
+    for (const column of schemaNames(use.facets)) result.set(refKey(node, column), { node, column });
   }
-  return found;
+  return result;
 }
 
 function schemaNames(facets: Record<string, unknown>): string[] {

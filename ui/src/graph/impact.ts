@@ -6,13 +6,13 @@ import { isJob, nodeKey } from "./names";
 
 export type Affected = Schemas["Affected"];
 
-export interface Sums {
+export interface ImpactTotals {
   assets: number;
   columns: number;
   jobs: number;
 }
 
-export function sums(affected: readonly Affected[]): Sums {
+export function impactTotals(affected: readonly Affected[]): ImpactTotals {
   const jobs = new Set<string>();
   let columns = 0;
   for (const one of affected) {

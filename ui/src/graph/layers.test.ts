@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { layered } from "./layers";
+import { layeredLayout } from "./layers";
 import type { Box } from "./layout";
 
 const edge = (text: string) => {
@@ -12,7 +12,7 @@ const names = (places: Map<string, Box>) => [...places].sort(([, a], [, b]) => a
 describe("many cards", () => {
   it("stand at the right of what they are made of", () => {
     const edges = ["a>b", "b>c", "a>c", "x>c"];
-    const places = layered(sizes("c", "b", "a", "x"), edges.map(edge));
+    const places = layeredLayout(sizes("c", "b", "a", "x"), edges.map(edge));
     for (const { from, to } of edges.map(edge)) {
       expect(places.get(from)?.x).toBeLessThan(places.get(to)?.x ?? 0);
     }
@@ -22,7 +22,7 @@ describe("many cards", () => {
 
   it("stand somewhere in cycles, with loops, doubles and edges to what is not there", () => {
     const edges = ["a>b", "b>c", "c>a", "c>c", "a>b", "a>gone"].map(edge);
-    const places = layered(sizes("a", "b", "c", "alone"), edges);
+    const places = layeredLayout(sizes("a", "b", "c", "alone"), edges);
     expect(places.size).toBe(4);
     expect(new Set(["a", "b", "c"].map((key) => places.get(key)?.x)).size).toBe(3);
   });
@@ -31,7 +31,7 @@ describe("many cards", () => {
     const keys = Array.from({ length: 300 }, (_, place) => `n${place}`);
     const tall = new Map(keys.map((key, place) => [key, { width: 200, height: 60 + (place % 7) * 40 }]));
     const edges = keys.slice(1).map((key, place) => ({ from: `n${Math.floor(place / 3)}`, to: key }));
-    const boxes = [...layered(tall, edges).values()];
+    const boxes = [...layeredLayout(tall, edges).values()];
     const clash = boxes.some((one, place) =>
       boxes.some(
         (other, next) =>
@@ -49,13 +49,13 @@ describe("many cards", () => {
     const children = ["a", "b", "c"].flatMap((parent) => [1, 2, 3].map((number) => `${parent}${number}`));
     const edges = [...["a", "b", "c"].map((key) => `r>${key}`), ...children.map((key) => `${key[0]}>${key}`)];
     const shuffled = [...children].reverse().sort((one, other) => Number(one[1]) - Number(other[1]));
-    const places = layered(sizes("r", "c", "a", "b", ...shuffled), edges.map(edge));
+    const places = layeredLayout(sizes("r", "c", "a", "b", ...shuffled), edges.map(edge));
     const parents = names(places).flatMap(([key]) => (key.length === 1 && key !== "r" ? [key] : []));
     const order = names(places).flatMap(([key]) => (key.length === 2 ? [key[0] ?? ""] : []));
     expect(order).toEqual(parents.flatMap((parent) => [parent, parent, parent]));
   });
 
   it("are a picture without any, too", () => {
-    expect(layered(new Map(), [])).toEqual(new Map());
+    expect(layeredLayout(new Map(), [])).toEqual(new Map());
   });
 });

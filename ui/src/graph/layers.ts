@@ -7,7 +7,7 @@
 
 import { BETWEEN_CARDS, BETWEEN_LAYERS, type Box, type Size } from "./layout";
 
-interface Graph {
+interface LayerGraph {
   heights: number[];
   before: number[][];
   after: number[][];
@@ -15,17 +15,17 @@ interface Graph {
 
 const SWEEPS = 8;
 
-export function layered(
+export function layeredLayout(
   sizes: ReadonlyMap<string, Size>,
   edges: Iterable<{ from: string; to: string }>,
 ): Map<string, Box> {
   const keys = [...sizes.keys()];
-  const graph = forward(keys, sizes, edges);
-  const layers = ordered(graph, layersOf(ranks(graph)));
+  const graph = acyclicGraph(keys, sizes, edges);
+  const layers = orderLayers(graph, layersOf(ranks(graph)));
   const places = new Map<string, Box>(keys.map((key) => [key, { x: 0, y: 0, ...(sizes.get(key) as Size) }]));
   let x = 0;
   for (const layer of layers) {
-    const middles = stacked(layer, graph.heights);
+    const middles = stackMiddles(layer, graph.heights);
     let width = 0;
     for (const node of layer) {
       const box = places.get(keys[node] as string) as Box;
@@ -39,11 +39,11 @@ export function layered(
 }
 
 /** Each edge once; none to itself, none that closes a cycle. */
-function forward(
+function acyclicGraph(
   keys: string[],
   sizes: ReadonlyMap<string, Size>,
   edges: Iterable<{ from: string; to: string }>,
-): Graph {
+): LayerGraph {
   const numbers = new Map(keys.map((key, number) => [key, number]));
   const out = keys.map(() => new Set<number>());
   const entered = keys.map(() => false);
@@ -53,7 +53,7 @@ function forward(
     out[source]?.add(target);
     entered[target] = true;
   }
-  const graph: Graph = {
+  const graph: LayerGraph = {
     heights: keys.map((key) => sizes.get(key)?.height ?? 0),
     before: keys.map(() => []),
     after: keys.map(() => []),
@@ -90,7 +90,7 @@ function forward(
 }
 
 /** As far left as what it is made of lets it stand; then towards what is made of it, where that shortens more edges. */
-function ranks({ before, after }: Graph): number[] {
+function ranks({ before, after }: LayerGraph): number[] {
   const waiting = before.map((list) => list.length);
   const order = waiting.flatMap((many, node) => (many === 0 ? [node] : []));
   const rank = before.map(() => 0);
@@ -112,18 +112,18 @@ function ranks({ before, after }: Graph): number[] {
 function layersOf(rank: readonly number[]): number[][] {
   const layers = new Map<number, number[]>();
   rank.forEach((layer, node) => {
-    const found = layers.get(layer);
-    if (found) found.push(node);
+    const members = layers.get(layer);
+    if (members) members.push(node);
     else layers.set(layer, [node]);
   });
   return [...layers].sort(([one], [other]) => one - other).map(([, nodes]) => nodes);
 }
 
 /** Each card beside its neighbours: by the middle of those at its left, then at its right, over and over; the best is kept. */
-function ordered(graph: Graph, layers: number[][]): number[][] {
+function orderLayers(graph: LayerGraph, layers: number[][]): number[][] {
   const middle = new Map<number, number>();
   const stack = (layer: number[]) => {
-    for (const [node, at] of stacked(layer, graph.heights)) middle.set(node, at);
+    for (const [node, at] of stackMiddles(layer, graph.heights)) middle.set(node, at);
   };
   layers.forEach(stack);
   let best = layers.map((layer) => [...layer]);
@@ -150,7 +150,7 @@ function mean(nodes: readonly number[], middle: ReadonlyMap<number, number>): nu
   return nodes.reduce((sum, node) => sum + (middle.get(node) ?? 0), 0) / nodes.length;
 }
 
-function lengthOf({ after }: Graph, middle: ReadonlyMap<number, number>): number {
+function lengthOf({ after }: LayerGraph, middle: ReadonlyMap<number, number>): number {
   let sum = 0;
   after.forEach((list, node) => {
     for (const next of list) sum += Math.abs((middle.get(node) ?? 0) - (middle.get(next) ?? 0));
@@ -159,7 +159,7 @@ function lengthOf({ after }: Graph, middle: ReadonlyMap<number, number>): number
 }
 
 /** The middles of cards one below the other, the stack as a whole about 0. */
-function stacked(layer: readonly number[], heights: readonly number[]): Map<number, number> {
+function stackMiddles(layer: readonly number[], heights: readonly number[]): Map<number, number> {
   const whole = layer.reduce((sum, node) => sum + (heights[node] ?? 0) + BETWEEN_CARDS, -BETWEEN_CARDS);
   const middles = new Map<number, number>();
   let y = -whole / 2;

@@ -1,7 +1,7 @@
 import ELK from "elkjs/lib/elk.bundled.js";
 import { describe, expect, it } from "vitest";
 import { isArrow, nextCard } from "./arrows";
-import { anchored, type Box, bounds, elkGraph, OPTIONS, placesOf, withRoom } from "./layout";
+import { type Box, bounds, elkGraph, OPTIONS, placesOf, withAnchor, withRoom } from "./layout";
 import { middle, route } from "./route";
 
 const size = { width: 200, height: 80 };
@@ -56,10 +56,10 @@ describe("keeping places", () => {
       ["a", box(0, 0)],
       ["b", box(300, 100)],
     ]);
-    const kept = anchored(after, before, ["gone", "b"]);
-    expect(kept.get("b")).toMatchObject({ x: 500, y: 300 });
-    expect(kept.get("a")).toMatchObject({ x: 200, y: 200 });
-    expect(anchored(after, new Map(), ["b"]).get("a")).toMatchObject({ x: 0, y: 0 });
+    const result = withAnchor(after, before, ["gone", "b"]);
+    expect(result.get("b")).toMatchObject({ x: 500, y: 300 });
+    expect(result.get("a")).toMatchObject({ x: 200, y: 200 });
+    expect(withAnchor(after, new Map(), ["b"]).get("a")).toMatchObject({ x: 0, y: 0 });
   });
 
   it("makes room below a card that grew, and only in its layer", () => {

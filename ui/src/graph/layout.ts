@@ -1,4 +1,4 @@
-/** Where cards stand: what elk is asked, and what is made of its answer. Pure. */
+/** Positions of the cards: the input for elk, and its output. Pure. */
 
 import type { ElkNode } from "elkjs/lib/elk-api";
 
@@ -35,7 +35,7 @@ export const OPTIONS = {
   "elk.layered.thoroughness": "5",
 };
 
-/** Nodes in the order in which they are to stand where nothing else decides; an edge twice, or to itself, is none. */
+/** Nodes in their preferred order; repeated edges and loops are dropped. */
 export function elkGraph(sizes: ReadonlyMap<string, Size>, edges: Iterable<{ from: string; to: string }>): ElkNode {
   const ids = new Map([...sizes.keys()].map((key, place) => [key, `n${place}`]));
   const between = new Map<string, { id: string; sources: string[]; targets: string[] }>();
@@ -65,8 +65,8 @@ export function placesOf(sizes: ReadonlyMap<string, Size>, answer: ElkNode): Map
   return places;
 }
 
-/** Moved as one, so that a card that was there before stands where it stood. */
-export function anchored(places: Places, before: Places, anchors: Iterable<string>): Map<string, Box> {
+/** Moves the whole layout so that the anchor card keeps its position. */
+export function withAnchor(places: Places, before: Places, anchors: Iterable<string>): Map<string, Box> {
   for (const key of anchors) {
     const [now, then] = [places.get(key), before.get(key)];
     if (!now || !then) continue;

@@ -57,7 +57,7 @@ export function compare(one: string, other: string): number {
 }
 
 /** Short and the same everywhere, so that an address can say which cards it means (FNV-1a, 32 bits). */
-export function mark(key: string): string {
+export function shortHash(key: string): string {
   let hash = 0x811c9dc5;
   for (let place = 0; place < key.length; place += 1) {
     hash ^= key.charCodeAt(place);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Line } from "./picture";
-import { lineAt } from "./pointed";
+import { lineAt } from "./hit-test";
+import type { Line } from "./lines";
 import { strokesOf } from "./strokes";
 
 const line = (id: string, more: Partial<Line> = {}): Line => ({
@@ -27,11 +27,11 @@ describe("strokes", () => {
       line("5", { d: "M5 5", lit: true }),
     ];
     const strokes = strokesOf(lines);
-    expect(strokes.map(({ look, d }) => [look, d])).toEqual([
+    expect(strokes.map(({ className, d }) => [className, d])).toEqual([
       ["line direct", "M1 1M2 2"],
       ["line indirect", "M3 3"],
       ["line direct", "M4 4"],
-      ["line direct lit", "M5 5"],
+      ["line direct on-path", "M5 5"],
     ]);
     expect(new Set(strokes.map(({ id }) => id)).size).toBe(strokes.length);
   });
@@ -47,12 +47,12 @@ describe("the line under the pointer", () => {
   });
 
   it("is looked for only among those that are near", () => {
-    const asked: string[] = [];
+    const looked: string[] = [];
     lineAt(lines, 505, 10, ({ id }) => {
-      asked.push(id);
+      looked.push(id);
       return false;
     });
-    expect(asked).toEqual(["far"]);
+    expect(looked).toEqual(["far"]);
     expect(lineAt(lines, 510, 26, () => true)).toBeNull();
     expect(lineAt(lines, 510, 24, () => true)?.id).toBe("far");
   });

@@ -1,9 +1,9 @@
 /** The whole graph as a picture, with its edges: text that an <img> or another program can show. Pure. */
 
-import { ending } from "../parts/words";
+import { fitName } from "../parts/format";
 import { FOOT, HEAD, ROW, TOOLS } from "./card";
 import { type Box, bounds } from "./layout";
-import type { Line } from "./picture";
+import type { Line } from "./lines";
 
 export interface Palette {
   ground: string;
@@ -26,6 +26,8 @@ export interface DrawnCard {
   tools: boolean;
   /** The one that the picture is about. */
   chosen: boolean;
+  /** A job between inputs and outputs: drawn with a dotted border. */
+  hub: boolean;
 }
 
 const MARGIN = 32;
@@ -48,11 +50,16 @@ export function svgOf(cards: readonly DrawnCard[], lines: readonly Line[], colou
   ].join("\n");
 }
 
+const DASHES: Partial<Record<Line["kind"], string>> = {
+  indirect: ' stroke-dasharray="4 3"',
+  "via-job": ' stroke-dasharray="0.1 5" stroke-linecap="round"',
+};
+
 function lineOf(line: Line, colours: Palette): string {
   const colour =
     line.sign === "+" ? colours.good : line.sign === "−" ? colours.bad : line.lit ? colours.accent : colours.edge;
-  const width = line.kind === "indirect" ? 1 : 1.5;
-  const dash = line.kind === "indirect" ? ' stroke-dasharray="4 3"' : "";
+  const width = line.kind === "indirect" ? 1 : line.kind === "via-job" ? 2 : 1.5;
+  const dash = DASHES[line.kind] ?? "";
   const faded = line.lit === false ? ' opacity="0.2"' : "";
   const path = `<path d="${line.d}" stroke="${colour}" stroke-width="${width}"${dash}${faded}/>`;
   if (line.sign === null) return path;
@@ -68,27 +75,20 @@ function cardOf(card: DrawnCard, colours: Palette): string {
   const rowsTop = HEAD + (card.tools ? TOOLS : 0);
   return [
     `<g><title>${escaped(`${card.namespace} ${card.name}`.slice(0, 2000))}</title>`,
-    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours.card}" stroke="${border}"/>`,
-    text(12, 20, 12, colours.ink, fitted(card.name, 31), `font-family="${MONO}" font-weight="600"`),
-    text(12, 37, 11, colours.dim, fitted(card.namespace, 36), `font-family="${SANS}"`),
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours.card}" stroke="${border}"${card.hub ? DASHES["via-job"] : ""}/>`,
+    text(12, 20, 12, colours.ink, fitName(card.name, 31), `font-family="${MONO}" font-weight="600"`),
+    text(12, 37, 11, colours.dim, fitName(card.namespace, 36), `font-family="${SANS}"`),
     ...card.rows.flatMap(({ name, type, lit }, place) => {
       const top = rowsTop + place * ROW + 16;
-      const kind = fitted(type ?? "", 10);
+      const kind = fitName(type ?? "", 10);
       return [
-        text(12, top, 12, lit ? colours.accent : colours.ink, fitted(name, 20)),
+        text(12, top, 12, lit ? colours.accent : colours.ink, fitName(name, 20)),
         text(width - 12, top, 11, colours.dim, kind, `font-family="${MONO}" text-anchor="end"`),
       ];
     }),
-    text(12, height - FOOT / 2 + 4, 11, colours.dim, fitted(card.foot, 38), `font-family="${SANS}"`),
+    text(12, height - FOOT / 2 + 4, 11, colours.dim, fitName(card.foot, 38), `font-family="${SANS}"`),
     "</g>",
   ].join("");
-}
-
-/** Cut in the middle to so many characters: the end tells most. */
-export function fitted(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const cut = ending(text, Math.ceil((most - 1) * 0.6));
-  return `${text.slice(0, most - 1 - (text.length - cut)).replace(/[\ud800-\udbff]$/, "")}…${text.slice(cut)}`;
 }
 
 const NAMES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };

@@ -1,15 +1,15 @@
-/** Where the datasets of an estate stand: grouped by namespace, and within one by how they hang together. Pure. */
+/** Positions of all datasets on the map: grouped by namespace, neighbours close together. Pure. */
 
 import { DirectedGraph } from "graphology";
 import forceAtlas2 from "graphology-layout-forceatlas2";
 
-export interface Estate {
+export interface MapData {
   namespaces: string[];
   datasets: { namespace: number; name: string; kind: string; state: string | null }[];
   edges: number[][];
 }
 
-export interface Spot {
+export interface Position {
   x: number;
   y: number;
 }
@@ -18,31 +18,34 @@ const ROUNDS = 60; // enough for neighbours to find each other; the groups stand
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 /** Each namespace gets a disc as large as what it holds, the discs lie on a spiral, the datasets on a spiral in each. */
-export function seats(estate: Estate): Spot[] {
-  const members = estate.namespaces.map(() => [] as number[]);
-  estate.datasets.forEach((one, index) => {
+export function initialPositions(mapData: MapData): Position[] {
+  const members = mapData.namespaces.map(() => [] as number[]);
+  mapData.datasets.forEach((one, index) => {
     members[one.namespace]?.push(index);
   });
   const order = members.map((_, index) => index).sort((a, b) => (members[b]?.length ?? 0) - (members[a]?.length ?? 0));
-  const spots: Spot[] = new Array(estate.datasets.length);
+  const positions: Position[] = new Array(mapData.datasets.length);
   let covered = 0;
   order.forEach((namespace, place) => {
-    const held = members[namespace] ?? [];
-    const size = held.length;
+    const datasets = members[namespace] ?? [];
+    const size = datasets.length;
     const distance = place === 0 ? 0 : Math.sqrt(covered + size) * 2.2;
     const centre = { x: distance * Math.cos(place * GOLDEN), y: distance * Math.sin(place * GOLDEN) };
-    held.forEach((dataset, seat) => {
-      const out = Math.sqrt(seat + 0.5);
-      spots[dataset] = { x: centre.x + out * Math.cos(seat * GOLDEN), y: centre.y + out * Math.sin(seat * GOLDEN) };
+    datasets.forEach((dataset, index) => {
+      const out = Math.sqrt(index + 0.5);
+      positions[dataset] = {
+        x: centre.x + out * Math.cos(index * GOLDEN),
+        y: centre.y + out * Math.sin(index * GOLDEN),
+      };
     });
     covered += size * 1.6;
   });
-  return spots;
+  return positions;
 }
 
 /** The same with neighbours drawn together, by force; the same every time, for it starts from the same seats. */
-export function arranged(estate: Estate, rounds = ROUNDS): Spot[] {
-  const graph = graphOf(estate, seats(estate));
+export function arrange(mapData: MapData, rounds = ROUNDS): Position[] {
+  const graph = graphOf(mapData, initialPositions(mapData));
   if (graph.size > 0) {
     forceAtlas2.assign(graph, {
       iterations: rounds,
@@ -56,18 +59,18 @@ export function arranged(estate: Estate, rounds = ROUNDS): Spot[] {
       },
     });
   }
-  return estate.datasets.map((_, index) => ({
+  return mapData.datasets.map((_, index) => ({
     x: graph.getNodeAttribute(String(index), "x"),
     y: graph.getNodeAttribute(String(index), "y"),
   }));
 }
 
-function graphOf(estate: Estate, spots: Spot[]): DirectedGraph {
+function graphOf(mapData: MapData, positions: Position[]): DirectedGraph {
   const graph = new DirectedGraph();
-  spots.forEach((spot, index) => {
+  positions.forEach((spot, index) => {
     graph.addNode(String(index), { ...spot });
   });
-  for (const [from, to] of estate.edges) {
+  for (const [from, to] of mapData.edges) {
     if (from === undefined || to === undefined || from === to) continue;
     graph.mergeEdge(String(from), String(to));
   }

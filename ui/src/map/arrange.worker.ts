@@ -1,3 +1,3 @@
-import { arranged, type Estate } from "./arrange";
+import { arrange, type MapData } from "./arrange";
 
-self.onmessage = (event: MessageEvent<Estate>) => self.postMessage(arranged(event.data));
+self.onmessage = (event: MessageEvent<MapData>) => self.postMessage(arrange(event.data));

@@ -1,7 +1,7 @@
-/** A colour for each namespace, of one lightness: told apart, none louder than another. The list beside names them. */
+/** A colour for each namespace, all of one lightness. The list of namespaces is the legend. */
 const GOLDEN_DEGREES = 137.508;
 
-export function hueOf(index: number): string {
+export function namespaceColour(index: number): string {
   return hex((index * GOLDEN_DEGREES + 184) % 360, 0.42, 0.5);
 }
 

@@ -1,12 +1,16 @@
-import { ending } from "./words";
+import { lastSegmentStart } from "./format";
 
-/** A name as text, whatever it holds: cut in its middle where there is no room, whole on hover and when copied. */
+/** A name as text, whatever it holds. Where there is no room, the path before its last segment is cut; the title has all. */
 export function Name({ of, title }: { of: string; title?: string }) {
-  const cut = ending(of);
+  const start = lastSegmentStart(of);
   return (
     <span className="name" title={(title ?? of).slice(0, 2000)}>
-      <span className="head">{of.slice(0, cut)}</span>
-      <span className="tail">{of.slice(cut)}</span>
+      {start > 0 && (
+        <span className="path">
+          <bdi dir="ltr">{of.slice(0, start)}</bdi>
+        </span>
+      )}
+      <span className="segment">{of.slice(start)}</span>
     </span>
   );
 }

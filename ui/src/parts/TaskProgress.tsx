@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { answer, client, type Schemas, Trouble } from "../api/client";
-import { task } from "../api/questions";
-import { Skeleton, Wrong } from "./Answer";
-import { Mark } from "./State";
-import { duration } from "./words";
+import { ApiError, client, responseData, type Schemas } from "../api/client";
+import { task } from "../api/queries";
+import { Badge } from "./Badge";
+import { formatDuration } from "./format";
+import { ErrorMessage, Skeleton } from "./QueryResult";
 import "./task.css";
 
 type Task = Schemas["Task"];
@@ -23,20 +23,25 @@ export function TaskProgress({
   again?: () => void;
   children: (task: Task) => ReactNode;
 }) {
-  const asked = useQuery(task(id));
-  if (asked.error instanceof Trouble && asked.error.status === 404) {
-    return <Ended words="The server knows nothing of this task any more." again={again} />;
+  const taskQuery = useQuery(task(id));
+  if (taskQuery.error instanceof ApiError && taskQuery.error.status === 404) {
+    return <EndedTask words="The server no longer has this task." again={again} />;
   }
-  if (asked.data === undefined) {
-    return asked.error ? <Wrong error={asked.error} again={() => asked.refetch()} /> : <Skeleton lines={2} />;
+  if (taskQuery.data === undefined) {
+    return taskQuery.error ? (
+      <ErrorMessage error={taskQuery.error} again={() => taskQuery.refetch()} />
+    ) : (
+      <Skeleton lines={2} />
+    );
   }
-  if (asked.data.state === "running") return <Running task={asked.data} doing={doing} />;
-  if (asked.data.state === "cancelled") return <Ended words="It was called off." again={again} />;
-  if (asked.data.state === "failed") return <Wrong error={new Error(reason(asked.data))} again={again} />;
-  return <>{children(asked.data)}</>;
+  if (taskQuery.data.state === "running") return <RunningTask task={taskQuery.data} doing={doing} />;
+  if (taskQuery.data.state === "cancelled") return <EndedTask words="The task was cancelled." again={again} />;
+  if (taskQuery.data.state === "failed")
+    return <ErrorMessage error={new Error(failureReason(taskQuery.data))} again={again} />;
+  return <>{children(taskQuery.data)}</>;
 }
 
-function Running({ task, doing }: { task: Task; doing: string }) {
+function RunningTask({ task, doing }: { task: Task; doing: string }) {
   const queries = useQueryClient();
   const [error, setError] = useState<unknown>(null);
   const [leaving, setLeaving] = useState(false);
@@ -46,7 +51,7 @@ function Running({ task, doing }: { task: Task; doing: string }) {
       const path = { task_id: task.id };
       queries.setQueryData(
         ["task", task.id],
-        await answer(client.DELETE("/api/v1/tasks/{task_id}", { params: { path } })),
+        await responseData(client.DELETE("/api/v1/tasks/{task_id}", { params: { path } })),
       );
     } catch (problem) {
       setError(problem);
@@ -58,20 +63,20 @@ function Running({ task, doing }: { task: Task; doing: string }) {
     <section className="card column" aria-label={doing}>
       <div className="row apart">
         <span className="row">
-          <Mark tone="dim" icon="going" word={doing} />
+          <Badge tone="dim" icon="going" word={doing} />
           <Elapsed since={task.started_at} />
         </span>
         <button type="button" onClick={cancel} disabled={leaving}>
           Cancel
         </button>
       </div>
-      {/* Without a value the bar shows that something goes on, not how far. */}
+      {/* Without a value the bar is indeterminate. */}
       <progress className="task" aria-label={doing} {...(total > 0 ? { value: done, max: total } : {})} />
       <div className="dim" role="status">
         {text}
       </div>
-      <p className="dim">It goes on if you leave; this address leads back to it.</p>
-      {error !== null && <Wrong error={error} />}
+      <p className="dim">The task continues if you leave this page; the address leads back to it.</p>
+      {error !== null && <ErrorMessage error={error} />}
     </section>
   );
 }
@@ -84,23 +89,23 @@ function Elapsed({ since }: { since: string }) {
   }, []);
   // The server's clock may be ahead of ours.
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1000));
-  return <span className="dim">{seconds < 60 ? `${seconds}\u2009s` : duration(seconds * 1000)}</span>;
+  return <span className="dim">{seconds < 60 ? `${seconds}\u2009s` : formatDuration(seconds * 1000)}</span>;
 }
 
-function Ended({ words, again }: { words: string; again: (() => void) | undefined }) {
+function EndedTask({ words, again }: { words: string; again: (() => void) | undefined }) {
   return (
     <div className="card row" role="status">
-      <Mark tone="warn" icon="stop" word={words} />
+      <Badge tone="warn" icon="stop" word={words} />
       {again && (
         <button type="button" onClick={again}>
-          Ask again
+          Start again
         </button>
       )}
     </div>
   );
 }
 
-function reason(task: Task): string {
-  const told = task.problem?.detail;
-  return typeof told === "string" ? told : "The task failed. The server's log says why.";
+function failureReason(task: Task): string {
+  const detail = task.problem?.detail;
+  return typeof detail === "string" ? detail : "The task failed. The server's log says why.";
 }

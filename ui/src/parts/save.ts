@@ -1,5 +1,5 @@
 /** Hand the reader a file. */
-export function save(name: string, content: Blob): void {
+export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
@@ -8,12 +8,12 @@ export function save(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** One line of CSV. What a spreadsheet would take for a formula is given to it as text. */
+/** One line of CSV. Text that a spreadsheet would take for a formula gets a leading apostrophe. */
 export function csvLine(cells: (string | number | null)[]): string {
   const safe = cells.map((cell) => {
     const text = String(cell ?? "");
-    const told = typeof cell === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(told) ? `"${told.replaceAll('"', '""')}"` : told;
+    const escaped = typeof cell === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
   });
   return `${safe.join(",")}\r\n`;
 }

@@ -1,4 +1,4 @@
-/** Bytes and the texts that stand for them. Nothing is read leniently: one value has one spelling. */
+/** Bytes and their encodings. Decoding is strict: one value has one spelling. */
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -8,7 +8,7 @@ export function utf8(text: string): Bytes {
   return encoder.encode(text);
 }
 
-export function joined(...parts: Bytes[]): Bytes {
+export function concat(...parts: Bytes[]): Bytes {
   const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -18,7 +18,7 @@ export function joined(...parts: Bytes[]): Bytes {
   return all;
 }
 
-export function same(one: Bytes | null, other: Bytes | null): boolean {
+export function isEqual(one: Bytes | null, other: Bytes | null): boolean {
   if (one === null || other === null || one.length !== other.length) return false;
   return one.every((byte, at) => byte === other[at]);
 }

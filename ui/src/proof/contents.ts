@@ -1,10 +1,10 @@
 /** The first step: events and certificates against the entries that the log has of them. */
 
-import type { Bundle, Proven, Received } from "./bundle";
-import { hex, same, sha256 } from "./bytes";
+import type { Bundle, ProvenEntry, ReceivedEvent } from "./bundle";
+import { hex, isEqual, sha256 } from "./bytes";
 import { certificateHash, entryHash, eventDigest, facetDigest, readEvent } from "./hashes";
 import type { Json } from "./json";
-import { type Finding, type Step, stepOf } from "./steps";
+import { type Finding, type ProofStep, stepOf } from "./steps";
 
 export const INGESTED = "event.ingested";
 export const ISSUED = "certificate.issued";
@@ -21,56 +21,55 @@ export interface Document {
 }
 
 /** `shown`: the hashes of certificates that the reader was shown, by their ids. */
-export async function checkHashes(bundle: Bundle, shown: Record<string, string>): Promise<Step> {
+export async function checkHashes(bundle: Bundle, shown: Record<string, string>): Promise<ProofStep> {
   const findings: Finding[] = [];
   const ofEvents: Finding[] = [];
   const events = await checkEvents(bundle, ofEvents);
-  // What a reader came for is said first.
+  // The certificates come first: they are what a reader looks for.
   await checkCertificates(bundle, events, shown, findings);
   findings.push(...ofEvents);
   await checkLinks(bundle, findings);
   for (const [at, one] of bundle.upstream.entries()) {
-    const what = `Event of a run before, ${at + 1}`;
-    const found = await digestOf(one.event, what, findings);
+    const what = `Event of an upstream run, ${at + 1}`;
+    const digest = await digestOf(one.event, what, findings);
     const document = documentIn(one.certificate);
     const wanted = document?.eventDigest ?? "";
-    if (found) findings.push(compared(what, found.digest, wanted, "in its certificate"));
-    if (found && document) await checkFacets(document, found.content, findings);
+    if (digest) findings.push(compareText(what, digest.digest, wanted, "in its certificate"));
+    if (digest && document) await checkFacets(document, digest.content, findings);
   }
   return stepOf("hash", findings);
 }
 
 /** The events by digest, each compared with its entry. */
 async function checkEvents(bundle: Bundle, findings: Finding[]): Promise<Map<string, Json>> {
-  const found = new Map<string, Json>();
+  const result = new Map<string, Json>();
   const entries = bundle.entries.filter(({ entry }) => entry.event_type === INGESTED);
   for (const [at, { entry }] of entries.entries()) {
     const what = `Event ${at + 1} (entry ${entry.seq})`;
     const received = bundle.events[at];
     if (received === undefined) {
-      findings.push({ what, computed: "it is missing", compared: "an event for each entry of one", holds: false });
+      findings.push({ what, computed: "it is missing", compared: "one event for each event entry", holds: false });
       continue;
     }
     const event = await digestOf(received, what, findings);
     if (event === null) continue;
-    findings.push(compared(what, event.digest, membersOf(entry.details).digest, "in its entry of the log"));
-    const about = within(event.content, "run", "runId");
-    if (about !== bundle.run)
-      findings.push(compared(`${what}, the run it is of`, String(about), bundle.run, "in the file"));
-    found.set(event.digest, event.content);
+    findings.push(compareText(what, event.digest, parseObject(entry.details).digest, "in its entry of the log"));
+    const about = valueAt(event.content, "run", "runId");
+    if (about !== bundle.run) findings.push(compareText(`${what}: its run`, String(about), bundle.run, "in the file"));
+    result.set(event.digest, event.content);
   }
   if (bundle.events.length > entries.length || entries.length === 0) {
     const what = "Events";
     const computed = `${bundle.events.length} in the file`;
     findings.push({ what, computed, compared: `${entries.length} entries of events`, holds: false });
   }
-  return found;
+  return result;
 }
 
-async function digestOf(received: Received, what: string, findings: Finding[]) {
+async function digestOf(received: ReceivedEvent, what: string, findings: Finding[]) {
   const bytes = await sha256(received.body);
-  if (!same(bytes, received.sha256)) {
-    findings.push(compared(`${what}, its bytes`, hex(bytes), hex(received.sha256), "beside them in the file"));
+  if (!isEqual(bytes, received.sha256)) {
+    findings.push(compareText(`${what}: its bytes`, hex(bytes), hex(received.sha256), "stated in the file"));
   }
   try {
     const content = readEvent(received.body);
@@ -91,11 +90,13 @@ async function checkLinks(bundle: Bundle, findings: Finding[]): Promise<void> {
     const before = bundle.entries[at - 1]?.entry;
     if (before === undefined) continue;
     if (before.seq >= entry.seq) {
-      const order = { computed: `after entry ${before.seq}`, compared: "entries in the order of the log" };
+      const order = { computed: `after entry ${before.seq}`, compared: "ascending entry numbers" };
       findings.push({ what: `Entry ${entry.seq}`, ...order, holds: false });
     } else if (before.seq === entry.seq - 1) {
-      const found = hex(await entryHash(before));
-      findings.push(compared(`Entry ${before.seq}`, found, entry.previous_hash, `in entry ${entry.seq}, the next one`));
+      const computed = hex(await entryHash(before));
+      findings.push(
+        compareText(`Entry ${before.seq}`, computed, entry.previous_hash, `in entry ${entry.seq}, the next one`),
+      );
     }
   }
 }
@@ -107,74 +108,74 @@ async function checkCertificates(
   findings: Finding[],
 ): Promise<void> {
   const earlier = new Map<string, Document | null>();
-  for (const each of bundle.chain) earlier.set(hex(await certificateHash(each.entry)), documentIn(each));
-  for (const each of bundle.entries) {
-    if (each.entry.event_type !== ISSUED) continue;
-    const document = documentIn(each);
-    const what = `Certificate in entry ${each.entry.seq}`;
+  for (const proven of bundle.chain) earlier.set(hex(await certificateHash(proven.entry)), documentIn(proven));
+  for (const proven of bundle.entries) {
+    if (proven.entry.event_type !== ISSUED) continue;
+    const document = documentIn(proven);
+    const what = `Certificate in entry ${proven.entry.seq}`;
     if (document === null) {
       findings.push({ what, computed: "it cannot be read", compared: "a certificate", holds: false });
       continue;
     }
-    const hash = hex(await certificateHash(each.entry));
-    const told = Object.hasOwn(shown, document.certificateId) ? shown[document.certificateId] : null;
-    if (told !== null) findings.push(compared(what, hash, told, "shown above"));
+    const hash = hex(await certificateHash(proven.entry));
+    const expected = Object.hasOwn(shown, document.certificateId) ? shown[document.certificateId] : null;
+    if (expected !== null) findings.push(compareText(what, hash, expected, "shown above"));
     const event = events.get(document.eventDigest);
     const named = { computed: document.eventDigest, compared: "an event in the file" };
-    findings.push({ what: `${what}: the event it is of`, ...named, holds: event !== undefined });
+    findings.push({ what: `${what}: its event`, ...named, holds: event !== undefined });
     if (event !== undefined) await checkFacets(document, event, findings);
-    findings.push(following(what, document, earlier));
+    findings.push(checkPredecessor(what, document, earlier));
     earlier.set(hash, document);
   }
 }
 
-function following(what: string, document: Document, earlier: Map<string, Document | null>): Finding {
+function checkPredecessor(what: string, document: Document, earlier: Map<string, Document | null>): Finding {
   const named = document.previousCertificateHash;
-  const told = { what: `${what}: the one it follows`, computed: named ?? "none: it is the first of its namespace" };
-  if (named === null) return { ...told, compared: `number ${document.number}`, holds: document.number === 0 };
+  const common = { what: `${what}: its predecessor`, computed: named ?? "none: first certificate of its namespace" };
+  if (named === null) return { ...common, compared: `number ${document.number}`, holds: document.number === 0 };
   const before = earlier.get(named);
   const holds = before?.namespace === document.namespace && before.number + 1 === document.number;
-  return { ...told, compared: `the hash of certificate ${document.number - 1}, computed here`, holds };
+  return { ...common, compared: `the hash of certificate ${document.number - 1}, computed here`, holds };
 }
 
 async function checkFacets(document: Document, event: Json, findings: Finding[]): Promise<void> {
-  const facets = within(event, "run", "facets");
+  const facets = valueAt(event, "run", "facets");
   for (const [name, wanted] of Object.entries(document.evidenceHashes)) {
-    const facet = within(facets, name);
-    const found = facet === undefined ? "it is not in the event" : await facetDigest(facet, wanted);
+    const facet = valueAt(facets, name);
+    const facetHash = facet === undefined ? "it is not in the event" : await facetDigest(facet, wanted);
     const what = `Evidence ${name}`;
-    if (found === null) findings.push({ what, computed: "not computed here", compared: wanted, holds: null });
-    else findings.push(compared(what, found, wanted, "in the certificate"));
+    if (facetHash === null) findings.push({ what, computed: "not computed here", compared: wanted, holds: null });
+    else findings.push(compareText(what, facetHash, wanted, "in the certificate"));
   }
 }
 
-export function documentIn({ entry }: Proven): Document | null {
-  const told = membersOf(entry.details);
-  const previous = told.previousCertificateHash;
-  const texts = [told.certificateId, told.eventDigest, told.namespace, told.runId];
-  const evidence = told.evidenceHashes;
-  if (texts.some((one) => typeof one !== "string") || typeof told.number !== "number") return null;
+export function documentIn({ entry }: ProvenEntry): Document | null {
+  const fields = parseObject(entry.details);
+  const previous = fields.previousCertificateHash;
+  const texts = [fields.certificateId, fields.eventDigest, fields.namespace, fields.runId];
+  const evidence = fields.evidenceHashes;
+  if (texts.some((one) => typeof one !== "string") || typeof fields.number !== "number") return null;
   if ((previous !== null && typeof previous !== "string") || typeof evidence !== "object" || evidence === null)
     return null;
-  return told as unknown as Document;
+  return fields as unknown as Document;
 }
 
-function membersOf(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
-    const told: unknown = JSON.parse(text);
-    return typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
+    const parsed: unknown = JSON.parse(text);
+    return typeof parsed === "object" && parsed !== null ? (parsed as Record<string, unknown>) : {};
   } catch {
     return {};
   }
 }
 
-function within(value: Json | undefined, ...names: string[]): Json | undefined {
-  let found = value;
-  for (const name of names) found = found instanceof Map ? found.get(name) : undefined;
-  return found;
+function valueAt(value: Json | undefined, ...names: string[]): Json | undefined {
+  let current = value;
+  for (const name of names) current = current instanceof Map ? current.get(name) : undefined;
+  return current;
 }
 
-function compared(what: string, computed: string, wanted: unknown, where: string): Finding {
-  const told = typeof wanted === "string" ? wanted : "nothing";
-  return { what, computed, compared: `${told}, ${where}`, holds: computed === told };
+function compareText(what: string, computed: string, wanted: unknown, where: string): Finding {
+  const expected = typeof wanted === "string" ? wanted : "nothing";
+  return { what, computed, compared: `${expected}, ${where}`, holds: computed === expected };
 }

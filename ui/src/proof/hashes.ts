@@ -3,7 +3,7 @@
 import canonicalize from "canonicalize";
 import type { Entry } from "./bundle";
 import { type Bytes, hex, sha256, utf8 } from "./bytes";
-import { inOrder, type Json, parse, plain } from "./json";
+import { type Json, parse, sortedJson, toPlainJson } from "./json";
 
 export function entryHash(entry: Entry): Promise<Bytes> {
   return sha256(utf8(canonicalize(entry) ?? ""));
@@ -16,7 +16,7 @@ export function certificateHash(entry: Entry): Promise<Bytes> {
 
 /** An event by its content, however it was spelled. Throws a SyntaxError where it is not JSON. */
 export async function eventDigest(content: Json): Promise<string> {
-  return `sha256:${hex(await sha256(utf8(inOrder(content))))}`;
+  return `sha256:${hex(await sha256(utf8(sortedJson(content))))}`;
 }
 
 export function readEvent(body: Bytes): Json {
@@ -26,13 +26,14 @@ export function readEvent(body: Bytes): Json {
 /** A facet's hash in the same form as the one it is compared with; null where that form is not known here. */
 export async function facetDigest(facet: Json, like: string): Promise<string | null> {
   const label = like.split(":", 1)[0];
-  const content = label === "sha256-rfc8785" ? canonical(facet) : label === "sha256-json" ? inOrder(facet) : null;
+  const content =
+    label === "sha256-rfc8785" ? canonicalJson(facet) : label === "sha256-json" ? sortedJson(facet) : null;
   return content === null ? null : `${label}:${hex(await sha256(utf8(content)))}`;
 }
 
-function canonical(value: Json): string | null {
+function canonicalJson(value: Json): string | null {
   try {
-    return canonicalize(plain(value)) ?? null;
+    return canonicalize(toPlainJson(value)) ?? null;
   } catch {
     return null;
   }

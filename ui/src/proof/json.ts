@@ -16,9 +16,9 @@ const BLANK = /[ \t\n\r]*/y;
 /** Throws a SyntaxError, as JSON.parse does. */
 export function parse(text: string): Json {
   const reader = new Reader(text);
-  const found = reader.value(0);
+  const result = reader.value(0);
   reader.end();
-  return found;
+  return result;
 }
 
 class Reader {
@@ -38,9 +38,9 @@ class Reader {
         return value;
       }
     }
-    const number = this.take(NUMBER);
-    if (!number) throw this.wrong();
-    return new NumberText(number);
+    const digits = this.take(NUMBER);
+    if (!digits) throw this.wrong();
+    return new NumberText(digits);
   }
 
   end(): void {
@@ -49,36 +49,36 @@ class Reader {
   }
 
   private object(depth: number): Map<string, Json> {
-    const found = new Map<string, Json>();
+    const result = new Map<string, Json>();
     this.at += 1;
-    if (this.is("}")) return found;
+    if (this.is("}")) return result;
     do {
       this.take(BLANK);
       const name = this.string();
       this.must(":");
-      found.set(name, this.value(depth + 1)); // of two with one name the last counts
+      result.set(name, this.value(depth + 1)); // of two with one name the last counts
     } while (this.is(","));
     this.must("}");
-    return found;
+    return result;
   }
 
   private list(depth: number): Json[] {
-    const found: Json[] = [];
+    const result: Json[] = [];
     this.at += 1;
-    if (this.is("]")) return found;
-    do found.push(this.value(depth + 1));
+    if (this.is("]")) return result;
+    do result.push(this.value(depth + 1));
     while (this.is(","));
     this.must("]");
-    return found;
+    return result;
   }
 
   private string(): string {
     if (this.text[this.at] !== '"') throw this.wrong();
     let end = this.at + 1;
     while (end < this.text.length && this.text[end] !== '"') end += this.text[end] === "\\" ? 2 : 1;
-    const found = this.text.slice(this.at, end + 1);
+    const result = this.text.slice(this.at, end + 1);
     this.at = end + 1;
-    return JSON.parse(found);
+    return JSON.parse(result);
   }
 
   private is(mark: string): boolean {
@@ -94,9 +94,9 @@ class Reader {
 
   private take(pattern: RegExp): string {
     pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0] ?? "";
-    this.at += found.length;
-    return found;
+    const result = pattern.exec(this.text)?.[0] ?? "";
+    this.at += result.length;
+    return result;
   }
 
   private wrong(): SyntaxError {
@@ -105,35 +105,35 @@ class Reader {
 }
 
 /** As `json.dumps(…, sort_keys=True, separators=(",", ":"))` writes it. */
-export function inOrder(value: Json): string {
-  if (value instanceof NumberText) return number(value.text);
-  if (typeof value === "string") return ascii(value);
-  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`;
+export function sortedJson(value: Json): string {
+  if (value instanceof NumberText) return pythonNumber(value.text);
+  if (typeof value === "string") return asciiString(value);
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(",")}]`;
   if (value instanceof Map) {
     const names = [...value.keys()].sort(byCodePoints);
-    return `{${names.map((name) => `${ascii(name)}:${inOrder(value.get(name) ?? null)}`).join(",")}}`;
+    return `{${names.map((name) => `${asciiString(name)}:${sortedJson(value.get(name) ?? null)}`).join(",")}}`;
   }
   return String(value);
 }
 
 /** As JSON.parse would have made it, for what is written by the rules of RFC 8785. */
-export function plain(value: Json): unknown {
+export function toPlainJson(value: Json): unknown {
   if (value instanceof NumberText) return Number(value.text);
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) return value.map(toPlainJson);
   if (!(value instanceof Map)) return value;
-  const found = Object.create(null); // a member may be called __proto__
-  for (const [name, each] of value) found[name] = plain(each);
-  return found;
+  const result = Object.create(null); // a member may be called __proto__
+  for (const [name, member] of value) result[name] = toPlainJson(member);
+  return result;
 }
 
-function ascii(text: string): string {
+function asciiString(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\uffff]/g,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function number(text: string): string {
+function pythonNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text === "-0" ? "0" : text;
   const value = Number(text);
   if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Bytes, hex, sha256, unhex } from "./bytes";
-import { goesOn, leafHash, nodeHash, rootByInclusion, split } from "./merkle";
+import { isConsistent, leafHash, nodeHash, rootByInclusion, split } from "./merkle";
 
 // The vectors that the implementations of RFC 6962 share: eight leaves, and the root over the first n of them.
 const LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
@@ -77,18 +77,18 @@ describe("the tree of RFC 6962", () => {
     const tops = await Promise.all(Array.from({ length: MOST + 1 }, (_, size) => root(leaves.slice(0, size))));
     for (let after = 1; after <= MOST; after++) {
       const now = tops[after] as Bytes;
-      expect(await goesOn(0, after, tops[0] as Bytes, now, [])).toBe(true);
+      expect(await isConsistent(0, after, tops[0] as Bytes, now, [])).toBe(true);
       for (let before = 1; before <= after; before++) {
         const then = tops[before] as Bytes;
         const steps = await proof(before, leaves.slice(0, after));
-        expect(await goesOn(before, after, then, now, steps)).toBe(true);
-        expect(await goesOn(before, after, flipped(then), now, steps)).toBe(false);
-        expect(await goesOn(before, after, then, flipped(now), steps)).toBe(false);
-        expect(await goesOn(before, after, then, now, [...steps, then])).toBe(false);
+        expect(await isConsistent(before, after, then, now, steps)).toBe(true);
+        expect(await isConsistent(before, after, flipped(then), now, steps)).toBe(false);
+        expect(await isConsistent(before, after, then, flipped(now), steps)).toBe(false);
+        expect(await isConsistent(before, after, then, now, [...steps, then])).toBe(false);
         if (steps[0])
-          expect(await goesOn(before, after, then, now, [flipped(steps[0]), ...steps.slice(1)])).toBe(false);
+          expect(await isConsistent(before, after, then, now, [flipped(steps[0]), ...steps.slice(1)])).toBe(false);
       }
     }
-    expect(await goesOn(2, 1, tops[2] as Bytes, tops[1] as Bytes, [])).toBe(false);
+    expect(await isConsistent(2, 1, tops[2] as Bytes, tops[1] as Bytes, [])).toBe(false);
   }, 60_000);
 });

@@ -1,16 +1,16 @@
 /** The tree of RFC 6962: whether an entry is in it, and whether one tree goes on from another. */
 
-import { type Bytes, joined, same, sha256 } from "./bytes";
+import { type Bytes, concat, isEqual, sha256 } from "./bytes";
 
 const LEAF = Uint8Array.of(0);
 const NODE = Uint8Array.of(1);
 
 export function leafHash(entry: Bytes): Promise<Bytes> {
-  return sha256(joined(LEAF, entry));
+  return sha256(concat(LEAF, entry));
 }
 
 export function nodeHash(left: Bytes, right: Bytes): Promise<Bytes> {
-  return sha256(joined(NODE, left, right));
+  return sha256(concat(NODE, left, right));
 }
 
 /** A tree of so many leaves, more than one, divides after the largest power of two below that. */
@@ -39,15 +39,15 @@ export async function rootByInclusion(
     width = right ? width - middle : middle;
   }
   if (path.length !== leftSiblings.length) return null;
-  let found = leaf;
+  let current = leaf;
   for (const sibling of path) {
-    found = leftSiblings.pop() ? await nodeHash(sibling, found) : await nodeHash(found, sibling);
+    current = leftSiblings.pop() ? await nodeHash(sibling, current) : await nodeHash(current, sibling);
   }
-  return found;
+  return current;
 }
 
 /** Whether the path shows that the tree of `after` leaves begins with the one of `before`. */
-export async function goesOn(
+export async function isConsistent(
   before: number,
   after: number,
   rootBefore: Bytes,
@@ -55,8 +55,8 @@ export async function goesOn(
   path: readonly Bytes[],
 ): Promise<boolean> {
   if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after) || before < 0 || before > after) return false;
-  if (before === 0) return path.length === 0 && same(rootBefore, await sha256(new Uint8Array()));
-  if (before === after) return path.length === 0 && same(rootBefore, rootAfter);
+  if (before === 0) return path.length === 0 && isEqual(rootBefore, await sha256(new Uint8Array()));
+  if (before === after) return path.length === 0 && isEqual(rootBefore, rootAfter);
   const inBoth: boolean[] = []; // from the root down: whether the sibling is a left one, and so in both trees
   let first = before;
   let last = after;
@@ -76,7 +76,7 @@ export async function goesOn(
     if (both) old = await nodeHash(sibling, old);
     now = both ? await nodeHash(sibling, now) : await nodeHash(now, sibling);
   }
-  return same(old, rootBefore) && same(now, rootAfter);
+  return isEqual(old, rootBefore) && isEqual(now, rootAfter);
 }
 
 /** By division: the bits of a number end at 32 here, a log does not. */

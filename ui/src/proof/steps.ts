@@ -4,7 +4,7 @@ export interface Finding {
   what: string;
   /** What came out here. */
   computed: string;
-  /** What it had to be, and where that stands. */
+  /** The expected value and its source. */
   compared: string;
   /** Null: it could not be checked here. */
   holds: boolean | null;
@@ -12,14 +12,14 @@ export interface Finding {
 
 export type StepName = "hash" | "inclusion" | "checkpoint" | "anchor";
 
-export interface Step {
+export interface ProofStep {
   name: StepName;
   holds: boolean | null;
   findings: Finding[];
 }
 
-export function stepOf(name: StepName, findings: Finding[]): Step {
-  const wrong = findings.some((each) => each.holds === false);
-  const open = findings.some((each) => each.holds === null);
+export function stepOf(name: StepName, findings: Finding[]): ProofStep {
+  const wrong = findings.some((finding) => finding.holds === false);
+  const open = findings.some((finding) => finding.holds === null);
   return { name, holds: wrong ? false : open ? null : true, findings };
 }

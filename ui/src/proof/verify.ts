@@ -3,17 +3,17 @@
  * each step tells what was computed and what it was compared with.
  */
 
-import { type Bundle, NotABundle, readBundle } from "./bundle";
+import { type Bundle, InvalidBundle, readBundle } from "./bundle";
 import type { Bytes } from "./bytes";
 import { checkCheckpoint } from "./checkpoint";
 import { checkHashes } from "./contents";
 import { checkInclusion } from "./inclusion";
-import { type Checkpoint, NoteInvalid, readCheckpoint, readNote } from "./note";
-import { type Step, stepOf } from "./steps";
+import { type Checkpoint, InvalidNote, readCheckpoint, readNote } from "./note";
+import { type ProofStep, stepOf } from "./steps";
 
 export interface Verification {
   /** In the order of the proof; those behind one that could not be taken are left out. */
-  steps: Step[];
+  steps: ProofStep[];
   /** Null where nothing is wrong, and not everything could be checked here. */
   holds: boolean | null;
   bundle: Bundle | null;
@@ -21,27 +21,27 @@ export interface Verification {
 }
 
 /** What the server says besides the file, to be compared with it. */
-export interface Beside {
+export interface ServerValues {
   /** The public keys that have signed for its log. */
   keys?: string[] | null;
   /** The hashes of the run's certificates, by their ids. */
   certificates?: Record<string, string>;
 }
 
-export async function verifyBundle(content: Bytes, beside: Beside = {}): Promise<Verification> {
+export async function verifyBundle(content: Bytes, beside: ServerValues = {}): Promise<Verification> {
   let bundle: Bundle;
   try {
     bundle = readBundle(content);
   } catch (problem) {
-    if (!(problem instanceof NotABundle)) throw problem;
-    return failed("hash", "The file", problem.message);
+    if (!(problem instanceof InvalidBundle)) throw problem;
+    return failedStep("hash", "The file", problem.message);
   }
   let checkpoint: Checkpoint;
   try {
     checkpoint = readCheckpoint(readNote(bundle.checkpoint).text);
   } catch (problem) {
-    if (!(problem instanceof NoteInvalid)) throw problem;
-    return failed("checkpoint", "The checkpoint", problem.message, bundle);
+    if (!(problem instanceof InvalidNote)) throw problem;
+    return failedStep("checkpoint", "The checkpoint", problem.message, bundle);
   }
   const steps = [
     await checkHashes(bundle, beside.certificates ?? {}),
@@ -51,18 +51,18 @@ export async function verifyBundle(content: Bytes, beside: Beside = {}): Promise
   return { steps, holds: overall(steps), bundle, checkpoint };
 }
 
-export function overall(steps: Step[]): boolean | null {
+export function overall(steps: ProofStep[]): boolean | null {
   if (steps.some((step) => step.holds === false)) return false;
   return steps.every((step) => step.holds === true) ? true : null;
 }
 
-function failed(name: Step["name"], what: string, why: string, bundle: Bundle | null = null): Verification {
-  const finding = { what, computed: why, compared: "a file that can be read", holds: false };
+function failedStep(name: ProofStep["name"], what: string, why: string, bundle: Bundle | null = null): Verification {
+  const finding = { what, computed: why, compared: "a readable bundle", holds: false };
   return { steps: [stepOf(name, [finding])], holds: false, bundle, checkpoint: null };
 }
 
 /** Why nothing can be computed in this browser; null where it can. */
-export function whyNotHere(): string | null {
+export function unsupportedReason(): string | null {
   if (globalThis.crypto?.subtle) return null;
-  return "A browser computes hashes only on pages that come by https, or from this machine itself.";
+  return "Browsers compute hashes only on pages served over HTTPS or from localhost.";
 }

@@ -1,16 +1,21 @@
 import { useLocation, useSearchParams } from "wouter";
-import { address } from "../app/places";
-import { Found } from "./Found";
+import { address } from "../app/addresses";
+import { RecordList } from "./RecordList";
 import { Root } from "./Root";
-import { Search, type Wanted } from "./Search";
+import { type RecordFilter, Search } from "./Search";
 import "./records.css";
 
 /** The record ledger: what was done to which records. A root's tree, or records that were looked for. */
 export default function Records() {
-  const [words] = useSearchParams();
+  const [searchParams] = useSearchParams();
   const [, go] = useLocation();
-  const word = (name: string) => words.get(name) ?? "";
-  const wanted: Wanted = { root: word("root"), node: word("node"), action: word("action"), location: word("location") };
+  const word = (name: string) => searchParams.get(name) ?? "";
+  const wanted: RecordFilter = {
+    root: word("root"),
+    node: word("node"),
+    action: word("action"),
+    location: word("location"),
+  };
   const isTree = wanted.root !== "" && wanted.node === "" && wanted.location === "";
   return (
     <div className="sheet records-view">
@@ -18,7 +23,7 @@ export default function Records() {
       <Search
         key={JSON.stringify([wanted.root, wanted.node, wanted.action, wanted.location])}
         wanted={wanted}
-        look={(next) => go(address("/records", { ...next }))}
+        search={(next) => go(address("/records", { ...next }))}
       />
       {isTree ? (
         <Root
@@ -28,7 +33,7 @@ export default function Records() {
           filter={(action) => go(address("/records", { root: wanted.root, action }))}
         />
       ) : (
-        <Found wanted={wanted} />
+        <RecordList wanted={wanted} />
       )}
     </div>
   );

@@ -1,64 +1,77 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { answer, client } from "../api/client";
-import { address } from "../app/places";
-import { Answer, Empty } from "../parts/Answer";
+import { client, responseData } from "../api/client";
+import { address } from "../app/addresses";
+import { Badge } from "../parts/Badge";
+import { countOf, formatNumber } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { Mark } from "../parts/State";
-import { save } from "../parts/save";
-import { amount, counted } from "../parts/words";
+import { Empty, QueryResult } from "../parts/QueryResult";
+import { saveFile } from "../parts/save";
 import { forestOf } from "./forest";
 import { Tree } from "./Tree";
-import { actionsOf, only, readTrace, type Trace } from "./trace";
+import { actionsOf, filterByAction, readTrace, type Trace } from "./trace";
 
-interface Told {
+interface RootTrace {
   document: unknown;
   trace: Trace;
 }
 
 /** What became of a root: its records as a tree, and what is wrong with them. */
 export function Root({ root, action, filter }: { root: string; action: string; filter: (action: string) => void }) {
-  const told = useQuery({
+  const rootTrace = useQuery({
     queryKey: ["lineage", "records", "trace", root],
-    queryFn: async (): Promise<Told> => {
-      const document = await answer(client.GET("/api/v1/records/trace", { params: { query: { root } } }));
+    queryFn: async (): Promise<RootTrace> => {
+      const document = await responseData(client.GET("/api/v1/records/trace", { params: { query: { root } } }));
       return { document, trace: readTrace(document) };
     },
     // A big root is megabytes: it is not compared with what was there before.
     structuralSharing: false,
   });
-  return <Answer of={told}>{(found) => <OfRoot told={found} action={action} filter={filter} />}</Answer>;
+  return (
+    <QueryResult of={rootTrace}>
+      {(result) => <RootView rootTrace={result} action={action} filter={filter} />}
+    </QueryResult>
+  );
 }
 
-function OfRoot({ told, action, filter }: { told: Told; action: string; filter: (action: string) => void }) {
-  const { trace } = told;
+function RootView({
+  rootTrace,
+  action,
+  filter,
+}: {
+  rootTrace: RootTrace;
+  action: string;
+  filter: (action: string) => void;
+}) {
+  const { trace } = rootTrace;
   const actions = useMemo(() => actionsOf(trace), [trace]);
-  const shown = useMemo(() => (action === "" ? trace : only(trace, action)), [trace, action]);
+  const shown = useMemo(() => (action === "" ? trace : filterByAction(trace, action)), [trace, action]);
   const forest = useMemo(() => forestOf(shown), [shown]);
-  const download = () => save(`${trace.root.replaceAll(/[^\w.-]+/g, "_").slice(0, 100)}.json`, json(told.document));
+  const download = () =>
+    saveFile(`${trace.root.replaceAll(/[^\w.-]+/g, "_").slice(0, 100)}.json`, json(rootTrace.document));
   return (
     <>
-      <section className="card row wrap apart" aria-label="The root">
+      <section className="card row wrap apart" aria-label="Root">
         <div className="column tight">
           <h2 className="root">
             <Name of={trace.root} />
           </h2>
-          <Truth trace={shown} />
-          <Faults trace={shown} action={action} />
+          <TraceSummary trace={shown} />
+          <ProblemRecords trace={shown} action={action} />
         </div>
         <div className="row wrap">
           <label className="row">
             Action
             <select aria-label="Filter by action" value={action} onChange={(event) => filter(event.target.value)}>
-              <option value="">all {amount(actions.length)}</option>
+              <option value="">all {formatNumber(actions.length)}</option>
               {action !== "" && !actions.some(([known]) => known === action) && (
                 <option value={action}>{action}</option>
               )}
               {actions.map(([known, records]) => (
                 <option key={known} value={known}>
-                  {known.slice(0, 80)} ({amount(records)})
+                  {known.slice(0, 80)} ({formatNumber(records)})
                 </option>
               ))}
             </select>
@@ -70,7 +83,7 @@ function OfRoot({ told, action, filter }: { told: Told; action: string; filter: 
         </div>
       </section>
       {shown.branches.length === 0 ? (
-        <Empty>On no way was this done.</Empty>
+        <Empty>No branch has this action.</Empty>
       ) : (
         <Tree key={action} forest={forest} action={action} />
       )}
@@ -79,23 +92,25 @@ function OfRoot({ told, action, filter }: { told: Told; action: string; filter: 
 }
 
 /** One line of truth: how many, and whether all is well. */
-function Truth({ trace }: { trace: Trace }) {
+function TraceSummary({ trace }: { trace: Trace }) {
   const open = trace.branches.filter((branch) => branch.end === null).length;
   const faults = trace.orphans.length + trace.cycle.length + trace.conflicts.size + open;
   return (
-    <div className="row wrap truth">
+    <div className="row wrap summary-line">
       <span>
-        {counted(trace.records, "record")}, {counted(trace.branches.length, "branch", "branches")}
+        {countOf(trace.records, "record")}, {countOf(trace.branches.length, "branch", "branches")}
       </span>
-      {faults === 0 && <Mark tone="good" icon="check" word="whole" />}
+      {faults === 0 && <Badge tone="good" icon="check" word="complete" />}
       {trace.orphans.length > 0 && (
-        <Mark tone="bad" icon="unknown" word={counted(trace.orphans.length, "missing parent")} />
+        <Badge tone="bad" icon="unknown" word={countOf(trace.orphans.length, "missing parent")} />
       )}
       {trace.cycle.length > 0 && (
-        <Mark tone="bad" icon="going" word={`${counted(trace.cycle.length, "record")} in a cycle`} />
+        <Badge tone="bad" icon="going" word={`${countOf(trace.cycle.length, "record")} in a cycle`} />
       )}
-      {trace.conflicts.size > 0 && <Mark tone="warn" icon="alert" word={counted(trace.conflicts.size, "conflict")} />}
-      {open > 0 && <Mark tone="warn" icon="stop" word={`${counted(open, "branch", "branches")} without end`} />}
+      {trace.conflicts.size > 0 && <Badge tone="warn" icon="alert" word={countOf(trace.conflicts.size, "conflict")} />}
+      {open > 0 && (
+        <Badge tone="warn" icon="stop" word={`${countOf(open, "branch", "branches")} without a final step`} />
+      )}
     </div>
   );
 }
@@ -103,20 +118,20 @@ function Truth({ trace }: { trace: Trace }) {
 const MOST = 100;
 
 /** Where to look. */
-function Faults({ trace, action }: { trace: Trace; action: string }) {
+function ProblemRecords({ trace, action }: { trace: Trace; action: string }) {
   const open = trace.branches.filter((branch) => branch.end === null).map((branch) => branch.leaf);
   const ids = [...new Set([...trace.orphans, ...trace.cycle, ...trace.conflicts.keys(), ...open])];
   if (ids.length === 0) return null;
   return (
     <details>
-      <summary>Show where</summary>
-      <div className="faults">
+      <summary>Show the records</summary>
+      <div className="record-links">
         {ids.slice(0, MOST).map((id) => (
           <Link key={id} href={address("/records", { root: trace.root, action, at: id })}>
             <Name of={id} />
           </Link>
         ))}
-        {ids.length > MOST && <span className="dim">and {amount(ids.length - MOST)} more</span>}
+        {ids.length > MOST && <span className="dim">and {formatNumber(ids.length - MOST)} more</span>}
       </div>
     </details>
   );

@@ -1,25 +1,25 @@
 import { type FormEvent, useState } from "react";
 
-export interface Wanted {
+export interface RecordFilter {
   root: string;
   node: string;
   action: string;
   location: string;
 }
 
-const FIELDS: [keyof Wanted, label: string, placeholder: string][] = [
+const FIELDS: [keyof RecordFilter, label: string, placeholder: string][] = [
   ["root", "Root", "activity.csv"],
   ["node", "Node", "batch-1"],
   ["action", "Action", "DQ_CHECK_FAIL"],
-  ["location", "Stored at, or under", "s3://lake/raw/"],
+  ["location", "Stored at or below", "s3://lake/raw/"],
 ];
 
 /** A root alone leads to its tree; anything else to a list. */
-export function Search({ wanted, look }: { wanted: Wanted; look: (wanted: Wanted) => void }) {
+export function Search({ wanted, search }: { wanted: RecordFilter; search: (wanted: RecordFilter) => void }) {
   const [next, setNext] = useState(wanted);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    look({
+    search({
       root: next.root.trim(),
       node: next.node.trim(),
       action: next.action.trim(),
@@ -27,7 +27,7 @@ export function Search({ wanted, look }: { wanted: Wanted; look: (wanted: Wanted
     });
   };
   return (
-    <form className="looking" onSubmit={submit} aria-label="Find records">
+    <form className="record-search" onSubmit={submit} aria-label="Find records">
       {FIELDS.map(([name, label, placeholder]) => (
         <label key={name} className="field">
           {label}
@@ -43,7 +43,8 @@ export function Search({ wanted, look }: { wanted: Wanted; look: (wanted: Wanted
         </label>
       ))}
       <button type="submit" className="first">
-        Find
+        {" "}
+        Search{" "}
       </button>
     </form>
   );

@@ -1,25 +1,25 @@
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
-import { Detail } from "./Detail";
-import { type Forest, firstOpen, type Line, linesOf, PAGE, wayTo } from "./forest";
+import { ancestorsOf, type Forest, initiallyOpen, PAGE, type TreeRow, treeRows } from "./forest";
+import { RecordDetail } from "./RecordDetail";
 import { TreeLine } from "./TreeLine";
 
 /** The tree: opened and closed by mouse and by keyboard. What is closed is not drawn, so its size does not matter. */
 export function Tree({ forest, action }: { forest: Forest; action: string }) {
-  const [words, setWords] = useSearchParams();
-  const asked = words.get("at");
-  const at = asked !== null && forest.nodes.has(asked) ? asked : forest.root;
-  const [open, setOpen] = useState(() => new Set([...firstOpen(forest), ...wayTo(forest, at)]));
+  const [searchParams, setSearchParams] = useSearchParams();
+  const requestedId = searchParams.get("at");
+  const at = requestedId !== null && forest.nodes.has(requestedId) ? requestedId : forest.root;
+  const [open, setOpen] = useState(() => new Set([...initiallyOpen(forest), ...ancestorsOf(forest, at)]));
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(() => pagesTo(forest, at));
-  const lines = useMemo(() => linesOf(forest, open, pages), [forest, open, pages]);
+  const lines = useMemo(() => treeRows(forest, open, pages), [forest, open, pages]);
   const [focused, setFocused] = useState(at);
   const box = useRef<HTMLDivElement>(null);
   const leading = useRef(true);
-  const held = lines.some((line) => line.key === focused) ? focused : (lines[0]?.key ?? "");
+  const activeKey = lines.some((line) => line.key === focused) ? focused : (lines[0]?.key ?? "");
 
   const choose = useCallback(
     (id: string) => {
-      setWords(
+      setSearchParams(
         (before) => {
           before.set("at", id);
           return before;
@@ -27,7 +27,7 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
         { replace: true },
       );
     },
-    [setWords],
+    [setSearchParams],
   );
   const toggle = useCallback((id: string) => {
     setOpen((before) => {
@@ -38,7 +38,7 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
   }, []);
   // Whoever is led to a record, by a link or by the back button, sees it: also one that is at home elsewhere.
   useEffect(() => {
-    setOpen((before) => new Set([...before, ...wayTo(forest, at)]));
+    setOpen((before) => new Set([...before, ...ancestorsOf(forest, at)]));
     setPages((before) => new Map([...before, ...pagesTo(forest, at)]));
     setFocused(at);
     leading.current = true;
@@ -53,25 +53,25 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
       leading.current = false;
     }
     if (box.current?.contains(document.activeElement)) {
-      box.current.querySelector<HTMLElement>("[data-held]")?.focus({ preventScroll: false });
+      box.current.querySelector<HTMLElement>("[data-active]")?.focus({ preventScroll: false });
     }
   });
 
   const pressed = (event: KeyboardEvent) => {
-    const place = lines.findIndex((line) => line.key === held);
+    const place = lines.findIndex((line) => line.key === activeKey);
     const line = lines[place];
     if (line === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    const move = (to: number) => setFocused(lines[Math.min(Math.max(to, 0), lines.length - 1)]?.key ?? held);
+    const move = (to: number) => setFocused(lines[Math.min(Math.max(to, 0), lines.length - 1)]?.key ?? activeKey);
     if (event.key === "ArrowDown") move(place + 1);
     else if (event.key === "ArrowUp") move(place - 1);
     else if (event.key === "Home") move(0);
     else if (event.key === "End") move(lines.length - 1);
     else if ("left" in line) {
       if (event.key === "Enter" || event.key === " ") more(line.under);
-      else if (event.key === "ArrowLeft") move(above(lines as Line[], place));
+      else if (event.key === "ArrowLeft") move(parentPlace(lines as TreeRow[], place));
       else return;
     } else if (event.key === "ArrowRight" && line.opens) line.isOpen ? move(place + 1) : toggle(line.id);
-    else if (event.key === "ArrowLeft") line.isOpen ? toggle(line.id) : move(above(lines as Line[], place));
+    else if (event.key === "ArrowLeft") line.isOpen ? toggle(line.id) : move(parentPlace(lines as TreeRow[], place));
     else if (event.key === "Enter" || event.key === " ") choose(line.id);
     else return;
     event.preventDefault();
@@ -85,22 +85,22 @@ export function Tree({ forest, action }: { forest: Forest; action: string }) {
             line={line}
             node={"left" in line ? undefined : forest.nodes.get(line.id)}
             isRoot={!("left" in line) && line.id === forest.root}
-            held={line.key === held}
+            active={line.key === activeKey}
             chosen={!("left" in line) && !line.mentioned && line.id === at}
             emphasised={action}
-            hold={setFocused}
+            activate={setFocused}
             choose={choose}
             toggle={toggle}
             more={more}
           />
         ))}
       </div>
-      <Detail node={forest.nodes.get(at)} isRoot={at === forest.root} forest={forest} show={choose} />
+      <RecordDetail node={forest.nodes.get(at)} isRoot={at === forest.root} forest={forest} show={choose} />
     </div>
   );
 }
 
-function above(lines: readonly { level: number }[], place: number): number {
+function parentPlace(lines: readonly { level: number }[], place: number): number {
   const level = lines[place]?.level ?? 1;
   for (let at = place - 1; at >= 0; at -= 1) if ((lines[at]?.level ?? 0) < level) return at;
   return place;
@@ -109,7 +109,7 @@ function above(lines: readonly { level: number }[], place: number): number {
 /** So many children of each on the way that the next is among them. */
 function pagesTo(forest: Forest, id: string): Map<string, number> {
   const pages = new Map<string, number>();
-  const way = [id, ...wayTo(forest, id)];
+  const way = [id, ...ancestorsOf(forest, id)];
   for (let at = 1; at < way.length; at += 1) {
     const parent = way[at] ?? "";
     const place = forest.nodes.get(parent)?.children.findIndex((child) => child.id === way[at - 1]) ?? 0;

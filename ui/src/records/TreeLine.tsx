@@ -1,32 +1,32 @@
 import { memo } from "react";
+import { Badge } from "../parts/Badge";
+import { formatNumber } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { Mark } from "../parts/State";
-import { When } from "../parts/When";
-import { amount } from "../parts/words";
-import type { Line, More, Node } from "./forest";
+import { RelativeTime } from "../parts/RelativeTime";
+import type { MoreRow, RecordNode, TreeRow } from "./forest";
 
 const DEEPEST = 24; // levels that are still indented: deeper ones say their depth
 
-interface Shown {
-  line: Line | More;
-  node: Node | undefined;
+interface TreeLineProps {
+  line: TreeRow | MoreRow;
+  node: RecordNode | undefined;
   isRoot: boolean;
-  held: boolean;
+  active: boolean;
   chosen: boolean;
   emphasised: string;
-  hold: (key: string) => void;
+  activate: (key: string) => void;
   choose: (id: string) => void;
   toggle: (id: string) => void;
   more: (id: string) => void;
 }
 
-export const TreeLine = memo(function TreeLine(shown: Shown) {
-  const { line, node, held, chosen, hold } = shown;
+export const TreeLine = memo(function TreeLine(shown: TreeLineProps) {
+  const { line, node, active, chosen, activate } = shown;
   const common = {
     "aria-level": line.level,
-    "data-held": held || undefined,
-    onFocus: () => hold(line.key),
+    "data-active": active || undefined,
+    onFocus: () => activate(line.key),
     style: { paddingLeft: 8 + 18 * (Math.min(line.level, DEEPEST) - 1) },
   };
   if ("left" in line) {
@@ -37,12 +37,12 @@ export const TreeLine = memo(function TreeLine(shown: Shown) {
         role="treeitem"
         aria-selected={false}
         className="item more"
-        tabIndex={held ? 0 : -1}
+        tabIndex={active ? 0 : -1}
         {...common}
         onClick={() => shown.more(line.under)}
       >
         <Icon name="plus" size={12} />
-        Show more: {amount(line.left)} left
+        Show more: {formatNumber(line.left)} left
       </div>
     );
   }
@@ -57,7 +57,7 @@ export const TreeLine = memo(function TreeLine(shown: Shown) {
       aria-setsize={line.of}
       data-mentioned={line.mentioned || undefined}
       data-emphasised={(shown.emphasised !== "" && node?.step?.action === shown.emphasised) || undefined}
-      tabIndex={held ? 0 : -1}
+      tabIndex={active ? 0 : -1}
       {...common}
       onClick={() => shown.choose(line.id)}
     >
@@ -75,19 +75,19 @@ export const TreeLine = memo(function TreeLine(shown: Shown) {
       >
         {line.opens && <Icon name="right" size={12} />}
       </span>
-      {line.level > DEEPEST && <span className="dim">{line.level} deep</span>}
-      <span className="who">
+      {line.level > DEEPEST && <span className="dim">level {line.level}</span>}
+      <span className="record-name">
         <Name of={line.id} />
       </span>
       {line.mentioned ? (
-        <span className="dim">{node?.onCycle ? "again: a cycle" : "also made of this; shown elsewhere"}</span>
+        <span className="dim">{node?.onCycle ? "repeats: part of a cycle" : "has another parent; shown there"}</span>
       ) : (
         <>
           {node?.step && <span className="tag action">{node.step.action}</span>}
-          <Marks node={node} isRoot={shown.isRoot} />
+          <RecordBadges node={node} isRoot={shown.isRoot} />
           {node?.step && (
             <span className="about dim">
-              <When at={node.step.at} />
+              <RelativeTime at={node.step.at} />
               <Name of={node.step.location} />
             </span>
           )}
@@ -98,15 +98,15 @@ export const TreeLine = memo(function TreeLine(shown: Shown) {
 });
 
 /** What is not as it should be, by icon and word. */
-export function Marks({ node, isRoot }: { node: Node | undefined; isRoot: boolean }) {
+export function RecordBadges({ node, isRoot }: { node: RecordNode | undefined; isRoot: boolean }) {
   if (node === undefined) return null;
   return (
     <>
-      {node.step === null && isRoot && <span className="dim">the root</span>}
-      {node.step === null && !isRoot && <Mark tone="bad" icon="unknown" word="never recorded" />}
-      {node.onCycle && <Mark tone="bad" icon="going" word="in a cycle" />}
-      {node.conflicts.length > 0 && <Mark tone="warn" icon="alert" word="conflict" />}
-      {node.end === "open" && <Mark tone="warn" icon="stop" word="without end" />}
+      {node.step === null && isRoot && <span className="dim">root</span>}
+      {node.step === null && !isRoot && <Badge tone="bad" icon="unknown" word="not recorded" />}
+      {node.onCycle && <Badge tone="bad" icon="going" word="in a cycle" />}
+      {node.conflicts.length > 0 && <Badge tone="warn" icon="alert" word="conflict" />}
+      {node.end === "open" && <Badge tone="warn" icon="stop" word="no final step" />}
     </>
   );
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Forest, firstOpen, forestOf, type Line, linesOf, PAGE, wayTo } from "./forest";
-import { actionsOf, only, readFound, readTrace, type Trace } from "./trace";
-import told from "./trace.fixture.json";
+import { ancestorsOf, type Forest, forestOf, initiallyOpen, PAGE, type TreeRow, treeRows } from "./forest";
+import { actionsOf, filterByAction, readRecord, readTrace, type Trace } from "./trace";
+import fixture from "./trace.fixture.json";
 
-const real = readTrace(told);
+const real = readTrace(fixture);
 
 /** A root's records as `node: parents`, told as the server tells them. */
 function traceOf(records: Record<string, string[]>, more: object = {}, root = "r"): Trace {
@@ -24,7 +24,7 @@ function traceOf(records: Record<string, string[]>, more: object = {}, root = "r
 }
 
 const outline = (forest: Forest, open: Iterable<string> = forest.nodes.keys()) =>
-  linesOf(forest, new Set(open), new Map()).map((line) =>
+  treeRows(forest, new Set(open), new Map()).map((line) =>
     "left" in line
       ? `${" ".repeat(line.level - 1)}+${line.left}`
       : `${" ".repeat(line.level - 1)}${line.id}${line.mentioned ? "*" : ""}`,
@@ -52,7 +52,7 @@ describe("a real root", () => {
     expect(forest.nodes.get("batch-1")?.end).toBeNull();
   });
   it("is cut to the branches on which something was done", () => {
-    const failed = only(real, "DQ_CHECK_FAIL");
+    const failed = filterByAction(real, "DQ_CHECK_FAIL");
     expect(outline(forestOf(failed)).map((line) => line.trim())).toEqual([
       "activity-2026-11-15.csv",
       "activity",
@@ -60,7 +60,7 @@ describe("a real root", () => {
       "activity-rejected",
     ]);
     expect(failed.records).toBe(3);
-    expect(only(real, "NEVER").branches).toEqual([]);
+    expect(filterByAction(real, "NEVER").branches).toEqual([]);
   });
   it("tells what was done, each record once", () => {
     expect(actionsOf(real).slice(0, 2)).toEqual([
@@ -74,7 +74,7 @@ describe("what is not a tree", () => {
   it("shows a record with two parents once, and mentions it at the other", () => {
     const forest = forestOf(traceOf({ a: ["r"], b: ["r"], both: ["a", "b"] }));
     expect(outline(forest).sort()).toEqual(["r", " a", "  both", " b", "  both*"].sort());
-    expect(wayTo(forest, "both")).toEqual(["a", "r"]);
+    expect(ancestorsOf(forest, "both")).toEqual(["a", "r"]);
   });
   it("has a place for parents that nobody recorded", () => {
     const forest = forestOf(traceOf({ a: ["r"], lost: ["gone"] }, { orphans: ["gone"] }));
@@ -103,7 +103,7 @@ describe("what is not a tree", () => {
   it("lives with anything", () => {
     expect(outline(forestOf(readTrace({ root_id: "r", traces: [null, { lineage: 3 }] })))).toEqual(["r"]);
     expect(readTrace(null).branches).toEqual([]);
-    expect(readFound({ recordedAt: 0, archived: true })).toMatchObject({
+    expect(readRecord({ recordedAt: 0, archived: true })).toMatchObject({
       at: "1970-01-01T00:00:00.000Z",
       archived: true,
     });
@@ -113,18 +113,18 @@ describe("what is not a tree", () => {
 describe("big roots", () => {
   const wide = forestOf(traceOf(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`n${at}`, ["r"]]))));
   it("show their first records, and how many are left", () => {
-    const lines = linesOf(wide, firstOpen(wide), new Map());
+    const lines = treeRows(wide, initiallyOpen(wide), new Map());
     expect(lines).toHaveLength(1 + PAGE + 1);
     expect(lines.at(-1)).toMatchObject({ left: 10_000 - PAGE });
-    expect(linesOf(wide, firstOpen(wide), new Map([["r", 2 * PAGE]]))).toHaveLength(2 + 2 * PAGE);
+    expect(treeRows(wide, initiallyOpen(wide), new Map([["r", 2 * PAGE]]))).toHaveLength(2 + 2 * PAGE);
   });
   it("may be as deep as they are long", () => {
     const deep = forestOf(
       traceOf(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`n${at}`, [at ? `n${at - 1}` : "r"]]))),
     );
-    expect(linesOf(deep, firstOpen(deep), new Map()).length).toBeLessThan(130);
-    const every = linesOf(deep, new Set(deep.nodes.keys()), new Map());
-    expect((every.at(-1) as Line).level).toBe(10_001);
-    expect(wayTo(deep, "n9999")).toHaveLength(10_000);
+    expect(treeRows(deep, initiallyOpen(deep), new Map()).length).toBeLessThan(130);
+    const every = treeRows(deep, new Set(deep.nodes.keys()), new Map());
+    expect((every.at(-1) as TreeRow).level).toBe(10_001);
+    expect(ancestorsOf(deep, "n9999")).toHaveLength(10_000);
   });
 });

@@ -1,20 +1,20 @@
 /** The records of a root as a tree that can be opened bit by bit. Pure; nothing here calls itself: a chain of ten
  * thousand records is a tree as deep as that. */
 
-import type { Step, Trace } from "./trace";
+import type { RecordStep, Trace } from "./trace";
 
-export interface Node {
+export interface RecordNode {
   id: string;
-  /** null: nobody recorded it, it is only named as a parent. */
-  step: Step | null;
+  /** null: it was never recorded and is only named as a parent. */
+  step: RecordStep | null;
   /** What it is shown under. A record with several parents is at home under the first, and only mentioned elsewhere. */
   home: string | null;
   children: Child[];
   onCycle: boolean;
-  conflicts: Step[];
+  conflicts: RecordStep[];
   /** Of a leaf: how its branch ends. */
   end: "finished" | "open" | null;
-  finished: Step | null;
+  finished: RecordStep | null;
 }
 
 export interface Child {
@@ -24,24 +24,24 @@ export interface Child {
 
 export interface Forest {
   root: string;
-  nodes: Map<string, Node>;
+  nodes: Map<string, RecordNode>;
   /** The root, then what does not hang on it: under parents that are missing, and in cycles. */
   tops: string[];
 }
 
 export function forestOf(trace: Trace): Forest {
-  const nodes = new Map<string, Node>();
-  const add = (id: string, step: Step | null): Node => {
+  const nodes = new Map<string, RecordNode>();
+  const add = (id: string, step: RecordStep | null): RecordNode => {
     const known = nodes.get(id);
     if (known) return known;
     const conflicts = trace.conflicts.get(id) ?? [];
     const onCycle = cycle.has(id);
-    const node: Node = { id, step, home: null, children: [], onCycle, conflicts, end: null, finished: null };
+    const node: RecordNode = { id, step, home: null, children: [], onCycle, conflicts, end: null, finished: null };
     nodes.set(id, node);
     return node;
   };
   const cycle = new Set(trace.cycle);
-  const recorded: Step[] = [];
+  const recorded: RecordStep[] = [];
   for (const branch of trace.branches) {
     for (const step of branch.steps) {
       if (nodes.has(step.node)) continue;
@@ -64,11 +64,11 @@ export function forestOf(trace: Trace): Forest {
   }
   const missing = [...nodes.values()].filter((node) => node.step === null && node.id !== trace.root);
   const tops = [trace.root, ...missing.map((node) => node.id)];
-  return { root: trace.root, nodes, tops: [...tops, ...unreached(nodes, tops, recorded)] };
+  return { root: trace.root, nodes, tops: [...tops, ...cycleTops(nodes, tops, recorded)] };
 }
 
 /** Nodes that are on no way down from the tops: one of each cycle, which is cut open there. */
-function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: readonly Step[]): string[] {
+function cycleTops(nodes: Map<string, RecordNode>, tops: readonly string[], recorded: readonly RecordStep[]): string[] {
   const seen = new Set<string>();
   const visit = (top: string) => {
     const waiting = [top];
@@ -79,7 +79,7 @@ function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: 
     }
   };
   for (const top of tops) visit(top);
-  const found: string[] = [];
+  const cycleStarts: string[] = [];
   for (const { node } of recorded) {
     if (seen.has(node)) continue;
     const cut = nodes.get(node);
@@ -87,13 +87,13 @@ function unreached(nodes: Map<string, Node>, tops: readonly string[], recorded: 
     // From here on it is only mentioned where it was at home, so that going down comes to an end.
     for (const child of nodes.get(home ?? "")?.children ?? []) if (child.id === node) child.mentioned = true;
     if (cut) cut.home = null;
-    found.push(node);
+    cycleStarts.push(node);
     visit(node);
   }
-  return found;
+  return cycleStarts;
 }
 
-export interface Line {
+export interface TreeRow {
   /** Its place: unique, also where a record is mentioned more than once. */
   key: string;
   id: string;
@@ -106,7 +106,7 @@ export interface Line {
 }
 
 /** Stands for children that are not shown yet. */
-export interface More {
+export interface MoreRow {
   key: string;
   under: string;
   level: number;
@@ -116,13 +116,13 @@ export interface More {
 export const PAGE = 100;
 
 /** What is to be seen, from top to bottom. Of what is closed nothing, and of many children the first ones. */
-export function linesOf(
+export function treeRows(
   forest: Forest,
   open: ReadonlySet<string>,
   pages: ReadonlyMap<string, number>,
-): (Line | More)[] {
-  const lines: (Line | More)[] = [];
-  type Waiting = { child: Child; level: number; place: number; of: number; above: string } | More;
+): (TreeRow | MoreRow)[] {
+  const lines: (TreeRow | MoreRow)[] = [];
+  type Waiting = { child: Child; level: number; place: number; of: number; above: string } | MoreRow;
   const waiting: Waiting[] = forest.tops
     .map((id, at) => ({ child: { id, mentioned: false }, level: 1, place: at + 1, of: forest.tops.length, above: "" }))
     .reverse();
@@ -150,7 +150,7 @@ export function linesOf(
 }
 
 /** What is open at first: level by level, as long as it stays readable. */
-export function firstOpen(forest: Forest, most = 120): Set<string> {
+export function initiallyOpen(forest: Forest, most = 120): Set<string> {
   const open = new Set<string>();
   let shown = forest.tops.length;
   const waiting = [...forest.tops];
@@ -168,7 +168,7 @@ export function firstOpen(forest: Forest, most = 120): Set<string> {
 }
 
 /** A node, and all that has to be open for it to be seen. */
-export function wayTo(forest: Forest, id: string): string[] {
+export function ancestorsOf(forest: Forest, id: string): string[] {
   const way: string[] = [];
   const seen = new Set<string>();
   for (

@@ -1,6 +1,6 @@
-/** What the server tells of records, in types of our own: whatever is not as it should be is passed over. Pure. */
+/** The server's record documents as types; malformed parts are skipped. Pure. */
 
-export interface Step {
+export interface RecordStep {
   node: string;
   parents: string[];
   action: string;
@@ -9,11 +9,11 @@ export interface Step {
 }
 
 /** How one leaf came to be. */
-export interface Branch {
+export interface RecordBranch {
   leaf: string;
-  steps: Step[];
+  steps: RecordStep[];
   /** The step that ends it, which no record is: null where it has none. */
-  end: Step | null;
+  end: RecordStep | null;
   complete: boolean;
   orphans: string[];
 }
@@ -21,14 +21,14 @@ export interface Branch {
 export interface Trace {
   root: string;
   records: number;
-  branches: Branch[];
+  branches: RecordBranch[];
   orphans: string[];
   cycle: string[];
   /** By node: the contents that do not hold. */
-  conflicts: Map<string, Step[]>;
+  conflicts: Map<string, RecordStep[]>;
 }
 
-export interface FoundRecord extends Step {
+export interface RecordMatch extends RecordStep {
   root: string;
   archived: boolean;
   conflict: boolean;
@@ -36,35 +36,35 @@ export interface FoundRecord extends Step {
 
 const FINISHED = "FINISHED";
 
-export function readTrace(told: unknown): Trace {
-  const trace = mapping(told);
-  const conflicts = list(trace.conflicts).map(mapping);
+export function readTrace(document: unknown): Trace {
+  const trace = asObject(document);
+  const conflicts = list(trace.conflicts).map(asObject);
   return {
     root: text(trace.root_id),
     records: typeof trace.records === "number" ? trace.records : 0,
-    branches: list(trace.traces).map((each) => readBranch(mapping(each))),
+    branches: list(trace.traces).map((item) => readBranch(asObject(item))),
     orphans: texts(trace.orphans),
     cycle: texts(trace.cycle),
-    conflicts: new Map(conflicts.map((each) => [text(each.node_id), list(each.others).map(readStep)])),
+    conflicts: new Map(conflicts.map((item) => [text(item.node_id), list(item.others).map(readStep)])),
   };
 }
 
-function readBranch(told: Told): Branch {
-  const leaf = text(told.record_id);
-  const steps = list(told.lineage).map(readStep);
+function readBranch(document: JsonObject): RecordBranch {
+  const leaf = text(document.record_id);
+  const steps = list(document.lineage).map(readStep);
   const last = steps.at(-1);
   const ends = last !== undefined && last.node === FINISHED && last.parents[0] === leaf;
   return {
     leaf,
     steps: ends ? steps.slice(0, -1) : steps,
     end: ends ? last : null,
-    complete: told.complete === true,
-    orphans: texts(told.orphans),
+    complete: document.complete === true,
+    orphans: texts(document.orphans),
   };
 }
 
-function readStep(told: unknown): Step {
-  const step = mapping(told);
+function readStep(document: unknown): RecordStep {
+  const step = asObject(document);
   const parents = texts(step.parent_ids);
   return {
     node: text(step.node_id),
@@ -75,24 +75,24 @@ function readStep(told: unknown): Step {
   };
 }
 
-export function readFound(told: unknown): FoundRecord {
-  const record = mapping(told);
+export function readRecord(document: unknown): RecordMatch {
+  const record = asObject(document);
   return {
-    ...readStep(told),
+    ...readStep(document),
     root: text(record.root_id),
     archived: record.archived === true,
     conflict: record.conflict === true,
   };
 }
 
-function momentOf(step: Told): string | null {
+function momentOf(step: JsonObject): string | null {
   if (typeof step.recorded_at === "string" && !Number.isNaN(Date.parse(step.recorded_at))) return step.recorded_at;
   const seconds = step.recordedAt;
   return typeof seconds === "number" && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1000).toISOString() : null;
 }
 
-/** The branches on whose way something was done. */
-export function only(trace: Trace, action: string): Trace {
+/** The branches that contain an action. */
+export function filterByAction(trace: Trace, action: string): Trace {
   const branches = trace.branches.filter((branch) => branch.steps.some((step) => step.action === action));
   const nodes = new Set(branches.flatMap((branch) => branch.steps.map((step) => step.node)));
   return {
@@ -114,10 +114,10 @@ export function actionsOf(trace: Trace): [action: string, records: number][] {
   return [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
 }
 
-type Told = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-function mapping(value: unknown): Told {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told) : {};
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
 function list(value: unknown): unknown[] {
@@ -129,5 +129,5 @@ function text(value: unknown): string {
 }
 
 function texts(value: unknown): string[] {
-  return list(value).filter((each) => typeof each === "string");
+  return list(value).filter((item) => typeof item === "string");
 }

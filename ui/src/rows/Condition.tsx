@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useId, useState } from "react";
-import { keyOf, type Named } from "../app/places";
-import { type Askable, askable, isInstant, relatives } from "./ask";
-import type { Question } from "./place";
+import { nameKey, type QualifiedName } from "../app/addresses";
+import { fitName } from "../parts/format";
+import { isInstant, type RowAvailability, relatedDatasets, rowAvailability } from "./queries";
+import type { Question } from "./question";
 
-/** Which rows are meant, in SQL. Asking is the reader's own act: it may start Spark. */
+/** The condition on the rows, in SQL. Submitting is explicit, because it may start Spark. */
 export function Condition({
   question,
   can,
@@ -14,7 +15,7 @@ export function Condition({
   put,
 }: {
   question: Question;
-  can: Askable;
+  can: RowAvailability;
   admin: boolean;
   refused: string | null;
   busy: boolean;
@@ -25,7 +26,7 @@ export function Condition({
   const [picked, setSource] = useState<Question["source"]>(null);
   const source = picked ?? chosenSource(question, sources);
   const [depth, setDepth] = useState(question.depth);
-  // Another question, by a link or the back button, is shown as it was asked.
+  // A question from a link or the back button replaces what was typed.
   const { name: sourceName } = question.source ?? {};
   // biome-ignore lint/correctness/useExhaustiveDependencies: the question's own source
   useEffect(() => {
@@ -44,11 +45,11 @@ export function Condition({
     if (ready) put({ ...question, condition: condition.trim(), source: missing ? source : null, depth });
   };
   return (
-    <form className="card column asking" onSubmit={submit} aria-label="The question">
+    <form className="card column row-query" onSubmit={submit} aria-label="Row query">
       <div className="row wrap end">
         {missing && <SourceChoice sources={sources} chosen={source} choose={setSource} />}
         <label className="field grow">
-          {missing ? "Its rows where" : "Rows where"}
+          {missing ? "Source rows where" : "Rows where"}
           <input
             className="mono"
             value={condition}
@@ -63,47 +64,47 @@ export function Condition({
         </label>
         {spark && !missing && <Depth depth={depth} choose={setDepth} />}
         <button type="submit" className="first" disabled={!ready} aria-describedby={`${id}-how`}>
-          {spark ? "Ask Spark" : "Ask"}
+          {spark ? "Run on Spark" : "Trace"}
         </button>
       </div>
       <div id={`${id}-refused`} role="alert">
-        {refused !== null && <div className="trouble">{refused}</div>}
+        {refused !== null && <div className="error-message">{refused}</div>}
       </div>
       <div className="row wrap apart dim">
-        <span id={`${id}-help`}>{missing ? <SourceColumns source={source} /> : <Columns can={can} />}</span>
+        <span id={`${id}-help`}>{missing ? <SourceColumns source={source} /> : <ConditionColumns can={can} />}</span>
         <span id={`${id}-how`}>
           {!allowed
-            ? "This takes Spark, and only a key with the scope admin may start it."
+            ? "This query runs on Spark, which needs a key with the scope admin."
             : spark
-              ? "Spark is started for it, which takes a minute or so."
-              : "Answered at once, by the pair tables that the run wrote."}
+              ? "This query starts Spark, which takes about a minute."
+              : "The pair tables of the run answer this query immediately."}
         </span>
       </div>
     </form>
   );
 }
 
-function Columns({ can }: { can: Askable }) {
+function ConditionColumns({ can }: { can: RowAvailability }) {
   const others = can.columns.map((column) => column.name).filter((name) => !can.identity.includes(name));
   if (can.identity.length === 0 || others.length === 0)
-    return <>Columns: {cut(can.columns.map((each) => each.name))}</>;
+    return <>Columns: {namesList(can.columns.map((candidate) => candidate.name))}</>;
   return (
     <>
-      Columns: {cut(can.identity)}; by Spark also {cut(others)}
+      Columns: {namesList(can.identity)}; on Spark also {namesList(others)}
     </>
   );
 }
 
 function SourceColumns({ source }: { source: Question["source"] }) {
-  const named: Named = { namespace: source?.namespace ?? "", name: source?.name ?? "" };
-  const told = useQuery({ ...askable(named), enabled: source !== null && source.namespace !== null });
-  const names = told.data?.columns.map((column) => column.name) ?? [];
-  return <>{names.length > 0 ? `Columns: ${cut(names)}` : "Which rows should be there and are not"}</>;
+  const named: QualifiedName = { namespace: source?.namespace ?? "", name: source?.name ?? "" };
+  const availability = useQuery({ ...rowAvailability(named), enabled: source !== null && source.namespace !== null });
+  const names = availability.data?.columns.map((column) => column.name) ?? [];
+  return <>{names.length > 0 ? `Columns: ${namesList(names)}` : "The rows that you expected in the dataset"}</>;
 }
 
-/** What the run is known to have read; where it did not tell, what lineage says. */
-function useSources(can: Askable, on: boolean): readonly Named[] {
-  const above = useQuery({ ...relatives(can.dataset, "upstream"), enabled: on && can.sources.length === 0 });
+/** The sources that the run recorded, or else the upstream datasets. */
+function useSources(can: RowAvailability, on: boolean): readonly QualifiedName[] {
+  const above = useQuery({ ...relatedDatasets(can.dataset, "upstream"), enabled: on && can.sources.length === 0 });
   return can.sources.length > 0 ? can.sources : (above.data ?? []);
 }
 
@@ -112,26 +113,28 @@ function SourceChoice({
   chosen,
   choose,
 }: {
-  sources: readonly Named[];
+  sources: readonly QualifiedName[];
   chosen: Question["source"];
   choose: (source: Question["source"]) => void;
 }) {
-  const listed = sources.some((each) => same(each, chosen));
+  const listed = sources.some((candidate) => same(candidate, chosen));
   return (
     <label className="field">
       Source
       <select
         className="mono"
-        value={chosen === null ? "" : chosen.namespace === null ? chosen.name : keyOf(chosen as Named)}
-        onChange={(event) => choose(sources.find((each) => keyOf(each) === event.target.value) ?? chosen)}
+        value={chosen === null ? "" : chosen.namespace === null ? chosen.name : nameKey(chosen as QualifiedName)}
+        onChange={(event) => choose(sources.find((candidate) => nameKey(candidate) === event.target.value) ?? chosen)}
       >
-        {chosen === null && <option value="">none was read</option>}
+        {chosen === null && <option value="">no source recorded</option>}
         {chosen !== null && !listed && (
-          <option value={chosen.namespace === null ? chosen.name : keyOf(chosen as Named)}>{short(chosen.name)}</option>
+          <option value={chosen.namespace === null ? chosen.name : nameKey(chosen as QualifiedName)}>
+            {short(chosen.name)}
+          </option>
         )}
-        {sources.map((each) => (
-          <option key={keyOf(each)} value={keyOf(each)}>
-            {short(each.name)}
+        {sources.map((candidate) => (
+          <option key={nameKey(candidate)} value={nameKey(candidate)}>
+            {short(candidate.name)}
           </option>
         ))}
       </select>
@@ -155,27 +158,27 @@ function Depth({ depth, choose }: { depth: number | null; choose: (depth: number
   );
 }
 
-function chosenSource(question: Question, sources: readonly Named[]): Question["source"] {
-  return sources.find((each) => same(each, question.source)) ?? question.source ?? sources[0] ?? null;
+function chosenSource(question: Question, sources: readonly QualifiedName[]): Question["source"] {
+  return sources.find((candidate) => same(candidate, question.source)) ?? question.source ?? sources[0] ?? null;
 }
 
-/** The end of a name will do, where the namespace is not told. */
-function same(known: Named, told: Question["source"]): boolean {
-  if (told === null) return false;
-  return told.namespace === null
-    ? `${known.namespace}/${known.name}`.endsWith(told.name)
-    : known.namespace === told.namespace && known.name === told.name;
+/** Without a namespace, the end of the full name must match. */
+function same(known: QualifiedName, availability: Question["source"]): boolean {
+  if (availability === null) return false;
+  return availability.namespace === null
+    ? `${known.namespace}/${known.name}`.endsWith(availability.name)
+    : known.namespace === availability.namespace && known.name === availability.name;
 }
 
-function example(can: Askable): string {
+function example(can: RowAvailability): string {
   const column = can.identity[0] ?? can.columns[0]?.name;
   return column ? `${column} = …` : "";
 }
 
 function short(name: string): string {
-  return name.length > 60 ? `…${name.slice(-59)}` : name;
+  return fitName(name, 60);
 }
 
-function cut(names: readonly string[], most = 12): string {
+function namesList(names: readonly string[], most = 12): string {
   return names.length <= most ? names.join(", ") : `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
 }

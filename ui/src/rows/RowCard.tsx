@@ -1,6 +1,6 @@
 import type { Schemas } from "../api/client";
-import { isOwn, type Link, madeBy } from "./columns";
-import { type Row, shown } from "./values";
+import { type ColumnLink, isOwn, madeBy } from "./columns";
+import { displayValue, type Row } from "./values";
 
 const MOST_FIRST = 24; // columns of a card
 
@@ -13,12 +13,12 @@ export function RowCard({
 }: {
   row: Row;
   columns: readonly Schemas["Field"][];
-  links: readonly Link[];
+  links: readonly ColumnLink[];
   label: string;
 }) {
-  const told = Object.keys(row).filter(isOwn);
-  const untold = columns.map((column) => column.name).filter((name) => !(name in row));
-  const names = [...told, ...untold];
+  const present = Object.keys(row).filter(isOwn);
+  const absent = columns.map((column) => column.name).filter((name) => !(name in row));
+  const names = [...present, ...absent];
   return (
     <section className="card row-card" aria-label={label}>
       <dl>
@@ -28,16 +28,19 @@ export function RowCard({
             <div key={name}>
               <dt title={name}>{name}</dt>
               {name in row ? (
-                <dd className="mono" title={shown(row[name])} data-null={row[name] === null || undefined}>
-                  {shown(row[name])}
+                <dd className="mono" title={displayValue(row[name])} data-null={row[name] === null || undefined}>
+                  {displayValue(row[name])}
                 </dd>
               ) : (
-                <dd className="dim" title="Pair tables hold what a row is known by. Spark has the other values.">
-                  not in the pair tables
+                <dd
+                  className="dim"
+                  title="Pair tables hold the identifying columns of a row. Run the query on Spark for the other values."
+                >
+                  on Spark only
                 </dd>
               )}
               {how.length > 0 && (
-                <dd className="how mono" title={how.join("\n")}>
+                <dd className="explanation mono" title={how.join("\n")}>
                   {how.join("; ")}
                 </dd>
               )}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { between, columnsOf, firstOf, madeBy, ownNames } from "./columns";
 import { activity, daily, emissions, factors, forward, links, tracedBySpark } from "./rows.fixture";
-import { stepsBack, stepsOnward } from "./steps";
+import { stepsBack, stepsForward } from "./steps";
 
 const [first] = stepsBack(tracedBySpark);
 const rows = first?.rows ?? [];
@@ -44,7 +44,7 @@ describe("the columns that mattered", () => {
     expect(columns).toHaveLength(5);
   });
   it("say on the other side how they were computed", () => {
-    const [step] = stepsOnward(forward);
+    const [step] = stepsForward(forward);
     const columns = columnsOf(step?.rows ?? [], between(links, activity, emissions), "downstream");
     expect(columns.find((column) => column.name === "kg")?.how).toEqual(["amount * kg_per_unit"]);
   });

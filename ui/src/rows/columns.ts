@@ -1,11 +1,11 @@
 /** Which columns of a table of rows are shown first: those that made the values of the row asked about. Pure. */
 
 import type { Schemas } from "../api/client";
-import type { Named } from "../app/places";
-import { sameName } from "../app/places";
+import type { QualifiedName } from "../app/addresses";
+import { sameName } from "../app/addresses";
 import { isNumber, type Row } from "./values";
 
-export type Link = Schemas["ColumnLink"];
+export type ColumnLink = Schemas["ColumnLink"];
 
 export interface Column {
   name: string;
@@ -35,16 +35,16 @@ export function ownNames(rows: readonly Row[]): string[] {
 }
 
 /** Which end of the links the rows are at: those they made something of, or those they were made by. */
-export type Side = "upstream" | "downstream";
+export type LinkEnd = "upstream" | "downstream";
 
 /** All columns of the rows, in their order, each with its part in what was made of it. */
-export function columnsOf(rows: readonly Row[], links: readonly Link[], side: Side = "upstream"): Column[] {
+export function columnsOf(rows: readonly Row[], links: readonly ColumnLink[], side: LinkEnd = "upstream"): Column[] {
   return namesOf(rows).map((name) => {
     const mine = links.filter((link) => link[`${side}_column`] === name);
     return {
       name,
       part: partOf(mine),
-      how: [...new Set(mine.filter(isMaking).map((link) => told(link, side)))],
+      how: [...new Set(mine.filter(isMaking).map((link) => derivationText(link, side)))],
       numeric: rows.every((row) => row[name] == null || isNumber(row[name])),
     };
   });
@@ -60,27 +60,31 @@ export function firstOf(columns: readonly Column[], known: readonly string[] = [
 }
 
 /** The links of a step: from one dataset into the next. */
-export function between(links: readonly Link[], upstream: Named, downstream: Named): Link[] {
+export function between(
+  links: readonly ColumnLink[],
+  upstream: QualifiedName,
+  downstream: QualifiedName,
+): ColumnLink[] {
   return links.filter((link) => sameName(link.upstream, upstream) && sameName(link.downstream, downstream));
 }
 
 /** How each column of a dataset was made: "sum(kg)". */
-export function madeBy(links: readonly Link[], column: string): string[] {
+export function madeBy(links: readonly ColumnLink[], column: string): string[] {
   const into = links.filter((link) => link.downstream_column === column && link.dependency === "DIRECT");
   return [...new Set(into.flatMap((link) => (link.logic ? [link.logic] : [])))];
 }
 
-function partOf(links: readonly Link[]): Column["part"] {
+function partOf(links: readonly ColumnLink[]): Column["part"] {
   if (links.some(isMaking)) return "made";
   if (links.some((link) => link.dependency === "DIRECT")) return "carried";
   return links.length > 0 ? "decided" : null;
 }
 
-function isMaking(link: Link): boolean {
+function isMaking(link: ColumnLink): boolean {
   return link.dependency === "DIRECT" && link.type !== "IDENTITY";
 }
 
-function told(link: Link, side: Side): string {
+function derivationText(link: ColumnLink, side: LinkEnd): string {
   const into = link.downstream_column ?? "";
   if (side === "downstream") return link.logic ?? "";
   return link.logic ? `${into} = ${link.logic}` : into;

@@ -1,55 +1,55 @@
 import { describe, expect, it } from "vitest";
-import { different, naming, spokenOf, telling } from "./conditions";
-import { readExactly } from "./exact";
+import { conditionFor, countDistinct, identifyingColumns, mentionedColumns } from "./conditions";
+import { parseExactJson } from "./exact-json";
 import type { Row } from "./values";
 
 describe("naming rows", () => {
   it("writes one row by its values", () => {
-    expect(naming([{ day: "2026-11-13", n: 3, ok: true, none: null }], ["day", "n", "ok", "none"])).toEqual({
+    expect(conditionFor([{ day: "2026-11-13", n: 3, ok: true, none: null }], ["day", "n", "ok", "none"])).toEqual({
       condition: "day = '2026-11-13' AND n = 3 AND ok = TRUE AND none IS NULL",
       taken: 1,
     });
   });
   it("writes texts and names that hold quotes", () => {
-    expect(naming([{ "a`b": "it's \\ so" }], ["a`b"])?.condition).toBe("`a``b` = 'it''s \\\\ so'");
+    expect(conditionFor([{ "a`b": "it's \\ so" }], ["a`b"])?.condition).toBe("`a``b` = 'it''s \\\\ so'");
   });
   it("says once what all of them share, and lists the rest", () => {
     const rows = [1, 2, 2].map((id) => ({ country: "DE", id }));
-    expect(naming(rows, ["country", "id"])?.condition).toBe("country = 'DE' AND id IN (1, 2)");
+    expect(conditionFor(rows, ["country", "id"])?.condition).toBe("country = 'DE' AND id IN (1, 2)");
     const mixed = [
       { c: "DE", a: 1, b: null },
       { c: "DE", a: 2, b: "x" },
     ];
-    expect(naming(mixed, ["c", "a", "b"])?.condition).toBe(
+    expect(conditionFor(mixed, ["c", "a", "b"])?.condition).toBe(
       "c = 'DE' AND ((a = 1 AND b IS NULL) OR (a = 2 AND b = 'x'))",
     );
-    expect(naming([{ a: null }, { a: 1 }], ["a"])?.condition).toBe("a IS NULL OR a = 1");
+    expect(conditionFor([{ a: null }, { a: 1 }], ["a"])?.condition).toBe("a IS NULL OR a = 1");
   });
   it("takes no more than the server reads, and says how many", () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, other: `o${id}` }));
-    const wide = naming(rows, ["id", "other"]);
+    const wide = conditionFor(rows, ["id", "other"]);
     expect(wide?.taken).toBeLessThan(200);
     expect(wide?.condition.length).toBeLessThan(10_000);
-    const narrow = naming(rows, ["id"]);
+    const narrow = conditionFor(rows, ["id"]);
     expect(narrow?.taken).toBeGreaterThan(500);
     expect(narrow?.condition.length).toBeLessThan(10_000);
   });
   it("gives up on what cannot be written", () => {
-    expect(naming([{ list: [1] }], ["list"])).toBeNull();
-    expect(naming([], ["a"])).toBeNull();
-    expect(naming([{ a: 1 }], [])).toBeNull();
+    expect(conditionFor([{ list: [1] }], ["list"])).toBeNull();
+    expect(conditionFor([], ["a"])).toBeNull();
+    expect(conditionFor([{ a: 1 }], [])).toBeNull();
   });
   it("keeps a number that is longer than ours", () => {
-    const [row] = readExactly('[{"id": 8311776547559383231}]') as Row[];
-    expect(naming([row ?? {}], ["id"])?.condition).toBe("id = 8311776547559383231");
+    const [row] = parseExactJson('[{"id": 8311776547559383231}]') as Row[];
+    expect(conditionFor([row ?? {}], ["id"])?.condition).toBe("id = 8311776547559383231");
   });
 });
 
 describe("telling rows apart", () => {
   const rows = [1, 2, 3].map((id) => ({ site: `s${id % 2}`, id, fuel: "gas" }));
   it("takes few columns", () => {
-    expect(telling(rows, ["site", "id", "fuel"])).toEqual(["id"]);
-    expect(telling([rows[0] ?? {}], ["site", "id", "fuel"])).toHaveLength(1);
+    expect(identifyingColumns(rows, ["site", "id", "fuel"])).toEqual(["id"]);
+    expect(identifyingColumns([rows[0] ?? {}], ["site", "id", "fuel"])).toHaveLength(1);
   });
   it("takes as many as it needs", () => {
     const both = [
@@ -57,17 +57,17 @@ describe("telling rows apart", () => {
       { a: 1, b: 2 },
       { a: 2, b: 1 },
     ];
-    expect(telling(both, ["a", "b"])).toEqual(["a", "b"]);
-    expect(different(both, ["a"])).toBe(2);
+    expect(identifyingColumns(both, ["a", "b"])).toEqual(["a", "b"]);
+    expect(countDistinct(both, ["a"])).toBe(2);
   });
 });
 
 describe("what a condition speaks of", () => {
   const columns = ["kg", "records", "odd name"];
   it("finds words and quoted names, whatever their case", () => {
-    expect(spokenOf("KG > 3 and `odd name` = 1", columns)).toEqual(["kg", "odd name"]);
+    expect(mentionedColumns("KG > 3 and `odd name` = 1", columns)).toEqual(["kg", "odd name"]);
   });
   it("passes texts over", () => {
-    expect(spokenOf("day = 'kg' and x = 'it''s records' or y = \"kg\"", columns)).toEqual([]);
+    expect(mentionedColumns("day = 'kg' and x = 'it''s records' or y = \"kg\"", columns)).toEqual([]);
   });
 });

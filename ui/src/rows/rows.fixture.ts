@@ -1,18 +1,18 @@
 /** Answers of a real server over the demo's data, its rows cut to a few: for tests. */
 
 import type { Schemas } from "../api/client";
-import told from "./answers.fixture.json";
-import type { Link } from "./columns";
+import fixture from "./answers.fixture.json";
+import type { ColumnLink } from "./columns";
 import type { WhyNotAnswer } from "./why";
 
-export const traced = told.traced as Schemas["TracedRows"];
-export const tracedBySpark = told.tracedBySpark as unknown as Schemas["TracedRows"];
-export const forward = told.forward as unknown as Schemas["ForwardRows"];
-export const stoppedByFilter = told.stoppedByFilter as WhyNotAnswer;
-export const stoppedByJoin = told.stoppedByJoin as unknown as WhyNotAnswer;
-export const reached = told.reached as WhyNotAnswer;
+export const traced = fixture.traced as Schemas["TracedRows"];
+export const tracedBySpark = fixture.tracedBySpark as unknown as Schemas["TracedRows"];
+export const forward = fixture.forward as unknown as Schemas["ForwardRows"];
+export const stoppedByFilter = fixture.stoppedByFilter as WhyNotAnswer;
+export const stoppedByJoin = fixture.stoppedByJoin as unknown as WhyNotAnswer;
+export const reached = fixture.reached as WhyNotAnswer;
 /** Of the dataset `emissions`, on both its sides. */
-export const links = told.links as Link[];
+export const links = fixture.links as ColumnLink[];
 
 const of = (name: string) => ({ namespace: "file", name: `/warehouse/${name}` });
 export const activity = of("raw/activity");

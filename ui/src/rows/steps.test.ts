@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { daily, forward, traced, tracedBySpark } from "./rows.fixture";
-import { datasetOf, GRAINS, isLater, passing, type Step, stepsBack, stepsOnward } from "./steps";
+import { datasetOf, GRAINS, isLater, jobsPassed, type RowStep, stepsBack, stepsForward } from "./steps";
 
-const outline = (steps: Step[] | null): unknown =>
+const outline = (steps: RowStep[] | null): unknown =>
   steps?.map((step) => [step.place, step.dataset.split("/").at(-1), step.count, outline(step.next)]);
 
 describe("steps back", () => {
@@ -34,13 +34,13 @@ describe("steps back", () => {
   });
   it("lives with an answer that lacks its lists", () => {
     expect(stepsBack({} as never)).toEqual([]);
-    expect(stepsOnward({ reached: [{}] } as never)[0]).toMatchObject({ rows: [], count: 0, next: [] });
+    expect(stepsForward({ reached: [{}] } as never)[0]).toMatchObject({ rows: [], count: 0, next: [] });
   });
 });
 
 describe("steps onward", () => {
   it("follows the rows from dataset to dataset", () => {
-    expect(outline(stepsOnward(forward))).toEqual([
+    expect(outline(stepsForward(forward))).toEqual([
       ["0", "emissions", 2, [["0.0", "daily_emissions", 2, [["0.0.0", "report_by_country", 1, []]]]]],
     ]);
   });
@@ -49,7 +49,7 @@ describe("steps onward", () => {
 describe("the way of the jobs", () => {
   const pass = (run: string, hour: number) => ({ run, job: run, completed: `2026-11-17T0${hour}:00:00+00:00` });
   it("names each run once", () => {
-    expect(passing([pass("a", 1)], [pass("a", 1), pass("b", 2)]).map((each) => each.run)).toEqual(["a", "b"]);
+    expect(jobsPassed([pass("a", 1)], [pass("a", 1), pass("b", 2)]).map((each) => each.run)).toEqual(["a", "b"]);
   });
   it("tells a source that has been written again since it was read", () => {
     expect(isLater([pass("writer", 1)], [pass("reader", 2)])).toBe(false);

@@ -1,20 +1,20 @@
 /** An answer about rows as a tree of steps, each a small table: the same shape whichever way was asked. Pure. */
 
 import type { Schemas } from "../api/client";
-import type { Named } from "../app/places";
+import type { QualifiedName } from "../app/addresses";
 import type { Row } from "./values";
 
 type Traced = Schemas["TracedRows"];
 type TracedSource = Schemas["TracedSource"];
 type Forward = Schemas["ForwardRows"];
 
-export interface Pass {
+export interface JobPass {
   run: string;
   job: string;
   completed: string;
 }
 
-export interface Step {
+export interface RowStep {
   /** Its place in the tree: "0.1" is the second source of the first. */
   place: string;
   /** As the answer names it: namespace/name. */
@@ -23,16 +23,16 @@ export interface Step {
   count: number;
   rows: Row[];
   /** The runs between this table and the one before. */
-  passed: Pass[];
+  passed: JobPass[];
   notes: string[];
   /** Why it does not go on from here. */
   ends: string | null;
-  /** null where nobody asked how it goes on. */
-  next: Step[] | null;
+  /** null: not traced further. */
+  next: RowStep[] | null;
 }
 
 /** The sources of an answer, step by step. */
-export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = ""): Step[] {
+export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = ""): RowStep[] {
   return list<TracedSource>(answer.sources).map((source, place) => {
     const at = above === "" ? String(place) : `${above}.${place}`;
     return {
@@ -40,7 +40,7 @@ export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = "")
       dataset: String(source.dataset),
       grain: String(source.grain),
       ...rowsOf(source),
-      passed: list<Pass>(answer.runs),
+      passed: list<JobPass>(answer.runs),
       notes: source.from ? list<string>(source.from.notes) : [],
       ends: source.ends ?? null,
       next: source.from ? stepsBack(source.from, at) : null,
@@ -49,7 +49,7 @@ export function stepsBack(answer: Traced | Schemas["TracedFurther"], above = "")
 }
 
 /** What rows became, step by step. */
-export function stepsOnward(answer: Forward, above = ""): Step[] {
+export function stepsForward(answer: Forward, above = ""): RowStep[] {
   return list<Forward>(answer.reached).map((reached, place) => {
     const at = above === "" ? String(place) : `${above}.${place}`;
     return {
@@ -60,44 +60,44 @@ export function stepsOnward(answer: Forward, above = ""): Step[] {
       passed: reached.run ? [reached.run] : [],
       notes: list<string>(reached.notes),
       ends: reached.ends ?? null,
-      next: stepsOnward(reached, at),
+      next: stepsForward(reached, at),
     };
   });
 }
 
-function rowsOf(told: { count: number; rows: Row[] }): { count: number; rows: Row[] } {
-  const rows = list<Row>(told.rows);
-  return { count: typeof told.count === "number" ? told.count : rows.length, rows };
+function rowsOf(table: { count: number; rows: Row[] }): { count: number; rows: Row[] } {
+  const rows = list<Row>(table.rows);
+  return { count: typeof table.count === "number" ? table.count : rows.length, rows };
 }
 
 /** What was passed before, and what is passed now, each run once. */
-export function passing(before: readonly Pass[], now: readonly Pass[]): Pass[] {
+export function jobsPassed(before: readonly JobPass[], now: readonly JobPass[]): JobPass[] {
   const known = new Set(before.map((pass) => pass.run));
   return [...before, ...now.filter((pass) => !known.has(pass.run))];
 }
 
 /** Whether rows are shown as a later run wrote them than the one that was read: then the two need not fit. */
-export function isLater(wrote: readonly Pass[], read: readonly Pass[]): boolean {
-  const last = (passes: readonly Pass[]) => Math.max(...passes.map((pass) => Date.parse(pass.completed)));
+export function isLater(wrote: readonly JobPass[], read: readonly JobPass[]): boolean {
+  const last = (passes: readonly JobPass[]) => Math.max(...passes.map((pass) => Date.parse(pass.completed)));
   return wrote.length > 0 && read.length > 0 && last(wrote) > last(read);
 }
 
 /** `namespace/name` taken apart: by the datasets that are known, else as names usually are. */
-export function datasetOf(told: string, known: readonly Named[]): Named {
-  const found = known.find((each) => `${each.namespace}/${each.name}` === told);
-  if (found) return { namespace: found.namespace, name: found.name };
-  const [, namespace = "", name = told] = /^([^/:]+:\/\/[^/]*|[^/]*)\/(.*)$/s.exec(told) ?? [];
+export function datasetOf(label: string, known: readonly QualifiedName[]): QualifiedName {
+  const match = known.find((one) => `${one.namespace}/${one.name}` === label);
+  if (match) return { namespace: match.namespace, name: match.name };
+  const [, namespace = "", name = label] = /^([^/:]+:\/\/[^/]*|[^/]*)\/(.*)$/s.exec(label) ?? [];
   return { namespace, name };
 }
 
 export const GRAINS: Record<string, string> = {
   exact: "these rows and no others",
-  group: "the rows that share a group or a window with it; not all of them need have had a part",
-  partition: "the rows that code was given together; some of them had a part",
-  all: "every row of the source: which of them had a part cannot be told",
-  opaque: "nothing can be told of single rows here",
+  group: "the rows that share a group or a window with it; some of them may not have contributed",
+  partition: "the rows of one call of opaque code; some of them contributed",
+  all: "every row of the source: which of them contributed is unknown",
+  opaque: "single rows cannot be traced here",
 };
 
-function list<T>(told: unknown): T[] {
-  return Array.isArray(told) ? (told as T[]) : [];
+function list<T>(value: unknown): T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
 }

@@ -1,18 +1,18 @@
 /** A value of a row, as text for people and as a literal of SQL. Pure. */
 
-import { Numeral } from "./exact";
+import { ExactNumber } from "./exact-json";
 
 export type Row = Record<string, unknown>;
 
 const LONGEST = 2000; // characters of a cell; the rest is in the data
 
 export function isNumber(value: unknown): boolean {
-  return typeof value === "number" || value instanceof Numeral;
+  return typeof value === "number" || value instanceof ExactNumber;
 }
 
-export function shown(value: unknown): string {
+export function displayValue(value: unknown): string {
   if (value === null || value === undefined) return "null";
-  if (value instanceof Numeral) return value.text;
+  if (value instanceof ExactNumber) return value.text;
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
@@ -21,7 +21,7 @@ export function shown(value: unknown): string {
 export function literal(value: unknown): string | null {
   if (typeof value === "string") return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
   if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
-  if (value instanceof Numeral) return value.text;
+  if (value instanceof ExactNumber) return value.text;
   return typeof value === "number" && Number.isFinite(value) ? String(value) : null;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { reached, stoppedByFilter, stoppedByJoin } from "./rows.fixture";
-import { type Culprit, isQuiet, putIn, waysOf } from "./why";
+import { type Culprit, isQuiet, operatorPaths, withRowValues } from "./why";
 
 describe("the way of a row", () => {
   it("stops at the operator that let none through", () => {
-    const [way] = waysOf(stoppedByFilter);
-    const told = way?.stations.filter((station) => !isQuiet(station));
+    const [way] = operatorPaths(stoppedByFilter);
+    const told = way?.operators.filter((station) => !isQuiet(station));
     expect(told?.map((station) => [station.text, station.rows, station.state])).toEqual([
       ["raw/activity", 1, "passed"],
       ["WHERE amount > 0", 0, "stopped"],
@@ -15,15 +15,15 @@ describe("the way of a row", () => {
     expect(told?.[1]?.culprit?.values).toEqual({ amount: -20 });
   });
   it("has a count after each", () => {
-    const [way] = waysOf(stoppedByJoin);
-    const stop = way?.stations.find((station) => station.state === "stopped");
+    const [way] = operatorPaths(stoppedByJoin);
+    const stop = way?.operators.find((station) => station.state === "stopped");
     expect(stop?.text).toBe("INNER JOIN raw/sites ON site = site");
     expect(stop?.culprit?.explanation).toContain("no row of raw/sites");
-    expect(way?.stations.slice(0, 3).map((station) => station.rows)).toEqual([4, 4, 4]);
+    expect(way?.operators.slice(0, 3).map((station) => station.rows)).toEqual([4, 4, 4]);
   });
   it("goes through to the end where the row arrived", () => {
-    const [way] = waysOf(reached);
-    expect(way?.stations.every((station) => station.state === "passed")).toBe(true);
+    const [way] = operatorPaths(reached);
+    expect(way?.operators.every((station) => station.state === "passed")).toBe(true);
   });
   it("is one for each time the source is read, with what else would have stopped it", () => {
     const [first] = stoppedByFilter.culprits;
@@ -32,20 +32,20 @@ describe("the way of a row", () => {
       culprits: [first, { ...first, text: "LIMIT 3" }, { ...first, occurrence: 1 }] as Culprit[],
       survivors: [0, 1].flatMap((occurrence) => stoppedByFilter.survivors.map((each) => ({ ...each, occurrence }))),
     };
-    const ways = waysOf(twice);
+    const ways = operatorPaths(twice);
     expect(ways.map((way) => way.further.map((culprit) => culprit.text))).toEqual([["LIMIT 3"], []]);
   });
   it("says where it cannot be told", () => {
     const [source] = stoppedByFilter.survivors;
     const hidden = { ...stoppedByFilter, culprits: [], survivors: [source, { ...source, rows: null }] } as never;
-    expect(waysOf(hidden)[0]?.stations.map((station) => station.state)).toEqual(["passed", "unknown"]);
+    expect(operatorPaths(hidden)[0]?.operators.map((station) => station.state)).toEqual(["passed", "unknown"]);
   });
 });
 
 describe("a condition with its values", () => {
   it("is put in for filters", () => {
     const [culprit] = stoppedByFilter.culprits;
-    expect(culprit && putIn(culprit)).toEqual({
+    expect(culprit && withRowValues(culprit)).toEqual({
       condition: "amount > 0",
       values: [["amount", -20]],
       verdict: "false",
@@ -53,6 +53,6 @@ describe("a condition with its values", () => {
   });
   it("is nothing for a join", () => {
     const [culprit] = stoppedByJoin.culprits;
-    expect(culprit && putIn(culprit)).toBeNull();
+    expect(culprit && withRowValues(culprit)).toBeNull();
   });
 });

@@ -6,61 +6,63 @@ export type WhyNotAnswer = Schemas["WhyNotRows"];
 export type Culprit = WhyNotAnswer["culprits"][number];
 type Survivor = WhyNotAnswer["survivors"][number];
 
-export interface Station {
+export interface OperatorState {
   text: string;
   kind: string;
   operator: string;
-  /** null: it cannot be told. */
+  /** null: unknown. */
   rows: number | null;
   state: "passed" | "stopped" | "beyond" | "unknown";
   /** Of the one that stopped them. */
   culprit: Culprit | null;
 }
 
-export interface Way {
+export interface OperatorPath {
   occurrence: number;
-  stations: Station[];
+  operators: OperatorState[];
   /** What would have stopped them, had the first one not. */
   further: Culprit[];
 }
 
-/** Operators that let every row through: left out until asked for. */
+/** Operators that keep every row: hidden by default. */
 const QUIET = new Set(["project", "sort", "other"]);
 
-export function isQuiet(station: Station): boolean {
+export function isQuiet(station: OperatorState): boolean {
   return QUIET.has(station.kind) && station.state !== "stopped";
 }
 
 /** One way for each time the source is in the query: a table joined with itself has two. */
-export function waysOf(answer: WhyNotAnswer): Way[] {
-  const occurrences = [...new Set(answer.survivors.map((each) => each.occurrence))];
+export function operatorPaths(answer: WhyNotAnswer): OperatorPath[] {
+  const occurrences = [...new Set(answer.survivors.map((entry) => entry.occurrence))];
   return occurrences.map((occurrence) => {
-    const [first, ...further] = answer.culprits.filter((each) => each.occurrence === occurrence);
-    return { occurrence, stations: stationsOf(answer, occurrence, first ?? null), further };
+    const [first, ...further] = answer.culprits.filter((entry) => entry.occurrence === occurrence);
+    return { occurrence, operators: operatorStates(answer, occurrence, first ?? null), further };
   });
 }
 
-function stationsOf(answer: WhyNotAnswer, occurrence: number, culprit: Culprit | null): Station[] {
-  const survivors = answer.survivors.filter((each) => each.occurrence === occurrence);
-  const stop = survivors.findIndex((each) => each.rows === 0);
-  return survivors.map((each, place) => ({
-    text: each.text || each.operator,
-    kind: each.kind,
-    operator: each.operator,
-    rows: each.rows,
-    state: stateOf(each, place, stop),
+function operatorStates(answer: WhyNotAnswer, occurrence: number, culprit: Culprit | null): OperatorState[] {
+  const survivors = answer.survivors.filter((entry) => entry.occurrence === occurrence);
+  const stop = survivors.findIndex((entry) => entry.rows === 0);
+  return survivors.map((entry, place) => ({
+    text: entry.text || entry.operator,
+    kind: entry.kind,
+    operator: entry.operator,
+    rows: entry.rows,
+    state: stateOf(entry, place, stop),
     culprit: place === stop ? culprit : null,
   }));
 }
 
-function stateOf(survivor: Survivor, place: number, stop: number): Station["state"] {
+function stateOf(survivor: Survivor, place: number, stop: number): OperatorState["state"] {
   if (stop >= 0 && place > stop) return "beyond";
   if (place === stop) return "stopped";
   return survivor.rows === null ? "unknown" : "passed";
 }
 
 /** The condition of an operator with the row's values put in: "amount > 0 with amount = -3 → false". */
-export function putIn(culprit: Culprit): { condition: string; values: [string, unknown][]; verdict: string } | null {
+export function withRowValues(
+  culprit: Culprit,
+): { condition: string; values: [string, unknown][]; verdict: string } | null {
   if (!/^(filter|having|window filter)$/.test(culprit.kind)) return null;
   const verdict = / is (false or NULL|false|NULL)\b/.exec(culprit.explanation)?.[1];
   if (verdict === undefined) return null;

@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { Wrong } from "../parts/Answer";
+import { ErrorMessage } from "../parts/QueryResult";
 import { checkAnchor } from "../proof/anchor";
-import type { Step } from "../proof/steps";
+import type { ProofStep } from "../proof/steps";
 import type { Verification } from "../proof/verify";
-import { consistency } from "./proving";
+import { consistency } from "./proof-query";
 import { StepLine } from "./StepLine";
 
-const NONE: Step = { name: "anchor", holds: null, findings: [] };
+const NONE: ProofStep = { name: "anchor", holds: null, findings: [] };
 
 /** Against who runs this server, only what is kept elsewhere helps: the reader brings it. */
 export function Anchor({
@@ -37,7 +37,7 @@ export function Anchor({
     <StepLine number={number} title={title} meaning={meaning} step={compare.data ?? NONE}>
       <form className="column" onSubmit={send}>
         <label className="field">
-          A checkpoint from a second place, or a public key you have from elsewhere
+          A checkpoint kept outside this server, or a public key you trust
           <textarea
             className="mono"
             rows={5}
@@ -52,7 +52,7 @@ export function Anchor({
             Compare
           </button>
         </div>
-        {compare.error && <Wrong error={compare.error} />}
+        {compare.error && <ErrorMessage error={compare.error} />}
       </form>
     </StepLine>
   );

@@ -1,15 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { answer, client, type Schemas } from "../api/client";
-import { sameName, to } from "../app/places";
-import { Answer, Empty } from "../parts/Answer";
+import { client, responseData, type Schemas } from "../api/client";
+import { sameName, to } from "../app/addresses";
+import { countOf } from "../parts/format";
 import { Icon, type IconName } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { counted } from "../parts/words";
-import { Both } from "./Both";
-import { type Kind, summary, type Told, toldOf } from "./changes";
-import { Long } from "./Long";
+import { Empty, QueryResult } from "../parts/QueryResult";
+import { type ChangeText, describeChange, type Kind, summary } from "./changes";
+import { LongText } from "./LongText";
+import { RunComparison } from "./RunComparison";
 import "./run.css";
 
 const MOST = 100;
@@ -21,42 +21,44 @@ const SIGNS: Record<Kind, [tone: string, icon: IconName]> = {
 
 /** What the second run did otherwise than the first. */
 export default function Diff() {
-  const [words] = useSearchParams();
-  const [before, after] = [words.get("before"), words.get("after")];
+  const [params] = useSearchParams();
+  const [before, after] = [params.get("before"), params.get("after")];
   if (!before || !after) {
     return (
       <div className="sheet run-view">
-        <h1>Two runs are compared</h1>
+        <h1>Compare two runs</h1>
         <Empty>
-          <Link href={to.runs()}>Pick two runs of a job.</Link>
+          <Link href={to.runs()}>Select two runs of a job.</Link>
         </Empty>
       </div>
     );
   }
-  return <Compared key={`${before} ${after}`} before={before} after={after} />;
+  return <RunDiff key={`${before} ${after}`} before={before} after={after} />;
 }
 
-function Compared({ before, after }: { before: string; after: string }) {
-  const asked = useQuery({
+function RunDiff({ before, after }: { before: string; after: string }) {
+  const diff = useQuery({
     queryKey: ["lineage", "diff", before, after],
     queryFn: () =>
-      answer(client.GET("/api/v1/runs/{run_a}/diff/{run_b}", { params: { path: { run_a: before, run_b: after } } })),
+      responseData(
+        client.GET("/api/v1/runs/{run_a}/diff/{run_b}", { params: { path: { run_a: before, run_b: after } } }),
+      ),
   });
   return (
     <div className="sheet run-view">
-      <Answer of={asked} lines={8}>
-        {(found) => <Found of={found} />}
-      </Answer>
+      <QueryResult of={diff} lines={8}>
+        {(result) => <DiffView of={result} />}
+      </QueryResult>
     </div>
   );
 }
 
-function Found({ of }: { of: Schemas["RunDiff"] }) {
-  const parts: [title: string, changes: Told[]][] = [
-    ["Inputs", of.inputs.map(toldOf)],
-    ["Outputs", of.outputs.map(toldOf)],
-    ["Schema", of.schema.map(toldOf)],
-    ["Column edges", of.column_edges.map(toldOf)],
+function DiffView({ of }: { of: Schemas["RunDiff"] }) {
+  const parts: [title: string, changes: ChangeText[]][] = [
+    ["Inputs", of.inputs.map(describeChange)],
+    ["Outputs", of.outputs.map(describeChange)],
+    ["Schema", of.schema.map(describeChange)],
+    ["Column edges", of.column_edges.map(describeChange)],
   ];
   const all = parts.flatMap(([, changes]) => changes);
   return (
@@ -68,7 +70,7 @@ function Found({ of }: { of: Schemas["RunDiff"] }) {
           </Link>
           {!sameName(of.run_a.job, of.run_b.job) && (
             <>
-              <span className="dim">and another job,</span>
+              <span className="dim">and</span>
               <Link href={to.job(of.run_b.job)} className="job-name">
                 <Name of={of.run_b.job.name} />
               </Link>
@@ -79,40 +81,40 @@ function Found({ of }: { of: Schemas["RunDiff"] }) {
           {all.length === 0 ? (
             <>
               <Icon name="check" size={18} />
-              The same: inputs, outputs, schemas and column edges
+              No differences in inputs, outputs, schemas and column edges
             </>
           ) : (
-            `${counted(all.length, "difference")}: ${summary(all)}`
+            `${countOf(all.length, "difference")}: ${summary(all)}`
           )}
         </h1>
         <div>
-          <Link href={to.diff(of.run_b.run_id, of.run_a.run_id)}>The other way round</Link>
+          <Link href={to.diff(of.run_b.run_id, of.run_a.run_id)}>Swap the runs</Link>
         </div>
       </header>
-      <Both before={of.run_a.run_id} after={of.run_b.run_id} />
+      <RunComparison before={of.run_a.run_id} after={of.run_b.run_id} />
       {parts.map(([title, changes]) => (
-        <Part key={title} title={title} changes={changes} />
+        <ChangeSection key={title} title={title} changes={changes} />
       ))}
     </>
   );
 }
 
-function Part({ title, changes }: { title: string; changes: Told[] }) {
+function ChangeSection({ title, changes }: { title: string; changes: ChangeText[] }) {
   const [all, setAll] = useState(false);
   const shown = all ? changes : changes.slice(0, MOST);
   return (
     <section className="card column" aria-label={title}>
       <h2>
-        {title} <span className="dim">{changes.length === 0 ? "the same" : summary(changes)}</span>
+        {title} <span className="dim">{changes.length === 0 ? "no changes" : summary(changes)}</span>
       </h2>
       {shown.length > 0 && (
         <ul className="plain lines">
           {shown.map((one) => (
             <li key={one.name} className="row start">
-              <Sign of={one.kind} />
+              <ChangeSign of={one.kind} />
               <div className="grow">
                 <div className="mono">
-                  <Long of={one.name} />
+                  <LongText of={one.name} />
                 </div>
                 <Values of={one} />
               </div>
@@ -123,7 +125,7 @@ function Part({ title, changes }: { title: string; changes: Told[] }) {
       {shown.length < changes.length && (
         <div>
           <button type="button" className="quiet" onClick={() => setAll(true)}>
-            Show {counted(changes.length - shown.length, "more change")}
+            Show {countOf(changes.length - shown.length, "more change")}
           </button>
         </div>
       )}
@@ -131,7 +133,7 @@ function Part({ title, changes }: { title: string; changes: Told[] }) {
   );
 }
 
-function Sign({ of }: { of: Kind }) {
+function ChangeSign({ of }: { of: Kind }) {
   const [tone, icon] = SIGNS[of];
   return (
     <span className={`state change-sign ${tone}`}>
@@ -141,19 +143,19 @@ function Sign({ of }: { of: Kind }) {
   );
 }
 
-function Values({ of }: { of: Told }) {
+function Values({ of }: { of: ChangeText }) {
   if (of.kind !== "changed")
     return (
       <div className="dim">
-        <Long of={of.after ?? of.before ?? ""} />
+        <LongText of={of.after ?? of.before ?? ""} />
       </div>
     );
   return (
     <div className="breaks">
-      <span className="was">
-        <Long of={of.before ?? "nothing more"} />
+      <span className="old-value">
+        <LongText of={of.before ?? "nothing"} />
       </span>{" "}
-      → <Long of={of.after ?? "nothing more"} />
+      → <LongText of={of.after ?? "nothing"} />
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { address, to } from "../app/places";
+import { address, to } from "../app/addresses";
+import { exactTime } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { exact } from "../parts/words";
 import { type Filter, SPANS, STATES, sinceMoment } from "./filters";
 
 /** Narrows the list; each choice is a step that the back button takes back. */
@@ -32,8 +32,8 @@ export function Filters({ of }: { of: Filter }) {
             ))}
           </select>
         </label>
-        <Typed word="Job" value={of.job} change={(job) => change({ job })} />
-        <Typed word="Namespace" value={of.namespace} change={(namespace) => change({ namespace })} />
+        <TextFilter word="Job" value={of.job} change={(job) => change({ job })} />
+        <TextFilter word="Namespace" value={of.namespace} change={(namespace) => change({ namespace })} />
         <label className="field">
           Since
           <select value={of.since ?? ""} onChange={(event) => change({ since: event.target.value || null })}>
@@ -43,7 +43,7 @@ export function Filters({ of }: { of: Filter }) {
                 {word}
               </option>
             ))}
-            {!known && of.since && <option value={of.since}>{exact(sinceMoment(of.since, 0) ?? of.since)}</option>}
+            {!known && of.since && <option value={of.since}>{exactTime(sinceMoment(of.since, 0) ?? of.since)}</option>}
           </select>
         </label>
         {some && (
@@ -54,11 +54,11 @@ export function Filters({ of }: { of: Filter }) {
       </div>
       {of.dataset !== null && (
         <div className="row">
-          that read or wrote <Name of={of.dataset} />
+          Reads or writes <Name of={of.dataset} />
           <button
             type="button"
             className="quiet"
-            aria-label="Whatever they read or wrote"
+            aria-label="Clear the dataset filter"
             onClick={() => change({ dataset: null, datasetNamespace: null })}
           >
             <Icon name="cross" />
@@ -69,8 +69,8 @@ export function Filters({ of }: { of: Filter }) {
   );
 }
 
-/** Taken when it is meant: at Enter, or when the reader goes on. */
-function Typed({
+/** Applies on Enter or when the input loses the focus. */
+function TextFilter({
   word,
   value,
   change,
@@ -93,7 +93,7 @@ function Typed({
           className="mono"
           value={text}
           maxLength={10_000}
-          placeholder="its whole name"
+          placeholder="full name"
           onChange={(event) => setText(event.target.value)}
           onBlur={() => take()}
         />

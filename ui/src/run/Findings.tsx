@@ -1,54 +1,46 @@
 import type { Schemas } from "../api/client";
+import { Badge } from "../parts/Badge";
+import { countOf } from "../parts/format";
 import { Name } from "../parts/Name";
-import { Mark } from "../parts/State";
-import { counted } from "../parts/words";
-import { Card, MOST, NOBODY, Plain } from "./Finding";
-import { inWords, listed, members, text } from "./facets";
-import { Grain } from "./Grain";
-import { Long } from "./Long";
-import { gapsOf } from "./nodes";
+import { FindingCard, FindingList, MOST, NOT_CHECKED } from "./FindingList";
+import { asText, members, objects, text } from "./facets";
+import { GrainFindings } from "./GrainFindings";
+import { LongText } from "./LongText";
+import { gapsOf } from "./step-rows";
 
 const TYPES = "cdme.typeUnification";
 const GRAIN = "cdme.grainSafety";
 
-/** What could not be known, what types may have lost, and which joins may have repeated rows. */
+/** Lineage coverage, what types may have lost, and which joins may have repeated rows. */
 export function Findings({ detail }: { detail: Schemas["RunDetail"] }) {
   const { outputs, run_facets: facets } = detail;
-  // Where nothing was written there was nothing to find.
+  // A run without outputs has nothing to check.
   if (outputs.length === 0 && facets[TYPES] === undefined && facets[GRAIN] === undefined) return null;
   return (
     <div className="thirds">
-      <Coverage outputs={detail.outputs} />
-      <Types facet={detail.run_facets[TYPES]} />
-      <Grain facet={detail.run_facets[GRAIN]} />
+      <CoverageFindings outputs={detail.outputs} />
+      <TypeFindings facet={detail.run_facets[TYPES]} />
+      <GrainFindings facet={detail.run_facets[GRAIN]} />
     </div>
   );
 }
 
-function Coverage({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
+function CoverageFindings({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
   const gaps = gapsOf(outputs);
-  if (gaps === null) return <Card title="What could not be known" verdict={NOBODY} />;
+  if (gaps === null) return <FindingCard title="Lineage coverage" verdict={NOT_CHECKED} />;
   if (gaps.length === 0) {
     return (
-      <Card
-        title="What could not be known"
-        verdict={<Mark tone="good" icon="check" word="nothing: lineage leads through every step" />}
+      <FindingCard
+        title="Lineage coverage"
+        verdict={<Badge tone="good" icon="check" word="complete: every step has lineage" />}
       />
     );
   }
   return (
-    <Card
-      title="What could not be known"
+    <FindingCard
+      title="Lineage coverage"
       verdict={
-        <Mark
-          tone="warn"
-          icon="alert"
-          word={counted(
-            gaps.length,
-            "step that lineage does not lead through",
-            "steps that lineage does not lead through",
-          )}
-        />
+        <Badge tone="warn" icon="alert" word={countOf(gaps.length, "step without lineage", "steps without lineage")} />
       }
     >
       <ul className="plain lines">
@@ -58,41 +50,42 @@ function Coverage({ outputs }: { outputs: Schemas["DatasetUse"][] }) {
               <Name of={gap.operator} />
             </div>
             <div>
-              <Long of={gap.reason ?? "no reason was told"} />
+              <LongText of={gap.reason ?? "no reason given"} />
             </div>
             {gap.columns.length > 0 && (
               <div className="dim">
-                columns <Long of={gap.columns.join(", ")} />
+                columns <LongText of={gap.columns.join(", ")} />
               </div>
             )}
             <div className="dim row">
-              before <Name of={gap.output} />
+              {" "}
+              upstream of <Name of={gap.output} />
             </div>
           </li>
         ))}
       </ul>
-    </Card>
+    </FindingCard>
   );
 }
 
-function Types({ facet }: { facet: unknown }) {
+function TypeFindings({ facet }: { facet: unknown }) {
   const title = "Types";
-  const told = members(facet);
-  if (!Array.isArray(told.morphismReports)) return <Card title={title} verdict={NOBODY} />;
-  const casts = listed(told.morphismReports);
+  const typeFacet = members(facet);
+  if (!Array.isArray(typeFacet.morphismReports)) return <FindingCard title={title} verdict={NOT_CHECKED} />;
+  const casts = objects(typeFacet.morphismReports);
   const lossy = casts.filter((one) => one.lossy === true);
-  const nullable = listed(told.nullabilityChanges);
-  const partly = told.complete === false;
+  const nullable = objects(typeFacet.nullabilityChanges);
+  const partly = typeFacet.complete === false;
   const verdict =
     lossy.length > 0 ? (
-      <Mark tone="warn" icon="alert" word={`${counted(lossy.length, "cast")} may lose something`} />
+      <Badge tone="warn" icon="alert" word={`${countOf(lossy.length, "cast")} may lose data`} />
     ) : partly ? (
-      <Mark tone="warn" icon="unknown" word="no cast that loses anything is known; not all was seen" />
+      <Badge tone="warn" icon="unknown" word="no lossy cast found; not all casts are known" />
     ) : (
-      <Mark tone="good" icon="check" word="no cast loses anything" />
+      <Badge tone="good" icon="check" word="no lossy casts" />
     );
   return (
-    <Card title={title} verdict={verdict}>
+    <FindingCard title={title} verdict={verdict}>
       {casts.length > 0 && (
         <ul className="plain lines">
           {[...lossy, ...casts.filter((one) => one.lossy !== true)].slice(0, MOST).map((one) => (
@@ -100,17 +93,17 @@ function Types({ facet }: { facet: unknown }) {
               <div className="row wrap">
                 <Name of={text(one.column) ?? "a column"} />
                 <span className="mono">
-                  {inWords(one.from)} → {inWords(one.to)}
+                  {asText(one.from)} → {asText(one.to)}
                 </span>
                 {one.lossy === true ? (
-                  <Mark tone="warn" icon="alert" word="may lose" />
+                  <Badge tone="warn" icon="alert" word="may lose data" />
                 ) : (
-                  <span className="dim">loses nothing</span>
+                  <span className="dim">lossless</span>
                 )}
               </div>
               {text(one.expression) && (
                 <code className="dim">
-                  <Long of={text(one.expression) ?? ""} />
+                  <LongText of={text(one.expression) ?? ""} />
                 </code>
               )}
             </li>
@@ -120,15 +113,11 @@ function Types({ facet }: { facet: unknown }) {
       {nullable.length > 0 && (
         <details>
           <summary>
-            {counted(
-              nullable.length,
-              "column that begins or ceases to be nullable",
-              "columns that begin or cease to be nullable",
-            )}
+            {countOf(nullable.length, "column with changed nullability", "columns with changed nullability")}
           </summary>
-          <Plain of={nullable} />
+          <FindingList of={nullable} />
         </details>
       )}
-    </Card>
+    </FindingCard>
   );
 }

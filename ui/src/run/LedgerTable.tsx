@@ -1,17 +1,17 @@
 import { Link } from "wouter";
-import { to } from "../app/places";
+import { to } from "../app/addresses";
+import { Badge } from "../parts/Badge";
+import { formatNumber } from "../parts/format";
 import { Name } from "../parts/Name";
-import { Mark } from "../parts/State";
-import { amount } from "../parts/words";
-import type { End } from "./flows";
+import type { RowOutcome } from "./flows";
 import { type Account, balanceOfAccount, type Part, unaccounted } from "./ledger";
-import type { Places } from "./rowPlaces";
+import type { LedgerLinks } from "./ledger-links";
 
 /** The picture in numbers. Under the picture it is there for who cannot see it. */
-export function LedgerTable({ part, places, hidden }: { part: Part; places: Places; hidden: boolean }) {
+export function LedgerTable({ part, places, hidden }: { part: Part; places: LedgerLinks; hidden: boolean }) {
   return (
     <div className={hidden ? "sr-only" : "scroll"}>
-      <table aria-label="The ledger: rows of each source">
+      <table aria-label="Ledger by source">
         <thead>
           <tr>
             <th>Source</th>
@@ -19,14 +19,14 @@ export function LedgerTable({ part, places, hidden }: { part: Part; places: Plac
             <th className="number">Processed</th>
             <th className="number">Filtered out</th>
             <th className="number">Errored</th>
-            <th className="number">Not accounted for</th>
+            <th className="number">Unaccounted</th>
             <th>Balance</th>
           </tr>
         </thead>
         <tbody>
           {part.accounts.map((account, number) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a source may be read twice
-            <Line key={number} account={account} places={places} hidden={hidden} partly={part.partly !== null} />
+            <AccountRow key={number} account={account} places={places} hidden={hidden} partly={part.partly !== null} />
           ))}
         </tbody>
       </table>
@@ -34,14 +34,14 @@ export function LedgerTable({ part, places, hidden }: { part: Part; places: Plac
   );
 }
 
-function Line({
+function AccountRow({
   account,
   places,
   hidden,
   partly,
 }: {
   account: Account;
-  places: Places;
+  places: LedgerLinks;
   hidden: boolean;
   partly: boolean;
 }) {
@@ -53,13 +53,13 @@ function Line({
       <td className="cell-name">
         {dataset === null || hidden ? source : <Link href={to.explore(dataset)}>{source}</Link>}
       </td>
-      <td className="number">{told(account.read)}</td>
+      <td className="number">{countText(account.read)}</td>
       {(["processed", "filtered", "errored"] as const).map((end) => (
         <td key={end} className="number">
-          <Rows account={account} end={end} places={places} hidden={hidden} />
+          <RowCount account={account} end={end} places={places} hidden={hidden} />
         </td>
       ))}
-      <td className="number">{left !== null && left < 0 ? `${amount(-left)} too many` : told(left)}</td>
+      <td className="number">{left !== null && left < 0 ? `${formatNumber(-left)} too many` : countText(left)}</td>
       <td>
         <Balance holds={partly ? null : balanceOfAccount(account)} exact={account.exact} />
       </td>
@@ -67,29 +67,29 @@ function Line({
   );
 }
 
-function Rows({
+function RowCount({
   account,
   end,
   places,
   hidden,
 }: {
   account: Account;
-  end: Exclude<End, "missing">;
-  places: Places;
+  end: Exclude<RowOutcome, "missing">;
+  places: LedgerLinks;
   hidden: boolean;
 }) {
   const rows = account[end];
   // What is out of sight must not take the focus: the bands have the same links.
   const place = hidden || !rows ? null : places.rows(account.source, end, null);
-  return place === null ? told(rows) : <Link href={place}>{told(rows)}</Link>;
+  return place === null ? countText(rows) : <Link href={place}>{countText(rows)}</Link>;
 }
 
 function Balance({ holds, exact }: { holds: boolean | null; exact: boolean }) {
-  if (holds === null) return <Mark tone="warn" icon="unknown" word="unknown" />;
-  if (!holds) return <Mark tone="bad" icon="cross" word="not balanced" />;
-  return <Mark tone="good" icon="check" word={exact ? "balanced" : "balanced in number"} />;
+  if (holds === null) return <Badge tone="warn" icon="unknown" word="unknown" />;
+  if (!holds) return <Badge tone="bad" icon="cross" word="not balanced" />;
+  return <Badge tone="good" icon="check" word={exact ? "balanced" : "balanced by count"} />;
 }
 
-function told(value: number | null): string {
-  return value === null ? "not told" : amount(value);
+function countText(value: number | null): string {
+  return value === null ? "unknown" : formatNumber(value);
 }

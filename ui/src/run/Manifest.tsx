@@ -6,25 +6,27 @@ const HASHES: [key: string, word: string, of: string][] = [
   ["configHash", "Configuration", "settings, partition, options"],
   ["codeHash", "Code", "the script, its commit, its functions"],
   ["designHash", "Design", "the plan, or the pipeline’s nodes and edges"],
-  ["contractVersion", "Contract", "what was promised beforehand"],
+  ["contractVersion", "Contract", "the expectations set before the run"],
 ];
 
-/** By what the run can be known again: the same code on the same data has the same hashes. */
+/** Hashes that identify the run: the same code on the same data has the same hashes. */
 export function Manifest({ facets }: { facets: Facets }) {
   const facet = facets["cdme.runManifest"];
-  const told = members(facet);
+  const manifest = members(facet);
   const sums: [string, Facets][] = [
-    ["Inputs", members(told.inputChecksums)],
-    ["Outputs", members(told.outputChecksums)],
-    ["Without a checksum", members(told.withoutChecksum)],
+    ["Inputs", members(manifest.inputChecksums)],
+    ["Outputs", members(manifest.outputChecksums)],
+    ["Without a checksum", members(manifest.withoutChecksum)],
   ];
   return (
     <section className="card column" aria-label="Manifest">
       <h2>Manifest</h2>
-      {facet === undefined && <p className="dim">No manifest: the run did not say by what it can be known again.</p>}
+      {facet === undefined && (
+        <p className="dim">No manifest: the run recorded no hashes of its code, configuration and data.</p>
+      )}
       <dl className="facts-list">
         {HASHES.map(([key, word, of]) => {
-          const hash = text(told[key]);
+          const hash = text(manifest[key]);
           if (hash === null) return null;
           return (
             <div key={key} className="contents">
@@ -38,13 +40,13 @@ export function Manifest({ facets }: { facets: Facets }) {
         })}
       </dl>
       {sums.map(([word, of]) => (
-        <Sums key={word} word={word} of={of} />
+        <ChecksumTable key={word} word={word} of={of} />
       ))}
     </section>
   );
 }
 
-function Sums({ word, of }: { word: string; of: Facets }) {
+function ChecksumTable({ word, of }: { word: string; of: Facets }) {
   const entries = Object.entries(of).slice(0, 200);
   if (entries.length === 0) return null;
   return (

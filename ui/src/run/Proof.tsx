@@ -1,31 +1,31 @@
 import { useId } from "react";
-import { Skeleton, Wrong } from "../parts/Answer";
-import { Mark } from "../parts/State";
-import { counted } from "../parts/words";
-import type { Step, StepName } from "../proof/steps";
+import { Badge } from "../parts/Badge";
+import { countOf } from "../parts/format";
+import { ErrorMessage, Skeleton } from "../parts/QueryResult";
+import type { ProofStep, StepName } from "../proof/steps";
 import { Anchor } from "./Anchor";
-import { type Proven, standingOf } from "./proving";
+import { type ProofQuery, proofStatus } from "./proof-query";
 import { StepLine } from "./StepLine";
 
 const MEANING: Record<StepName, [title: string, meaning: string]> = {
-  hash: ["Hash", "Events, facets and certificates are what the log has hashes of."],
-  inclusion: ["Inclusion", "Each entry about this run is in the log that was signed."],
-  checkpoint: ["Checkpoint", "The log's size and root are signed by the key in force."],
-  anchor: ["Anchor", "The log is the one that a second place knows, and only grew since."],
+  hash: ["Hash", "Events, facets and certificates match their hashes in the log."],
+  inclusion: ["Inclusion", "Each entry about this run is in the signed log."],
+  checkpoint: ["Checkpoint", "The active key signed the log's size and root hash."],
+  anchor: ["Anchor", "The log extends a checkpoint that was kept outside this server."],
 };
 
 /** The check of the evidence, made in front of the reader: each step says what came out and what it had to be. */
-export function Proof({ proof }: { proof: Proven }) {
+export function Proof({ proof }: { proof: ProofQuery }) {
   const title = useId();
   return (
     <section className="card column" aria-labelledby={title} id="proof">
       <div className="row apart wrap">
-        <h2 id={title}>Proof, computed in this browser</h2>
+        <h2 id={title}>Proof, verified in this browser</h2>
         <div aria-live="polite">
           <Verdict proof={proof} />
         </div>
       </div>
-      {proof.data && <How />}
+      {proof.data && <HowItWorks />}
       {proof.isPending && <Skeleton lines={4} />}
       {proof.error && <NoProof proof={proof} />}
       {proof.data && (
@@ -36,7 +36,7 @@ export function Proof({ proof }: { proof: Proven }) {
               number={at + 1}
               title={MEANING[name][0]}
               meaning={MEANING[name][1]}
-              step={proof.data.steps.find((step) => step.name === name) ?? notTaken(name)}
+              step={proof.data.steps.find((step) => step.name === name) ?? notReached(name)}
             />
           ))}
           <Anchor number={4} title={MEANING.anchor[0]} meaning={MEANING.anchor[1]} proof={proof.data} />
@@ -46,37 +46,37 @@ export function Proof({ proof }: { proof: Proven }) {
   );
 }
 
-function notTaken(name: StepName): Step {
+function notReached(name: StepName): ProofStep {
   return { name, holds: null, findings: [] };
 }
 
-function Verdict({ proof }: { proof: Proven }) {
-  const standing = standingOf(proof);
-  if (standing === "holds") {
+function Verdict({ proof }: { proof: ProofQuery }) {
+  const status = proofStatus(proof);
+  if (status === "holds") {
     const checked = proof.data?.steps.reduce((sum, step) => sum + step.findings.length, 0) ?? 0;
-    return <Mark tone="good" icon="check" word={`verifies: ${counted(checked, "comparison")}, all equal`} />;
+    return <Badge tone="good" icon="check" word={`verifies: ${countOf(checked, "comparison")}, all equal`} />;
   }
-  if (standing === "broken") return <Mark tone="bad" icon="cross" word="does not verify" />;
-  if (standing === "unsigned") return <Mark tone="warn" icon="alert" word="not signed yet" />;
-  if (standing === "checking") return <Mark tone="dim" icon="going" word="being checked" />;
-  if (standing === "nothing") return <Mark tone="dim" icon="unknown" word="nothing to verify" />;
-  return <Mark tone="warn" icon="unknown" word="not all of it could be checked" />;
+  if (status === "broken") return <Badge tone="bad" icon="cross" word="does not verify" />;
+  if (status === "unsigned") return <Badge tone="warn" icon="alert" word="not signed yet" />;
+  if (status === "checking") return <Badge tone="dim" icon="going" word="checking" />;
+  if (status === "nothing") return <Badge tone="dim" icon="unknown" word="nothing to verify" />;
+  return <Badge tone="warn" icon="unknown" word="not fully checked" />;
 }
 
-function NoProof({ proof }: { proof: Proven }) {
-  return standingOf(proof) === "unsigned" ? (
-    <p>{proof.error?.message} Until then there is no checkpoint that covers this run.</p>
+function NoProof({ proof }: { proof: ProofQuery }) {
+  return proofStatus(proof) === "unsigned" ? (
+    <p>{proof.error?.message} Until then no checkpoint covers this run.</p>
   ) : (
-    <Wrong error={proof.error} again={() => proof.refetch()} />
+    <ErrorMessage error={proof.error} again={() => proof.refetch()} />
   );
 }
 
-function How() {
+function HowItWorks() {
   return (
     <p className="dim">
-      The evidence was fetched as one file; hashes, paths and signatures were computed again here, by the browser’s own
-      cryptography. That each claim follows from its event is computed by <code>headwater verify run.bundle.json</code>,
-      not here.
+      This page downloads the evidence as one file and recomputes its hashes, inclusion proofs and signatures with the
+      browser’s own cryptography. <code>headwater verify run.bundle.json</code> also checks that each invariant follows
+      from its event.
     </p>
   );
 }

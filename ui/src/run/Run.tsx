@@ -1,70 +1,70 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import type { Schemas } from "../api/client";
-import { run } from "../api/questions";
-import { to } from "../app/places";
-import { Answer, Empty } from "../parts/Answer";
+import { run } from "../api/queries";
+import { to } from "../app/addresses";
+import { Empty, QueryResult } from "../parts/QueryResult";
 import { Certificates } from "./Certificates";
-import { Children } from "./Children";
+import { ChildRuns } from "./ChildRuns";
+import { DatasetUses } from "./DatasetUses";
 import { Failure } from "./Failure";
 import { Findings } from "./Findings";
-import { headOf } from "./head";
+import { runFigures } from "./figures";
+import { JobCode } from "./JobCode";
 import { LedgerView } from "./LedgerView";
-import { Logic } from "./Logic";
 import { Manifest } from "./Manifest";
 import { Proof } from "./Proof";
-import { useProof } from "./proving";
+import { useProof } from "./proof-query";
+import { RawFacets } from "./RawFacets";
 import { RunHead } from "./RunHead";
-import { Said } from "./Said";
 import { Steps } from "./Steps";
-import { Uses } from "./Uses";
 import "./run.css";
 
 /** One run: what it comes down to, what became of its rows, and whether that is proven. */
 export default function Run() {
-  const [words] = useSearchParams();
-  const id = words.get("id");
+  const [params] = useSearchParams();
+  const id = params.get("id");
   if (!id) {
     return (
       <div className="sheet run-view">
-        <h1>No run is named</h1>
+        <h1>No run selected</h1>
         <Empty>
-          The address of a run has its id in it. <Link href={to.runs()}>All runs</Link>
+          The address of a run contains its id. <Link href={to.runs()}>All runs</Link>
         </Empty>
       </div>
     );
   }
-  return <OneRun key={id} id={id} />;
+  return <RunById key={id} id={id} />;
 }
 
-function OneRun({ id }: { id: string }) {
-  const asked = useQuery(run(id));
+function RunById({ id }: { id: string }) {
+  const detailQuery = useQuery(run(id));
   return (
     <div className="sheet run-view">
-      <Answer of={asked} lines={8}>
-        {(detail) => <Told detail={detail} />}
-      </Answer>
+      <QueryResult of={detailQuery} lines={8}>
+        {(detail) => <RunDetails detail={detail} />}
+      </QueryResult>
     </div>
   );
 }
 
-function Told({ detail }: { detail: Schemas["RunDetail"] }) {
+function RunDetails({ detail }: { detail: Schemas["RunDetail"] }) {
   const proof = useProof(detail);
-  const head = headOf(detail);
+  const head = runFigures(detail);
   return (
     <>
       <RunHead detail={detail} head={head} proof={proof} />
       <Failure detail={detail} />
       <LedgerView detail={detail} ledger={head.ledger} />
-      {detail.children.length > 0 && <Children of={detail} />}
+      {detail.children.length > 0 && <ChildRuns of={detail} />}
       <Steps detail={detail} />
-      <Uses detail={detail} />
+      <DatasetUses detail={detail} />
       <Findings detail={detail} />
       <Certificates of={detail.certificates} />
       <Proof proof={proof} />
-      <Logic detail={detail} />
+      <JobCode detail={detail} />
       <Manifest facets={detail.run_facets} />
-      <Said detail={detail} />
+      <RawFacets detail={detail} />
     </>
   );
 }

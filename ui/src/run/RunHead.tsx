@@ -1,18 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { answer, client, type Schemas } from "../api/client";
+import { client, responseData, type Schemas } from "../api/client";
 import { ROOT } from "../api/root";
-import { to } from "../app/places";
+import { to } from "../app/addresses";
 import { Copy } from "../parts/Copy";
+import { exactTime } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { exact } from "../parts/words";
-import type { Head } from "./head";
-import { bundlePath, type Proven } from "./proving";
-import { Truth } from "./Truth";
+import type { RunFigures } from "./figures";
+import { bundlePath, type ProofQuery } from "./proof-query";
+import { RunSummary } from "./RunSummary";
 
 /** Which run it is, the line of truth, and where to go from here. */
-export function RunHead({ detail, head, proof }: { detail: Schemas["RunDetail"]; head: Head; proof: Proven }) {
+export function RunHead({
+  detail,
+  head,
+  proof,
+}: {
+  detail: Schemas["RunDetail"];
+  head: RunFigures;
+  proof: ProofQuery;
+}) {
   const { run } = detail;
   return (
     <header className="column">
@@ -27,15 +35,15 @@ export function RunHead({ detail, head, proof }: { detail: Schemas["RunDetail"];
         </div>
         <Actions run={run} />
       </div>
-      <Truth run={run} head={head} proof={proof} certificates={detail.certificates.length} />
+      <RunSummary run={run} head={head} proof={proof} certificates={detail.certificates.length} />
       <div className="row wrap dim facts">
         <span className="row">
-          run <Name of={run.run_id} />
+          Run <Name of={run.run_id} />
           <Copy text={run.run_id} word="Copy id" />
         </span>
-        {run.started_at && <span>started {exact(run.started_at)}</span>}
-        {run.nominal_start && <span>for {exact(run.nominal_start)}</span>}
-        {run.parent_run_id && <Link href={to.run(run.parent_run_id)}>Part of another run</Link>}
+        {run.started_at && <span>started {exactTime(run.started_at)}</span>}
+        {run.nominal_start && <span>for {exactTime(run.nominal_start)}</span>}
+        {run.parent_run_id && <Link href={to.run(run.parent_run_id)}>Parent run</Link>}
       </div>
     </header>
   );
@@ -47,7 +55,7 @@ function Actions({ run }: { run: Schemas["Run"] }) {
     <nav className="row wrap" aria-label="This run">
       {before.data && (
         <Link href={to.diff(before.data.run_id, run.run_id)} className="button">
-          Compare with the run before
+          Compare with previous run
         </Link>
       )}
       <a
@@ -77,12 +85,12 @@ function runBefore(run: Schemas["Run"]) {
         until: run.started_at ?? run.last_event_at,
         limit: 10,
       };
-      const { items } = await answer(client.GET("/api/v1/runs", { params: { query } }));
-      return items.find((one) => one.run_id !== run.run_id && begun(one) < begun(run)) ?? null;
+      const { items } = await responseData(client.GET("/api/v1/runs", { params: { query } }));
+      return items.find((one) => one.run_id !== run.run_id && startOf(one) < startOf(run)) ?? null;
     },
   };
 }
 
-function begun(run: Schemas["Run"]): number {
+function startOf(run: Schemas["Run"]): number {
   return Date.parse(run.started_at ?? run.last_event_at);
 }

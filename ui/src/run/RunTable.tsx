@@ -1,11 +1,11 @@
 import { Link } from "wouter";
 import type { Schemas } from "../api/client";
-import { to } from "../app/places";
+import { to } from "../app/addresses";
+import { RunState } from "../parts/Badge";
+import { exactTime, formatDuration } from "../parts/format";
 import { Name } from "../parts/Name";
-import { State } from "../parts/State";
-import { When } from "../parts/When";
-import { duration, exact } from "../parts/words";
-import { lastedOf } from "./head";
+import { RelativeTime } from "../parts/RelativeTime";
+import { durationOf } from "./figures";
 
 type Run = Schemas["Run"];
 
@@ -28,7 +28,7 @@ export function RunTable({ runs, picked, pick }: { runs: Run[]; picked: Run[]; p
         </thead>
         <tbody>
           {runs.map((run) => (
-            <Line key={run.run_id} run={run} picked={picked.some((one) => one.run_id === run.run_id)} pick={pick} />
+            <RunRow key={run.run_id} run={run} picked={picked.some((one) => one.run_id === run.run_id)} pick={pick} />
           ))}
         </tbody>
       </table>
@@ -36,29 +36,29 @@ export function RunTable({ runs, picked, pick }: { runs: Run[]; picked: Run[]; p
   );
 }
 
-function Line({ run, picked, pick }: { run: Run; picked: boolean; pick: (run: Run) => void }) {
-  const lasted = lastedOf(run);
+function RunRow({ run, picked, pick }: { run: Run; picked: boolean; pick: (run: Run) => void }) {
+  const elapsed = durationOf(run);
   const started = run.started_at ?? run.last_event_at;
   return (
-    <tr className={picked ? "picked" : undefined}>
+    <tr className={picked ? "selected" : undefined}>
       <td className="tick">
         <input
           type="checkbox"
           checked={picked}
           onChange={() => pick(run)}
-          aria-label={`Compare ${run.job.name} of ${exact(started)}`}
+          aria-label={`Compare ${run.job.name} of ${exactTime(started)}`}
         />
       </td>
       <td>
-        <State of={run.state} />
+        <RunState of={run.state} />
       </td>
       <td className="cell-name">
-        <Link href={to.job(run.job)} title="Its runs">
+        <Link href={to.job(run.job)} title="Runs of this job">
           <Name of={run.job.name} />
         </Link>
         {run.parent_run_id && (
-          <Link href={to.run(run.parent_run_id)} className="within">
-            within a run
+          <Link href={to.run(run.parent_run_id)} className="parent-run">
+            parent run
           </Link>
         )}
       </td>
@@ -66,9 +66,9 @@ function Line({ run, picked, pick }: { run: Run; picked: boolean; pick: (run: Ru
         <Name of={run.job.namespace} />
       </td>
       <td className="nowrap">
-        <When at={started} />
+        <RelativeTime at={started} />
       </td>
-      <td className="number nowrap">{lasted === null ? "–" : duration(lasted)}</td>
+      <td className="number nowrap">{elapsed === null ? "–" : formatDuration(elapsed)}</td>
       <td className="cell-name">
         <Link href={to.run(run.run_id)} aria-label={`Run ${run.run_id}`}>
           <Name of={run.run_id} />

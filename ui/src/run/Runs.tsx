@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { answer, client, type Schemas } from "../api/client";
-import { sameName, to } from "../app/places";
-import { Empty, Skeleton, Wrong } from "../parts/Answer";
+import { client, responseData, type Schemas } from "../api/client";
+import { sameName, to } from "../app/addresses";
+import { countOf } from "../parts/format";
+import { Empty, ErrorMessage, Skeleton } from "../parts/QueryResult";
 import { ShowMore } from "../parts/ShowMore";
-import { counted } from "../parts/words";
 import { Filters } from "./Filters";
-import { type Filter, filterIn, inOrder, sinceMoment } from "./filters";
+import { chronological, type Filter, filterIn, sinceMoment } from "./filters";
 import { RunTable } from "./RunTable";
 import "./run.css";
 
@@ -16,22 +16,22 @@ const PAGE = 50;
 
 /** What ran, the newest first; two runs of a job can be compared. */
 export default function Runs() {
-  const [words] = useSearchParams();
-  const filter = filterIn(words);
-  const asked = useInfiniteQuery({
+  const [params] = useSearchParams();
+  const filter = filterIn(params);
+  const runPages = useInfiniteQuery({
     queryKey: ["lineage", "runs", filter],
-    queryFn: ({ pageParam }) => page(filter, pageParam),
+    queryFn: ({ pageParam }) => fetchPage(filter, pageParam),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
   });
   const [picked, setPicked] = useState<Run[]>([]);
-  const runs = asked.data?.pages.flatMap((one) => one.items) ?? [];
+  const runs = runPages.data?.pages.flatMap((one) => one.items) ?? [];
   const pick = (run: Run) =>
     setPicked((before) => {
       if (before.some((one) => one.run_id === run.run_id)) return before.filter((one) => one.run_id !== run.run_id);
-      // Of another job there is nothing to compare: the choice begins anew.
-      const kept = before.filter((one) => sameName(one.job, run.job)).slice(-1);
-      return [...kept, run];
+      // Runs of different jobs are not compared: the selection restarts.
+      const sameJob = before.filter((one) => sameName(one.job, run.job)).slice(-1);
+      return [...sameJob, run];
     });
   return (
     <div className="sheet run-view">
@@ -40,26 +40,26 @@ export default function Runs() {
         <Compare picked={picked} />
       </div>
       <Filters of={filter} />
-      {asked.isPending && <Skeleton lines={8} />}
-      {asked.error && <Wrong error={asked.error} again={() => asked.refetch()} />}
-      {asked.data && runs.length === 0 && <None filter={filter} />}
+      {runPages.isPending && <Skeleton lines={8} />}
+      {runPages.error && <ErrorMessage error={runPages.error} again={() => runPages.refetch()} />}
+      {runPages.data && runs.length === 0 && <NoRuns filter={filter} />}
       {runs.length > 0 && <RunTable runs={runs} picked={picked} pick={pick} />}
       <div>
-        <ShowMore of={asked} />
+        <ShowMore of={runPages} />
       </div>
-      {asked.data && !asked.hasNextPage && runs.length > 0 && (
-        <p className="dim">{counted(runs.length, "run")}, all shown.</p>
+      {runPages.data && !runPages.hasNextPage && runs.length > 0 && (
+        <p className="dim">{countOf(runs.length, "run")}.</p>
       )}
     </div>
   );
 }
 
-function page(filter: Filter, cursor: string | null) {
+function fetchPage(filter: Filter, cursor: string | null) {
   const since = filter.since === null ? null : sinceMoment(filter.since, Date.now());
   const { state, job, namespace, dataset, datasetNamespace: dataset_namespace } = filter;
   const query = { state, job, namespace, dataset, dataset_namespace, since, cursor, limit: PAGE };
-  const told = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
-  return answer(client.GET("/api/v1/runs", { params: { query: told } }));
+  const presentFilters = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
+  return responseData(client.GET("/api/v1/runs", { params: { query: presentFilters } }));
 }
 
 function Compare({ picked }: { picked: Run[] }) {
@@ -67,29 +67,30 @@ function Compare({ picked }: { picked: Run[] }) {
   return (
     <div className="row" aria-live="polite">
       {one && other ? (
-        <Link href={to.diff(...inOrder(one, other))} className="button first">
-          Compare the two
+        <Link href={to.diff(...chronological(one, other))} className="button first">
+          Compare runs
         </Link>
       ) : (
         <span className="dim">
-          {one ? "Pick another run of the same job to compare" : "Pick two runs of a job to compare them"}
+          {one ? "Select another run of the same job to compare" : "Select two runs of a job to compare"}
         </span>
       )}
     </div>
   );
 }
 
-function None({ filter }: { filter: Filter }) {
+function NoRuns({ filter }: { filter: Filter }) {
   const filtered = Object.values(filter).some((value) => value !== null);
   return (
     <Empty>
       {filtered ? (
         <>
-          No run fits. <Link href={to.runs()}>Show all runs</Link>
+          No run matches these filters. <Link href={to.runs()}>Show all runs</Link>
         </>
       ) : (
         <>
-          Nothing ran yet that was told of. <code>hw.enable(spark)</code> has Spark tell of every write.
+          No runs yet. Call <code>hw.enable(spark)</code> in a PySpark job to capture its runs, or send OpenLineage
+          events to the server.
         </>
       )}
     </Empty>

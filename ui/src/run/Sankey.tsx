@@ -1,10 +1,10 @@
 import { sankey, sankeyLinkHorizontal } from "d3-sankey";
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { to } from "../app/places";
-import { amount, counted, ending } from "../parts/words";
-import { END_WORDS, type Flow, type FlowLink, type FlowNode } from "./flows";
-import type { Places } from "./rowPlaces";
+import { to } from "../app/addresses";
+import { countOf, fitName, formatNumber } from "../parts/format";
+import { type Flow, type FlowLink, type FlowNode, OUTCOME_LABELS } from "./flows";
+import type { LedgerLinks } from "./ledger-links";
 import { useWidth } from "./useWidth";
 
 const LINE = 16;
@@ -15,24 +15,24 @@ const MOST_LETTERS = 44;
 const THINNEST = 1.5;
 
 /** Rows as streams, as wide as there are many. Each band leads to its rows where these can be looked at. */
-export function Sankey({ flow, places }: { flow: Flow; places: Places }) {
+export function Sankey({ flow, places }: { flow: Flow; places: LedgerLinks }) {
   const [box, width] = useWidth(900);
   const all = flow.nodes.reduce((sum, node) => (node.end === null ? sum + node.rows : sum), 0);
-  const picture = useMemo(() => laidOut(flow, width), [flow, width]);
+  const picture = useMemo(() => sankeyLayout(flow, width), [flow, width]);
   return (
     <div ref={box} className="sankey">
       {/* biome-ignore lint/a11y/useSemanticElements: no other element holds a drawing's links */}
-      <svg width={width} height={picture.height} role="group" aria-label="Rows from each source to what became of them">
+      <svg width={width} height={picture.height} role="group" aria-label="Rows by source and outcome">
         {picture.links.map((link) => (
-          <Band key={`${link.told.source} ${link.told.target}`} {...link} places={places} flow={flow} />
+          <Band key={`${link.datum.source} ${link.datum.target}`} {...link} places={places} flow={flow} />
         ))}
         {picture.nodes.map((node) => (
-          <Knot
-            key={node.told.id}
+          <SankeyNode
+            key={node.datum.id}
             {...node}
             letters={picture.letters}
             all={all}
-            place={placeOf(node.told, flow, places)}
+            place={placeOf(node.datum, flow, places)}
           />
         ))}
       </svg>
@@ -41,7 +41,7 @@ export function Sankey({ flow, places }: { flow: Flow; places: Places }) {
 }
 
 /** A name leads where its band does, if there is only one; a source to its graph. */
-function placeOf(node: FlowNode, flow: Flow, places: Places): string | null {
+function placeOf(node: FlowNode, flow: Flow, places: LedgerLinks): string | null {
   if (node.end === null) {
     const dataset = places.dataset(node.label);
     return dataset === null ? null : to.explore(dataset);
@@ -50,15 +50,15 @@ function placeOf(node: FlowNode, flow: Flow, places: Places): string | null {
   return band === undefined || more !== undefined ? null : places.rows(band.of, band.end, band.at);
 }
 
-interface Drawn {
-  told: FlowNode;
+interface DrawnNode {
+  datum: FlowNode;
   x: number;
   y: number;
   width: number;
   height: number;
 }
 
-function laidOut(flow: Flow, width: number) {
+function sankeyLayout(flow: Flow, width: number) {
   const [sources, ends] = [
     flow.nodes.filter((node) => node.end === null),
     flow.nodes.filter((node) => node.end !== null),
@@ -86,11 +86,11 @@ function laidOut(flow: Flow, width: number) {
   return {
     height,
     letters,
-    nodes: drawn.nodes.map(({ x0 = 0, x1 = 0, y0 = 0, y1 = 0, ...told }): Drawn => {
-      return { told, x: x0, y: y0, width: x1 - x0, height: Math.max(y1 - y0, THINNEST) };
+    nodes: drawn.nodes.map(({ x0 = 0, x1 = 0, y0 = 0, y1 = 0, ...datum }): DrawnNode => {
+      return { datum, x: x0, y: y0, width: x1 - x0, height: Math.max(y1 - y0, THINNEST) };
     }),
     links: drawn.links.map((link, at) => ({
-      told: flow.links[at] as FlowLink,
+      datum: flow.links[at] as FlowLink,
       line: path(link) ?? "",
       thick: Math.max(link.width ?? 0, THINNEST),
     })),
@@ -102,44 +102,44 @@ function heightFor(nodes: number): number {
 }
 
 function margin(nodes: FlowNode[], letters: number): number {
-  const longest = Math.max(10, ...nodes.map((node) => Math.max(node.label.length, amount(node.rows).length + 8)));
+  const longest = Math.max(10, ...nodes.map((node) => Math.max(node.label.length, formatNumber(node.rows).length + 8)));
   return Math.min(longest, letters) * LETTER + 2 * EDGE;
 }
 
 function Band({
-  told,
+  datum,
   line,
   thick,
   places,
   flow,
 }: {
-  told: FlowLink;
+  datum: FlowLink;
   line: string;
   thick: number;
-  places: Places;
+  places: LedgerLinks;
   flow: Flow;
 }) {
-  const from = flow.nodes.find((node) => node.id === told.source)?.label ?? told.source;
-  const at = told.at === null ? "" : ` at ${told.at}`;
-  const words = `${counted(told.value, "row")} of ${from}: ${END_WORDS[told.end]}${at}`;
-  const place = places.rows(told.of, told.end, told.at);
+  const from = flow.nodes.find((node) => node.id === datum.source)?.label ?? datum.source;
+  const at = datum.at === null ? "" : ` at ${datum.at}`;
+  const words = `${countOf(datum.value, "row")} of ${from}: ${OUTCOME_LABELS[datum.end]}${at}`;
+  const place = places.rows(datum.of, datum.end, datum.at);
   const band = (
-    <path d={line} className={`band ${told.end}`} strokeWidth={thick} fill="none">
-      <title>{place === null ? words : `${words}. See them.`}</title>
+    <path d={line} className={`band ${datum.end}`} strokeWidth={thick} fill="none">
+      <title>{place === null ? words : `${words}. Open these rows.`}</title>
     </path>
   );
   if (place === null) return band;
   return (
-    <Link href={place} aria-label={`${words}. See these rows`}>
+    <Link href={place} aria-label={`${words}. Open these rows`}>
       {/* A band of a few rows is thin, and the hand is not. */}
-      <path d={line} className="reach" strokeWidth={Math.max(thick, 12)} fill="none" />
+      <path d={line} className="hit-area" strokeWidth={Math.max(thick, 12)} fill="none" />
       {band}
     </Link>
   );
 }
 
-function Knot({
-  told,
+function SankeyNode({
+  datum,
   x,
   y,
   width,
@@ -147,25 +147,25 @@ function Knot({
   letters,
   all,
   place,
-}: Drawn & { letters: number; all: number; place: string | null }) {
-  const isSource = told.end === null;
+}: DrawnNode & { letters: number; all: number; place: string | null }) {
+  const isSource = datum.end === null;
   const middle = y + height / 2;
   const at = isSource ? x - 8 : x + width + 8;
-  const label = shortened(told.label, letters);
+  const label = fitName(datum.label, letters);
   const words = (
     <>
       <text x={at} y={middle - 2} textAnchor={isSource ? "end" : "start"} className="number">
-        {amount(told.rows)}
-        {!isSource && all > 0 && <tspan className="share"> {percent(told.rows / all)}</tspan>}
+        {formatNumber(datum.rows)}
+        {!isSource && all > 0 && <tspan className="share"> {percent(datum.rows / all)}</tspan>}
       </text>
       <text x={at} y={middle + 12} textAnchor={isSource ? "end" : "start"} className={isSource ? "mono" : undefined}>
-        <title>{told.label.slice(0, 2000)}</title>
+        <title>{datum.label.slice(0, 2000)}</title>
         {label}
       </text>
     </>
   );
   return (
-    <g className={`knot ${told.end ?? "source"}`}>
+    <g className={`flow-node ${datum.end ?? "source"}`}>
       <rect x={x} y={y} width={width} height={height} />
       {place === null ? (
         words
@@ -177,13 +177,6 @@ function Knot({
       )}
     </g>
   );
-}
-
-/** Cut in the middle to so many letters: there is no other way in a drawing. */
-function shortened(name: string, most: number): string {
-  if (name.length <= most) return name;
-  const tail = Math.ceil(most * 0.7);
-  return `${name.slice(0, most - tail - 1)}…${name.slice(ending(name, tail))}`;
 }
 
 function percent(share: number): string {

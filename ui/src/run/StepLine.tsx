@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from "react";
+import { Badge } from "../parts/Badge";
+import { countOf } from "../parts/format";
 import { Icon } from "../parts/icons";
-import { Mark } from "../parts/State";
-import { counted } from "../parts/words";
-import type { Finding, Step } from "../proof/steps";
+import type { Finding, ProofStep } from "../proof/steps";
 
 const SHOWN = 2; // findings of a step that holds; the rest on demand
 
@@ -17,16 +17,16 @@ export function StepLine({
   number: number;
   title: string;
   meaning: string;
-  step: Step;
+  step: ProofStep;
   children?: ReactNode;
 }) {
   const [all, setAll] = useState(false);
-  const wrong = step.findings.filter((each) => each.holds !== true);
-  const good = step.findings.filter((each) => each.holds === true);
+  const wrong = step.findings.filter((finding) => finding.holds !== true);
+  const good = step.findings.filter((finding) => finding.holds === true);
   const shown = all ? [...wrong, ...good] : [...wrong, ...good.slice(0, Math.max(SHOWN - wrong.length, 0))];
   const left = step.findings.length - shown.length;
   return (
-    <li className="step" aria-label={`${title}: ${words(step)}`}>
+    <li className="step" aria-label={`${title}: ${statusText(step)}`}>
       <span className={`dot ${tone(step)}`} aria-hidden="true">
         {step.findings.length === 0 ? number : <Icon name={icon(step)} />}
       </span>
@@ -35,16 +35,16 @@ export function StepLine({
           <h3>
             {number}. {title}
           </h3>
-          <Mark tone={tone(step)} icon={icon(step)} word={words(step)} />
+          <Badge tone={tone(step)} icon={icon(step)} word={statusText(step)} />
         </div>
         <p className="dim">{meaning}</p>
         {children}
         {shown.length > 0 && (
           <ul className="plain findings">
-            {shown.map((each, at) => (
+            {shown.map((finding, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: they are made at once and stay in place
               <li key={at}>
-                <Compared of={each} />
+                <FindingDetails of={finding} />
               </li>
             ))}
           </ul>
@@ -52,7 +52,7 @@ export function StepLine({
         {(left > 0 || all) && good.length > SHOWN && (
           <div>
             <button type="button" className="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
-              {all ? "Show fewer" : `Show ${counted(left, "more comparison")}`}
+              {all ? "Show fewer" : `Show ${countOf(left, "more comparison")}`}
             </button>
           </div>
         )}
@@ -61,11 +61,11 @@ export function StepLine({
   );
 }
 
-function Compared({ of }: { of: Finding }) {
+function FindingDetails({ of }: { of: Finding }) {
   return (
     <>
       <div className="row">
-        <Mark
+        <Badge
           tone={of.holds === null ? "warn" : of.holds ? "good" : "bad"}
           icon={of.holds === null ? "unknown" : of.holds ? "check" : "cross"}
           word={of.holds === null ? "not checked" : of.holds ? "equal" : "not equal"}
@@ -73,7 +73,7 @@ function Compared({ of }: { of: Finding }) {
         <span className="breaks">{of.what}</span>
       </div>
       <dl className="compared">
-        <dt>computed here</dt>
+        <dt>computed</dt>
         <dd>{of.computed}</dd>
         <dt>compared with</dt>
         <dd>{of.compared}</dd>
@@ -82,18 +82,18 @@ function Compared({ of }: { of: Finding }) {
   );
 }
 
-function tone(step: Step) {
+function tone(step: ProofStep) {
   if (step.findings.length === 0) return "dim";
   return step.holds === null ? "warn" : step.holds ? "good" : "bad";
 }
 
-function icon(step: Step) {
+function icon(step: ProofStep) {
   if (step.findings.length === 0) return "minus";
   return step.holds === null ? "unknown" : step.holds ? "check" : "cross";
 }
 
-function words(step: Step): string {
-  if (step.findings.length === 0) return step.name === "anchor" ? "not compared yet" : "not reached";
-  if (step.holds === null) return "could not be checked here";
+function statusText(step: ProofStep): string {
+  if (step.findings.length === 0) return step.name === "anchor" ? "not compared" : "not reached";
+  if (step.holds === null) return "could not be checked";
   return step.holds ? "holds" : "does not hold";
 }

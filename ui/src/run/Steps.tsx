@@ -1,10 +1,10 @@
 import { type ReactNode, useState } from "react";
 import type { Schemas } from "../api/client";
+import { Badge } from "../parts/Badge";
+import { countOf, formatBytes, formatDuration, formatNumber } from "../parts/format";
 import { Icon } from "../parts/icons";
 import { Name } from "../parts/Name";
-import { Mark } from "../parts/State";
-import { amount, counted, duration, size } from "../parts/words";
-import { gapsOf, pipelineSteps, planSteps, type StepRow } from "./nodes";
+import { gapsOf, pipelineSteps, planSteps, type StepRow } from "./step-rows";
 
 const MOST = 60; // steps shown at first
 
@@ -17,7 +17,7 @@ export function Steps({ detail }: { detail: Schemas["RunDetail"] }) {
     return (
       <section className="card column" aria-label="Timeline">
         <h2>Timeline</h2>
-        <p className="dim">The run told of no steps.</p>
+        <p className="dim">No steps recorded.</p>
       </section>
     );
   }
@@ -32,7 +32,7 @@ export function Steps({ detail }: { detail: Schemas["RunDetail"] }) {
           ))
         : plans.length > 0 && (
             <details>
-              <summary>What Spark did for it</summary>
+              <summary>Spark plan</summary>
               {plans.map((group, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: two writes may have one output
                 <Plan key={at} output={group.output} steps={group.steps} />
@@ -66,14 +66,14 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
       <table className="timeline" aria-label={label}>
         <thead>
           <tr>
-            <th>{plan ? "Step; what feeds it stands beneath it" : "Step"}</th>
-            <th className="number">{plan ? "Rows" : "Rows let through"}</th>
+            <th>{plan ? "Step (inputs below)" : "Step"}</th>
+            <th className="number">{plan ? "Rows" : "Rows out"}</th>
             <th className="bars short">
               <span className="sr-only">Rows, as a bar</span>
             </th>
-            {!plan && <th>What left here</th>}
+            {!plan && <th>Rows removed</th>}
             {plan && <th className="number">Size</th>}
-            <th className="number">{plan ? "Time of all its tasks" : "Time"}</th>
+            <th className="number">{plan ? "Time of all tasks" : "Time"}</th>
             <th className="bars">
               <span className="sr-only">Time, as a bar</span>
             </th>
@@ -84,15 +84,15 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
             // biome-ignore lint/suspicious/noArrayIndexKey: steps are alike and stay in place
             <tr key={at}>
               <td className="cell-name" style={{ paddingLeft: Math.min(step.depth, 20) * 14 }}>
-                <StepName of={step} />
+                <StepLabel of={step} />
               </td>
-              <td className="number">{step.rows === null ? "–" : amount(step.rows)}</td>
+              <td className="number">{step.rows === null ? "–" : formatNumber(step.rows)}</td>
               <td className="bars short">
                 <Bar of={step.rows} most={most} />
               </td>
-              {!plan && <td>{leftAt(step)}</td>}
-              {plan && <td className="number">{step.bytes === null ? "–" : size(step.bytes)}</td>}
-              <td className="number">{step.milliseconds === null ? "–" : duration(step.milliseconds)}</td>
+              {!plan && <td>{removedAt(step)}</td>}
+              {plan && <td className="number">{step.bytes === null ? "–" : formatBytes(step.bytes)}</td>}
+              <td className="number">{step.milliseconds === null ? "–" : formatDuration(step.milliseconds)}</td>
               <td className="bars">
                 <Bar of={step.milliseconds} most={longest} />
               </td>
@@ -102,14 +102,14 @@ function StepTable({ label, steps, plan = false }: { label: string; steps: StepR
       </table>
       {shown.length < steps.length && (
         <button type="button" className="quiet" onClick={() => setAll(true)}>
-          Show {counted(steps.length - shown.length, "more step")}
+          Show {countOf(steps.length - shown.length, "more step")}
         </button>
       )}
     </div>
   );
 }
 
-function StepName({ of }: { of: StepRow }) {
+function StepLabel({ of }: { of: StepRow }) {
   return (
     <span className="row">
       <Name of={of.name} />
@@ -117,7 +117,7 @@ function StepName({ of }: { of: StepRow }) {
       {of.gap !== null && (
         <span className="state warn" title={of.gap}>
           <Icon name="alert" />
-          lineage ends here
+          no lineage through this step
         </span>
       )}
     </span>
@@ -129,19 +129,21 @@ function Bar({ of, most }: { of: number | null; most: number }) {
   return <span className="gauge" style={{ width: `${(100 * of) / most}%` }} />;
 }
 
-function leftAt(step: StepRow): ReactNode {
-  const said = [
+function removedAt(step: StepRow): ReactNode {
+  const left = [
     step.filtered ? (
       <span key="f" className="dim">
-        {amount(step.filtered)} filtered out
+        {formatNumber(step.filtered)} filtered out
       </span>
     ) : null,
-    step.deadLetters ? <Mark key="d" tone="warn" icon="alert" word={counted(step.deadLetters, "dead letter")} /> : null,
+    step.deadLetters ? (
+      <Badge key="d" tone="warn" icon="alert" word={countOf(step.deadLetters, "dead letter")} />
+    ) : null,
     step.retried ? (
       <span key="r" className="dim">
-        {amount(step.retried)} tried again
+        {formatNumber(step.retried)} retried
       </span>
     ) : null,
   ].filter((one) => one !== null);
-  return said.length === 0 ? <span className="dim">–</span> : <span className="row wrap">{said}</span>;
+  return left.length === 0 ? <span className="dim">–</span> : <span className="row wrap">{left}</span>;
 }

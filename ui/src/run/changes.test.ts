@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { summary, toldOf } from "./changes";
-import { filterIn, inOrder, sinceMoment } from "./filters";
+import { describeChange, summary } from "./changes";
+import { chronological, filterIn, sinceMoment } from "./filters";
 
-const change = (before: unknown, after: unknown) => toldOf({ what: "", name: "a", before, after });
+const change = (before: unknown, after: unknown) => describeChange({ what: "", name: "a", before, after });
 
 describe("a change", () => {
   it("is an addition, a removal or a change", () => {
@@ -51,7 +51,7 @@ describe("what a list of runs is narrowed to", () => {
       ...{ run_id, started_at, last_event_at, ended_at: null, nominal_start: null, nominal_end: null },
       ...{ parent_run_id: null, state: "COMPLETE" as const, job: { type: "job" as const, namespace: "n", name: "j" } },
     });
-    expect(inOrder(run("b", "2026-01-02T00:00:00Z"), run("a", "2026-01-01T00:00:00Z"))).toEqual(["a", "b"]);
-    expect(inOrder(run("b", null), run("a", "2026-01-01T00:00:00Z"))).toEqual(["a", "b"]);
+    expect(chronological(run("b", "2026-01-02T00:00:00Z"), run("a", "2026-01-01T00:00:00Z"))).toEqual(["a", "b"]);
+    expect(chronological(run("b", null), run("a", "2026-01-01T00:00:00Z"))).toEqual(["a", "b"]);
   });
 });

@@ -1,51 +1,54 @@
 /** What a run did otherwise than another, in words. Pure. */
 
 import type { Schemas } from "../api/client";
-import { inWords, members, text, texts } from "./facets";
+import { asText, members, text, texts } from "./facets";
 
 export type Kind = "added" | "removed" | "changed";
 
-export interface Told {
+export interface ChangeText {
   kind: Kind;
   name: string;
   before: string | null;
   after: string | null;
 }
 
-export function toldOf(change: Schemas["Change"]): Told {
+export function describeChange(change: Schemas["Change"]): ChangeText {
   const kind = change.before === null ? "added" : change.after === null ? "removed" : "changed";
-  return { kind, name: change.name, before: said(change.before), after: said(change.after) };
+  return { kind, name: change.name, before: describeValue(change.before), after: describeValue(change.after) };
 }
 
-function said(value: unknown): string | null {
+function describeValue(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (Array.isArray(value)) return value.map(how).join("; ");
-  if (typeof value === "object") return use(value);
-  return inWords(value);
+  if (Array.isArray(value)) return value.map(describeDerivation).join("; ");
+  if (typeof value === "object") return describeUse(value);
+  return asText(value);
 }
 
 /** How one column comes from another. */
-function how(value: unknown): string {
-  const told = members(value);
+function describeDerivation(value: unknown): string {
+  const fields = members(value);
   const words = [
-    text(told.dependency)?.toLowerCase(),
-    text(told.subtype),
-    told.masking === true ? "masked" : null,
-    text(told.logic),
+    text(fields.dependency)?.toLowerCase(),
+    text(fields.subtype),
+    fields.masking === true ? "masked" : null,
+    text(fields.logic),
   ];
-  return words.filter(Boolean).join(", ") || inWords(value);
+  return words.filter(Boolean).join(", ") || asText(value);
 }
 
 /** A dataset's use: which partitions, which version. */
-function use(value: object): string | null {
-  const told = members(value);
-  if (!("partitions" in told) && !("version" in told)) return inWords(value);
-  const version = told.version === null || told.version === undefined ? null : `version ${inWords(told.version)}`;
-  const words = [version, texts(told.partitions).length > 0 ? `partitions ${texts(told.partitions).join(", ")}` : null];
+function describeUse(value: object): string | null {
+  const fields = members(value);
+  if (!("partitions" in fields) && !("version" in fields)) return asText(value);
+  const version = fields.version === null || fields.version === undefined ? null : `version ${asText(fields.version)}`;
+  const words = [
+    version,
+    texts(fields.partitions).length > 0 ? `partitions ${texts(fields.partitions).join(", ")}` : null,
+  ];
   return words.filter(Boolean).join(", ") || null;
 }
 
-export function summary(changes: Told[]): string {
+export function summary(changes: ChangeText[]): string {
   const counted = (["added", "removed", "changed"] as const)
     .map((kind) => [kind, changes.filter((one) => one.kind === kind).length] as const)
     .filter(([, count]) => count > 0);

@@ -6,7 +6,7 @@ export function members(value: unknown): Facets {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Facets) : {};
 }
 
-export function listed(value: unknown): Facets[] {
+export function objects(value: unknown): Facets[] {
   return Array.isArray(value) ? value.filter((one) => Object.keys(members(one)).length > 0) : [];
 }
 
@@ -27,10 +27,10 @@ export function yesOrNo(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** A dataset however it is told: by one text, or by namespace and name. */
-export function nameIn(told: Facets): string {
+/** The name of a dataset given as one text, or as namespace and name. */
+export function nameIn(facet: Facets): string {
   for (const key of ["dataset", "source", "name"]) {
-    const named = told[key];
+    const named = facet[key];
     if (typeof named === "string") return named;
     const { namespace, name } = members(named);
     if (typeof name === "string") return typeof namespace === "string" ? `${namespace}/${name}` : name;
@@ -39,7 +39,7 @@ export function nameIn(told: Facets): string {
 }
 
 /** A single value in words; what is made of several is shown as JSON. */
-export function inWords(value: unknown): string {
+export function asText(value: unknown): string {
   if (value === null || value === undefined) return "–";
   return typeof value === "string" ? value : JSON.stringify(value);
 }

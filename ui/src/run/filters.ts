@@ -1,4 +1,4 @@
-/** What a list of runs is narrowed to, as it stands in the address. Pure. */
+/** Filters of the list of runs, as the address has them. Pure. */
 
 import type { Schemas } from "../api/client";
 
@@ -33,7 +33,7 @@ export function filterIn(words: URLSearchParams): Filter {
   const state = words.get("state");
   const since = words.get("since");
   return {
-    state: STATES.find(([each]) => each === state)?.[0] ?? null,
+    state: STATES.find(([known]) => known === state)?.[0] ?? null,
     job: words.get("job") || null,
     namespace: words.get("namespace") || null,
     dataset: words.get("dataset") || null,
@@ -42,15 +42,15 @@ export function filterIn(words: URLSearchParams): Filter {
   };
 }
 
-/** The moment that is meant; null where it is none. */
+/** The time of a span or timestamp; null if it is neither. */
 export function sinceMoment(since: string, now: number): string | null {
-  const span = SPANS.find(([each]) => each === since);
+  const span = SPANS.find(([known]) => known === since);
   const moment = span ? now - span[2] : Date.parse(since);
   return Number.isFinite(moment) ? new Date(moment).toISOString() : null;
 }
 
 /** Two runs to compare, the earlier one first. */
-export function inOrder(one: Schemas["Run"], other: Schemas["Run"]): [string, string] {
-  const begun = (run: Schemas["Run"]) => Date.parse(run.started_at ?? run.last_event_at);
-  return begun(one) <= begun(other) ? [one.run_id, other.run_id] : [other.run_id, one.run_id];
+export function chronological(one: Schemas["Run"], other: Schemas["Run"]): [string, string] {
+  const startOf = (run: Schemas["Run"]) => Date.parse(run.started_at ?? run.last_event_at);
+  return startOf(one) <= startOf(other) ? [one.run_id, other.run_id] : [other.run_id, one.run_id];
 }

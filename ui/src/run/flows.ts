@@ -1,14 +1,14 @@
 /** A ledger as streams: from each source to what became of its rows, and the step where they left. Pure. */
 
 import { type Account, type Part, unaccounted } from "./ledger";
-import type { StepRow } from "./nodes";
+import type { StepRow } from "./step-rows";
 
-export type End = "processed" | "filtered" | "errored" | "missing";
+export type RowOutcome = "processed" | "filtered" | "errored" | "missing";
 
 export interface FlowNode {
   id: string;
   /** Which end of the stream it is; a source has none. */
-  end: End | null;
+  end: RowOutcome | null;
   label: string;
   rows: number;
 }
@@ -17,7 +17,7 @@ export interface FlowLink {
   source: string;
   target: string;
   value: number;
-  end: End;
+  end: RowOutcome;
   /** The source whose rows these are; null where several have flown together. */
   of: string | null;
   at: string | null;
@@ -28,15 +28,15 @@ export interface Flow {
   links: FlowLink[];
 }
 
-const ENDS: End[] = ["processed", "filtered", "errored", "missing"];
-export const END_WORDS: Record<End, string> = {
+const ENDS: RowOutcome[] = ["processed", "filtered", "errored", "missing"];
+export const OUTCOME_LABELS: Record<RowOutcome, string> = {
   processed: "processed",
   filtered: "filtered out",
   errored: "errored",
-  missing: "not accounted for",
+  missing: "unaccounted",
 };
 
-type Shares = Partial<Record<End, [step: string, rows: number][]>>;
+type Shares = Partial<Record<RowOutcome, [step: string, rows: number][]>>;
 
 export function flowOf(part: Part, steps: readonly StepRow[] = []): Flow {
   const nodes = new Map<string, FlowNode>();
@@ -50,45 +50,45 @@ export function flowOf(part: Part, steps: readonly StepRow[] = []): Flow {
       const value = rowsAt(account, end);
       if (value <= 0) continue;
       const split = single ? shares[end] : undefined;
-      if (split === undefined) flow(nodes, links, { source, value, end, of: account.source, at: null });
-      else for (const [at, rows] of split) flow(nodes, links, { source, value: rows, end, of: account.source, at });
+      if (split === undefined) addLink(nodes, links, { source, value, end, of: account.source, at: null });
+      else for (const [at, rows] of split) addLink(nodes, links, { source, value: rows, end, of: account.source, at });
     }
   });
-  // Where several sources flow together it is not told whose rows left at which step: only how many.
+  // With several sources, steps record how many rows they removed, not whose.
   if (!single) {
     for (const end of ENDS) {
-      for (const [at, value] of shares[end] ?? []) flow(nodes, links, { source: end, value, end, of: null, at });
+      for (const [at, value] of shares[end] ?? []) addLink(nodes, links, { source: end, value, end, of: null, at });
     }
   }
   return { nodes: [...nodes.values()], links };
 }
 
-function flow(nodes: Map<string, FlowNode>, links: FlowLink[], link: Omit<FlowLink, "target">): void {
+function addLink(nodes: Map<string, FlowNode>, links: FlowLink[], link: Omit<FlowLink, "target">): void {
   const target = link.at === null ? link.end : `${link.end} at ${link.at}`;
   const known = nodes.get(target);
-  const label = link.at === null ? END_WORDS[link.end] : `${END_WORDS[link.end]} at ${link.at}`;
+  const label = link.at === null ? OUTCOME_LABELS[link.end] : `${OUTCOME_LABELS[link.end]} at ${link.at}`;
   nodes.set(target, { id: target, end: link.end, label, rows: (known?.rows ?? 0) + link.value });
   links.push({ ...link, target });
 }
 
-export function rowsAt(account: Account, end: End): number {
+export function rowsAt(account: Account, end: RowOutcome): number {
   return end === "missing" ? Math.max(unaccounted(account) ?? 0, 0) : (account[end] ?? 0);
 }
 
-/** The steps where rows left, if what they say adds up to the account: else nobody knows, and none is named. */
+/** The steps that removed rows, if their counts add up to the account; otherwise none, because the steps are uncertain. */
 function sharesOf(accounts: readonly Account[], steps: readonly StepRow[]): Shares {
-  const told: [End, [string, number][]][] = [
-    ["filtered", leaving(steps, "filtered")],
-    ["errored", leaving(steps, "deadLetters")],
+  const leavers: [RowOutcome, [string, number][]][] = [
+    ["filtered", stepsRemovingRows(steps, "filtered")],
+    ["errored", stepsRemovingRows(steps, "deadLetters")],
   ];
-  const found: Shares = {};
-  for (const [end, shares] of told) {
+  const result: Shares = {};
+  for (const [end, shares] of leavers) {
     const wanted = accounts.reduce((sum, account) => sum + rowsAt(account, end), 0);
-    if (wanted > 0 && shares.reduce((sum, [, rows]) => sum + rows, 0) === wanted) found[end] = shares;
+    if (wanted > 0 && shares.reduce((sum, [, rows]) => sum + rows, 0) === wanted) result[end] = shares;
   }
-  return found;
+  return result;
 }
 
-function leaving(steps: readonly StepRow[], key: "filtered" | "deadLetters"): [string, number][] {
+function stepsRemovingRows(steps: readonly StepRow[], key: "filtered" | "deadLetters"): [string, number][] {
   return steps.map((step): [string, number] => [step.name, step[key] ?? 0]).filter(([, rows]) => rows > 0);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { flowOf } from "./flows";
 import { LEDGER, ledgerOf, rowsRead, unaccounted } from "./ledger";
-import { deadLettersOf, gapsOf, pipelineSteps, planSteps } from "./nodes";
+import { deadLettersOf, gapsOf, pipelineSteps, planSteps } from "./step-rows";
 
 const counts = (read: number, processed: number, filtered = 0, errored = 0) => ({
   inputRecordCount: read,

@@ -1,10 +1,10 @@
 /** The account of the rows that a run read: in = processed + filtered + errored, source by source. Pure. */
 
-import { count, type Facets, listed, members, nameIn, text, texts, yesOrNo } from "./facets";
+import { count, type Facets, members, nameIn, objects, text, texts, yesOrNo } from "./facets";
 
 export const LEDGER = "cdme.accountingLedger";
 
-/** What became of the rows of one source, on their way to one output. A count that was not told is null. */
+/** The outcome of the rows of one source for one output. A missing count is null. */
 export interface Account {
   source: string;
   read: number | null;
@@ -12,14 +12,14 @@ export interface Account {
   filtered: number | null;
   errored: number | null;
   balanced: boolean | null;
-  /** Whether it is known of every row what became of it; else only how many there are. */
+  /** Whether the outcome of every row is known; otherwise only counts are. */
   exact: boolean;
   note: string | null;
-  /** Where rows are said to be from that cannot have them. */
+  /** Files to which rows are attributed although they cannot contain them. */
   beyond: string[];
 }
 
-export interface NotFollowed {
+export interface UntracedSource {
   source: string;
   reason: string | null;
 }
@@ -30,7 +30,7 @@ export interface Part {
   accounts: Account[];
   /** Of all sources together, where the ledger sums them up. */
   total: Account | null;
-  notFollowed: NotFollowed[];
+  notFollowed: UntracedSource[];
   partly: string | null;
   balanced: boolean | null;
   missing: string[];
@@ -48,58 +48,58 @@ export interface Ledger {
 
 export function ledgerOf(facets: Facets): Ledger | null {
   if (facets[LEDGER] === undefined) return null;
-  const told = members(facets[LEDGER]);
-  const outputs = listed(told.outputs);
-  const parts = (outputs.length > 0 ? outputs : [told]).map(partOf);
-  const said = outputs.length > 0 ? [yesOrNo(told.balanced), ...parts.map(balanceOf)] : parts.map(balanceOf);
-  const known = outputs.length > 0 ? said.slice(1) : said;
-  const balanced = said.includes(false) ? false : known.every((one) => one === true) ? true : null;
-  return { parts, balanced, inNumber: parts.some((part) => part.accounts.some((each) => !each.exact)) };
+  const facet = members(facets[LEDGER]);
+  const outputs = objects(facet.outputs);
+  const parts = (outputs.length > 0 ? outputs : [facet]).map(partOf);
+  const verdicts = outputs.length > 0 ? [yesOrNo(facet.balanced), ...parts.map(balanceOf)] : parts.map(balanceOf);
+  const known = outputs.length > 0 ? verdicts.slice(1) : verdicts;
+  const balanced = verdicts.includes(false) ? false : known.every((one) => one === true) ? true : null;
+  return { parts, balanced, inNumber: parts.some((part) => part.accounts.some((account) => !account.exact)) };
 }
 
-function partOf(told: Facets): Part {
+function partOf(facet: Facets): Part {
   return {
-    output: text(told.output),
-    accounts: accountsOf(told),
-    total: told.inputRecordCount === undefined ? null : { ...accountOf("all sources", told), exact: true },
-    notFollowed: listed(told.notFollowed).map((one) => ({ source: nameIn(one), reason: text(one.reason) })),
-    partly: text(told.partly),
-    balanced: yesOrNo(told.balanced),
-    missing: texts(told.missing),
-    surplus: texts(told.surplus),
-    records: text(told.records),
+    output: text(facet.output),
+    accounts: accountsOf(facet),
+    total: facet.inputRecordCount === undefined ? null : { ...accountOf("all sources", facet), exact: true },
+    notFollowed: objects(facet.notFollowed).map((one) => ({ source: nameIn(one), reason: text(one.reason) })),
+    partly: text(facet.partly),
+    balanced: yesOrNo(facet.balanced),
+    missing: texts(facet.missing),
+    surplus: texts(facet.surplus),
+    records: text(facet.records),
   };
 }
 
-function accountsOf(told: Facets): Account[] {
-  const named: [string, Facets][] = Array.isArray(told.sources)
-    ? listed(told.sources).map((one) => [nameIn(one), one])
-    : Object.entries(members(told.sources)).map(([name, one]) => [name, members(one)]);
-  const found = named
+function accountsOf(facet: Facets): Account[] {
+  const named: [string, Facets][] = Array.isArray(facet.sources)
+    ? objects(facet.sources).map((one) => [nameIn(one), one])
+    : Object.entries(members(facet.sources)).map(([name, one]) => [name, members(one)]);
+  const accounts = named
     .filter(([, one]) => one.inputRecordCount !== undefined)
     .map(([name, one]) => accountOf(name, one));
-  if (found.length > 0 || told.inputRecordCount === undefined) return found;
-  return [accountOf("all sources", told)];
+  if (accounts.length > 0 || facet.inputRecordCount === undefined) return accounts;
+  return [accountOf("all sources", facet)];
 }
 
-function accountOf(source: string, told: Facets): Account {
+function accountOf(source: string, facet: Facets): Account {
   return {
     source,
-    read: count(told.inputRecordCount),
-    processed: count(told.processedCount),
-    filtered: count(told.filteredCount),
-    errored: count(told.erroredCount),
-    balanced: yesOrNo(told.balanced),
-    exact: told.exact !== false,
-    note: text(told.note),
-    beyond: texts(told.beyond),
+    read: count(facet.inputRecordCount),
+    processed: count(facet.processedCount),
+    filtered: count(facet.filteredCount),
+    errored: count(facet.erroredCount),
+    balanced: yesOrNo(facet.balanced),
+    exact: facet.exact !== false,
+    note: text(facet.note),
+    beyond: texts(facet.beyond),
   };
 }
 
 /** Rows in none of the three; below zero where there are more than were read. */
 export function unaccounted(account: Account): number | null {
-  const told = [account.processed, account.filtered, account.errored].filter((one) => one !== null);
-  return account.read === null || told.length === 0 ? null : account.read - told.reduce((sum, one) => sum + one, 0);
+  const facet = [account.processed, account.filtered, account.errored].filter((one) => one !== null);
+  return account.read === null || facet.length === 0 ? null : account.read - facet.reduce((sum, one) => sum + one, 0);
 }
 
 /** By its counts; what the producer says of itself counts only where it says "no". */
@@ -110,11 +110,11 @@ export function balanceOfAccount(account: Account): boolean | null {
 }
 
 export function balanceOf(part: Part): boolean | null {
-  const found = [...part.accounts, ...(part.total === null ? [] : [part.total])].map(balanceOfAccount);
+  const accounts = [...part.accounts, ...(part.total === null ? [] : [part.total])].map(balanceOfAccount);
   if (part.balanced === false) return false;
   if (part.partly !== null) return null; // where not all rows were followed, their counts need not add up
-  if (found.includes(false)) return false;
-  if (part.notFollowed.length > 0 || found.length === 0 || found.includes(null)) return null;
+  if (accounts.includes(false)) return false;
+  if (part.notFollowed.length > 0 || accounts.length === 0 || accounts.includes(null)) return null;
   return true;
 }
 

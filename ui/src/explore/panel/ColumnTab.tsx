@@ -1,19 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Branch, treeOf } from "../../graph/lit";
+import { type Branch, treeOf } from "../../graph/column-path";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
-import { Answer, Empty } from "../../parts/Answer";
+import { VIA_JOB } from "../../graph/via-job";
+import { countOf } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Name } from "../../parts/Name";
-import { counted } from "../../parts/words";
-import type { Room } from "../Explorer";
-import { closure, type Reached } from "../questions";
+import { Empty, QueryResult } from "../../parts/QueryResult";
+import type { ExplorerProps } from "../Explorer";
+import { type ClosureNodes, closure } from "../queries";
+import { ViaJobNote } from "./JobPanel";
 
-interface Props extends Room {
+interface ColumnTabProps extends ExplorerProps {
   show: (of: Endpoint) => void;
 }
 
 /** The chosen column: what it comes from and goes into, each step with its logic. */
-export function ColumnTab({ where, move, root, show }: Props) {
+export function ColumnTab({ where, move, root, show }: ColumnTabProps) {
   const of = where.of ?? root;
   const column = where.column ?? "";
   const choose = (branch: Branch) => {
@@ -25,21 +27,21 @@ export function ColumnTab({ where, move, root, show }: Props) {
       <div className="row">
         <div className="grow answer">
           <Name of={column} />
-          <div className="dim">
+          <div className="dim row">
             of <Name of={of.name} />
           </div>
         </div>
         <button type="button" onClick={() => move({ column: null, of: null, tab: null })}>
-          Let go
+          Clear selection
         </button>
       </div>
-      <Half way="upstream" of={of} column={column} at={where.at} choose={choose} />
-      <Half way="downstream" of={of} column={column} at={where.at} choose={choose} />
+      <ClosureSection way="upstream" of={of} column={column} at={where.at} choose={choose} />
+      <ClosureSection way="downstream" of={of} column={column} at={where.at} choose={choose} />
     </div>
   );
 }
 
-interface HalfProps {
+interface ClosureSectionProps {
   way: "upstream" | "downstream";
   of: Endpoint;
   column: string;
@@ -47,55 +49,60 @@ interface HalfProps {
   choose: (branch: Branch) => void;
 }
 
-function Half({ way, of, column, at, choose }: HalfProps) {
-  const found = useQuery(closure(of, column, way, at));
+function ClosureSection({ way, of, column, at, choose }: ClosureSectionProps) {
+  const nodesQuery = useQuery(closure(of, column, way, at));
   const title = way === "upstream" ? "Comes from" : "Goes into";
   return (
     <section aria-label={title}>
       <h2>
         {title}
-        {found.data && <span className="dim"> {told(found.data)}</span>}
+        {nodesQuery.data && <span className="dim"> {closureSummary(nodesQuery.data)}</span>}
       </h2>
-      <Answer of={found} lines={3}>
+      <QueryResult of={nodesQuery} lines={3}>
         {({ nodes }) =>
           nodes.length === 0 ? (
             <Empty>
-              {way === "upstream" ? "Nothing that is known: it begins here." : "Nothing that is known: it ends here."}
+              {way === "upstream"
+                ? "No upstream columns: this is the first source."
+                : "No downstream columns: nothing reads this column."}
             </Empty>
           ) : (
-            <Tree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
+            <>
+              <BranchTree branches={treeOf(of, column, nodes)} way={way} choose={choose} depth={0} />
+              {nodes.some((node) => node.via.via_job) && <ViaJobNote />}
+            </>
           )
         }
-      </Answer>
+      </QueryResult>
     </section>
   );
 }
 
-function told({ nodes, truncated }: Reached): string {
+function closureSummary({ nodes, truncated }: ClosureNodes): string {
   const columns = nodes.filter((node) => node.part !== null).length;
   const datasets = new Set(nodes.map((node) => nodeKey(node.endpoint))).size;
-  return `${counted(columns, "column")} in ${counted(datasets, "dataset")}${truncated ? ", and more" : ""}`;
+  return `${countOf(columns, "column")} in ${countOf(datasets, "dataset")}${truncated ? ", and more" : ""}`;
 }
 
 const DEEPEST = 30;
 const WIDEST = 200;
 
-interface TreeProps {
+interface BranchTreeProps {
   branches: Branch[];
-  way: HalfProps["way"];
+  way: ClosureSectionProps["way"];
   choose: (branch: Branch) => void;
   depth: number;
 }
 
-function Tree({ branches, way, choose, depth }: TreeProps) {
-  if (depth > DEEPEST) return <div className="dim">and further</div>;
+function BranchTree({ branches, way, choose, depth }: BranchTreeProps) {
+  if (depth > DEEPEST) return <div className="dim">more levels, not shown</div>;
   return (
     <ul className="plain tree">
       {branches.slice(0, WIDEST).map((branch) => (
         <li key={JSON.stringify(branch.ref)}>
-          <Leaf branch={branch} way={way} choose={choose} />
+          <BranchLine branch={branch} way={way} choose={choose} />
           {branch.children.length > 0 && (
-            <Tree branches={branch.children} way={way} choose={choose} depth={depth + 1} />
+            <BranchTree branches={branch.children} way={way} choose={choose} depth={depth + 1} />
           )}
         </li>
       ))}
@@ -104,19 +111,27 @@ function Tree({ branches, way, choose, depth }: TreeProps) {
   );
 }
 
-function Leaf({ branch, way, choose }: { branch: Branch; way: HalfProps["way"]; choose: (branch: Branch) => void }) {
+function BranchLine({
+  branch,
+  way,
+  choose,
+}: {
+  branch: Branch;
+  way: ClosureSectionProps["way"];
+  choose: (branch: Branch) => void;
+}) {
   const { via } = branch.step;
   const name = branch.endpoint.name;
   return (
     <>
       <button
         type="button"
-        className="quiet leaf"
+        className="quiet branch-line"
         title={`${branch.endpoint.namespace} ${name}`.slice(0, 500)}
         onClick={() => choose(branch)}
       >
         <Icon name={way === "upstream" ? "left" : "right"} size={10} />
-        <Name of={branch.ref.column ?? "all of it"} />
+        <Name of={branch.ref.column ?? "all columns"} />
         <span className="dim cut">{(name.slice(name.lastIndexOf("/") + 1) || name).slice(0, 100)}</span>
       </button>
       <div className="logic">
@@ -128,6 +143,7 @@ function Leaf({ branch, way, choose }: { branch: Branch; way: HalfProps["way"]; 
         )}
         {via.logic && <code>{via.logic.slice(0, 2000)}</code>}
         {via.masking && <span className="tag">masked</span>}
+        {via.via_job && <span className="tag via-job">{VIA_JOB}</span>}
         {via.job && <span className="dim">by {via.job.name.slice(0, 100)}</span>}
       </div>
     </>

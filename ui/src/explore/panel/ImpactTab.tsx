@@ -1,49 +1,57 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
-import { to } from "../../app/places";
-import { type Affected, impactCsv, sums } from "../../graph/impact";
+import { to } from "../../app/addresses";
+import { type Affected, impactCsv, impactTotals } from "../../graph/impact";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
-import type { ShownNode } from "../../graph/shown";
-import { Answer, Empty } from "../../parts/Answer";
+import type { VisibleNode } from "../../graph/visible-graph";
+import { RunState } from "../../parts/Badge";
 import { Copy } from "../../parts/Copy";
+import { countOf } from "../../parts/format";
 import { Icon } from "../../parts/icons";
 import { Name } from "../../parts/Name";
-import { State } from "../../parts/State";
-import { save } from "../../parts/save";
-import { counted } from "../../parts/words";
-import type { Room } from "../Explorer";
-import { type Impact, impact } from "../questions";
-import { columnOn } from "../where";
+import { Empty, QueryResult } from "../../parts/QueryResult";
+import { saveFile } from "../../parts/save";
+import type { ExplorerProps } from "../Explorer";
+import { type Impact, impact } from "../queries";
+import { columnOn } from "../view-state";
 
-interface Props extends Room {
+interface ImpactTabProps extends ExplorerProps {
   about: Endpoint;
   show: (of: Endpoint) => void;
-  shown: ReadonlyMap<string, ShownNode>;
+  shown: ReadonlyMap<string, VisibleNode>;
 }
 
 /** What breaks if it changes. The same question lights the path, so the list and the graph agree. */
-export function ImpactTab(props: Props) {
+export function ImpactTab(props: ImpactTabProps) {
   const { about, where } = props;
   const column = columnOn(where);
-  const found = useQuery(impact(about, column, where.at));
+  const impactQuery = useQuery(impact(about, column, where.at));
   return (
-    <Answer of={found} lines={6}>
-      {(data) => <Found {...props} found={data} column={column} />}
-    </Answer>
+    <QueryResult of={impactQuery} lines={6}>
+      {(data) => <ImpactList {...props} impactData={data} column={column} />}
+    </QueryResult>
   );
 }
 
-function Found({ found, column, about, where, move, show, shown }: Props & { found: Impact; column: string | null }) {
+function ImpactList({
+  impactData,
+  column,
+  about,
+  where,
+  move,
+  show,
+  shown,
+}: ImpactTabProps & { impactData: Impact; column: string | null }) {
   const [most, setMost] = useState(100);
-  const { affected, readers } = found;
-  const total = sums(affected);
+  const { affected, readers } = impactData;
+  const total = impactTotals(affected);
   const drawn = affected.filter((one) => shown.has(nodeKey(one.endpoint))).length;
-  const what = column === null ? "it" : `its column ${column.slice(0, 100)}`;
+  const what = column === null ? "this dataset" : `column ${column.slice(0, 100)}`;
   if (affected.length === 0) {
     return (
       <div className="column">
-        <Empty>Nothing is known to be made of {what}.</Empty>
+        <Empty>No dataset depends on {what}.</Empty>
         <Readers of={readers} />
       </div>
     );
@@ -51,26 +59,26 @@ function Found({ found, column, about, where, move, show, shown }: Props & { fou
   return (
     <div className="column">
       <p className="answer">
-        If {what} changes: <strong>{counted(total.assets, "asset")}</strong>,{" "}
-        <strong>{counted(total.columns, "column")}</strong>, <strong>{counted(total.jobs, "job")}</strong>
-        {found.truncated && " and more"}.
+        If {what} changes: <strong>{countOf(total.assets, "asset")}</strong>,{" "}
+        <strong>{countOf(total.columns, "column")}</strong>, <strong>{countOf(total.jobs, "job")}</strong>
+        {impactData.truncated && " and more"}.
       </p>
       <div className="row wrap">
         <button type="button" aria-pressed={where.impact} onClick={() => move({ impact: !where.impact })}>
-          Show all in the graph
+          Show all in graph
         </button>
         <span className="dim">
           {drawn === affected.length
-            ? "All of them are in the graph."
-            : `${drawn} of ${counted(affected.length, "asset")} in the graph.`}
+            ? "All are in the graph."
+            : `${drawn} of ${countOf(affected.length, "asset")} in the graph.`}
         </span>
       </div>
       <div className="row wrap">
-        <Copy text={impactCsv(affected)} word="Copy the list" />
+        <Copy text={impactCsv(affected)} word="Copy list" />
         <button
           type="button"
           className="quiet"
-          onClick={() => save(fileName(about), new Blob([impactCsv(affected)], { type: "text/csv" }))}
+          onClick={() => saveFile(fileName(about), new Blob([impactCsv(affected)], { type: "text/csv" }))}
         >
           <Icon name="down" />
           CSV
@@ -78,7 +86,7 @@ function Found({ found, column, about, where, move, show, shown }: Props & { fou
       </div>
       <ol className="plain list impact" aria-label="Affected">
         {affected.slice(0, most).map((one) => (
-          <Line
+          <AffectedLine
             key={nodeKey(one.endpoint)}
             of={one}
             drawn={shown.has(nodeKey(one.endpoint))}
@@ -88,7 +96,7 @@ function Found({ found, column, about, where, move, show, shown }: Props & { fou
       </ol>
       {affected.length > most && (
         <button type="button" onClick={() => setMost(most + 500)}>
-          + {counted(affected.length - most, "asset")}
+          + {countOf(affected.length - most, "asset")}
         </button>
       )}
       <Readers of={readers} />
@@ -96,27 +104,22 @@ function Found({ found, column, about, where, move, show, shown }: Props & { fou
   );
 }
 
-function Line({ of, drawn, show }: { of: Affected; drawn: boolean; show: () => void }) {
+function AffectedLine({ of, drawn, show }: { of: Affected; drawn: boolean; show: () => void }) {
   const named = of.columns.filter((column) => column.name !== null);
   return (
     <li>
       <div className="row">
-        <span className="dim depth" title={`${counted(of.depth, "hop")} away`}>
+        <span className="dim depth" title={`${countOf(of.depth, "hop")} away`}>
           {of.depth}
         </span>
-        <button
-          type="button"
-          className="quiet grow"
-          onClick={show}
-          title={drawn ? "In the graph" : "Bring it into the graph"}
-        >
+        <button type="button" className="quiet grow" onClick={show} title={drawn ? "In the graph" : "Add to the graph"}>
           <Name of={of.endpoint.name} />
         </button>
-        {drawn && <span className="tag">shown</span>}
-        {of.latest_run && <State of={of.latest_run.state} />}
+        {drawn && <span className="tag">in graph</span>}
+        {of.latest_run && <RunState of={of.latest_run.state} />}
       </div>
       <div className="dim under">
-        {isJob(of.endpoint) ? "a job" : told(named)}
+        {isJob(of.endpoint) ? "a job" : columnList(named)}
         {of.jobs.length > 0 &&
           ` · by ${of.jobs
             .slice(0, 3)
@@ -128,8 +131,8 @@ function Line({ of, drawn, show }: { of: Affected; drawn: boolean; show: () => v
   );
 }
 
-function told(columns: Affected["columns"]): string {
-  if (columns.length === 0) return "as a whole";
+function columnList(columns: Affected["columns"]): string {
+  if (columns.length === 0) return "all columns";
   const names = columns
     .slice(0, 6)
     .map(
@@ -143,7 +146,7 @@ function Readers({ of }: { of: Impact["readers"] }) {
   if (of.length === 0) return null;
   return (
     <section aria-label="Readers">
-      <h2>{counted(of.length, "job")} that read it and write nothing known</h2>
+      <h2>{countOf(of.length, "job")} that read it and have no recorded output</h2>
       <ul className="plain list">
         {of.slice(0, 200).map((job) => (
           <li key={nodeKey(job)}>

@@ -1,11 +1,13 @@
 import type { Schemas } from "../../api/client";
 import { schemaAt } from "../../graph/card";
-import { type Endpoint, nodeKey } from "../../graph/names";
+import type { GraphEdge } from "../../graph/graph-data";
+import { type Endpoint, endpointOf, nodeKey } from "../../graph/names";
+import { hubJob, VIA_JOB_REASON } from "../../graph/via-job";
+import { Badge } from "../../parts/Badge";
 import { Name } from "../../parts/Name";
-import { Mark } from "../../parts/State";
-import { When } from "../../parts/When";
-import type { Room } from "../Explorer";
-import { columnOn } from "../where";
+import { RelativeTime } from "../../parts/RelativeTime";
+import type { ExplorerProps } from "../Explorer";
+import { columnOn } from "../view-state";
 import { coverageOf, descriptionOf, storageOf, uriOf } from "./facets";
 import { Partitions } from "./Partitions";
 import { Provenance } from "./Provenance";
@@ -14,18 +16,20 @@ import { Versions } from "./Versions";
 
 type Detail = Schemas["DatasetDetail"];
 
-interface Props extends Room {
+interface OverviewProps extends ExplorerProps {
   about: Endpoint;
   detail: Detail;
   show: (of: Endpoint) => void;
+  edges: readonly GraphEdge[];
 }
 
-export function Overview({ about, detail, where, move, root, show }: Props) {
+export function Overview({ about, detail, where, move, root, show, edges }: OverviewProps) {
   const description = descriptionOf(detail.facets);
   return (
     <div className="column">
       {description && <p className="long">{description}</p>}
       <Gaps detail={detail} />
+      <ViaJobNotes about={about} edges={edges} show={show} />
       <Facts detail={detail} />
       <Schema
         fields={schemaAt(detail, where.at)}
@@ -39,13 +43,38 @@ export function Overview({ about, detail, where, move, root, show }: Props) {
   );
 }
 
-/** What was not captured is said where it matters, with its reason. */
+/** The jobs that lead here, or on from here, without a statement which input went into which output. */
+function ViaJobNotes({ about, edges, show }: Pick<OverviewProps, "about" | "edges" | "show">) {
+  const key = nodeKey(about);
+  const near = edges.flatMap(({ from, to, viaJob }) => {
+    const [way, other] = to === key ? ["Written", from] : from === key ? ["Read", to] : [null, key];
+    const endpoint = viaJob && way ? endpointOf(other) : null;
+    const job = endpoint && hubJob(endpoint);
+    return endpoint && job ? [{ key: other, endpoint, job, way }] : [];
+  });
+  if (near.length === 0) return null;
+  return (
+    <section aria-label="Through the job">
+      {near.map(({ key: other, endpoint, job, way }) => (
+        <p key={`${way} ${other}`}>
+          {way} <span className="tag via-job">through the job</span>{" "}
+          <button type="button" className="link" onClick={() => show(endpoint)}>
+            <Name of={job.name} />
+          </button>
+          : {VIA_JOB_REASON}.
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** Steps without lineage, with their reasons. */
 function Gaps({ detail }: { detail: Detail }) {
   const { complete, gaps } = coverageOf(detail.facets);
   if (complete !== false && gaps.length === 0) return null;
   return (
     <section className="gaps" aria-label="Not captured">
-      <Mark tone="warn" icon="alert" word="Not all captured" />
+      <Badge tone="warn" icon="alert" word="Lineage incomplete" />
       <ul>
         {gaps.map((gap) => (
           <li key={JSON.stringify(gap)}>
@@ -55,7 +84,7 @@ function Gaps({ detail }: { detail: Detail }) {
             )}
           </li>
         ))}
-        {gaps.length === 0 && <li>The run that wrote it said so, without a reason.</li>}
+        {gaps.length === 0 && <li>The run that wrote it gives no reason.</li>}
       </ul>
     </section>
   );
@@ -72,7 +101,7 @@ function Facts({ detail }: { detail: Detail }) {
         {storage && <span className="dim"> · {storage.slice(0, 200)}</span>}
       </dd>
       <dt>Owner</dt>
-      <dd>{summary.owner?.slice(0, 200) ?? <span className="dim">none is told</span>}</dd>
+      <dd>{summary.owner?.slice(0, 200) ?? <span className="dim">No owner</span>}</dd>
       {summary.tags.length > 0 && (
         <>
           <dt>Tags</dt>
@@ -87,7 +116,7 @@ function Facts({ detail }: { detail: Detail }) {
       )}
       {uri && (
         <>
-          <dt>Place</dt>
+          <dt>Location</dt>
           <dd>
             <Name of={uri} />
           </dd>
@@ -95,7 +124,7 @@ function Facts({ detail }: { detail: Detail }) {
       )}
       {summary.aliases.length > 0 && (
         <>
-          <dt>Also called</dt>
+          <dt>Aliases</dt>
           <dd>
             {summary.aliases.map((alias) => (
               <div key={nodeKey(alias)}>
@@ -105,9 +134,9 @@ function Facts({ detail }: { detail: Detail }) {
           </dd>
         </>
       )}
-      <dt>Last heard of</dt>
+      <dt>Last event</dt>
       <dd>
-        <When at={summary.last_seen} />
+        <RelativeTime at={summary.last_seen} />
       </dd>
     </dl>
   );

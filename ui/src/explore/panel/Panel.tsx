@@ -1,26 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { Link } from "wouter";
-import { dataset } from "../../api/questions";
-import { to } from "../../app/places";
+import { dataset } from "../../api/queries";
+import { to } from "../../app/addresses";
+import type { GraphEdge } from "../../graph/graph-data";
 import { type Endpoint, isJob, nodeKey } from "../../graph/names";
-import type { ShownNode } from "../../graph/shown";
-import { Answer } from "../../parts/Answer";
+import type { VisibleNode } from "../../graph/visible-graph";
 import { Copy } from "../../parts/Copy";
 import { Icon } from "../../parts/icons";
 import { iconOf } from "../../parts/kinds";
 import { Name } from "../../parts/Name";
-import type { Room } from "../Explorer";
+import { QueryResult } from "../../parts/QueryResult";
+import type { ExplorerProps } from "../Explorer";
 import { ColumnTab } from "./ColumnTab";
 import { ImpactTab } from "./ImpactTab";
+import { JobPanel } from "./JobPanel";
 import { Overview } from "./Overview";
 import { Quality } from "./Quality";
 import { RunsTab } from "./RunsTab";
 import { Sql } from "./Sql";
 
-export interface PanelProps extends Room {
+export interface PanelProps extends ExplorerProps {
   show: (of: Endpoint) => void;
-  shown: ReadonlyMap<string, ShownNode>;
+  shown: ReadonlyMap<string, VisibleNode>;
+  edges: readonly GraphEdge[];
 }
 
 const TABS: [name: string, word: string][] = [
@@ -36,21 +39,13 @@ export function Panel(props: PanelProps) {
   const { where, root } = props;
   const about = where.on ?? root;
   return (
-    <aside className="panel" aria-label="About the selected dataset">
-      {isJob(about) ? <JobPanel job={about} /> : <DatasetPanel {...props} about={about} />}
+    <aside className="panel" aria-label={`About the selected ${isJob(about) ? "job" : "dataset"}`}>
+      {isJob(about) ? (
+        <JobPanel job={about} node={props.shown.get(nodeKey(about))} />
+      ) : (
+        <DatasetPanel {...props} about={about} />
+      )}
     </aside>
-  );
-}
-
-function JobPanel({ job }: { job: Endpoint }) {
-  return (
-    <div className="body">
-      <h1>
-        <Name of={job.name} />
-      </h1>
-      <p className="dim">A job in {job.namespace.slice(0, 200)}</p>
-      <Link href={to.job(job)}>Its runs</Link>
-    </div>
   );
 }
 
@@ -90,16 +85,16 @@ function DatasetPanel({ about, ...props }: PanelProps & { about: Endpoint }) {
       <Tabs tabs={tabs} tab={tab} choose={(name) => move({ tab: name === first ? null : name }, true)}>
         {tab === "column" && <ColumnTab {...props} />}
         {tab === "overview" && (
-          <Answer of={detail} lines={8}>
+          <QueryResult of={detail} lines={8}>
             {(data) => <Overview {...props} about={about} detail={data} />}
-          </Answer>
+          </QueryResult>
         )}
         {tab === "runs" && <RunsTab {...props} about={about} versions={detail.data?.versions ?? []} />}
         {tab === "sql" && <Sql run={shown.get(nodeKey(about))?.card.latest_run?.run_id ?? null} />}
         {tab === "quality" && (
-          <Answer of={detail}>
+          <QueryResult of={detail}>
             {(data) => <Quality detail={data} run={shown.get(nodeKey(about))?.card.latest_run?.run_id ?? null} />}
-          </Answer>
+          </QueryResult>
         )}
         {tab === "impact" && <ImpactTab {...props} about={about} />}
       </Tabs>
@@ -128,7 +123,7 @@ function Tabs({ tabs, tab, choose, children }: TabsProps) {
   };
   return (
     <>
-      <div className="tabs" role="tablist" aria-label="About it" onKeyDown={pressed}>
+      <div className="tabs" role="tablist" aria-label="Details" onKeyDown={pressed}>
         {tabs.map(([name, word]) => (
           <button
             key={name}

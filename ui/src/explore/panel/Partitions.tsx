@@ -2,29 +2,31 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Schemas } from "../../api/client";
 import { type Endpoint, nodeKey } from "../../graph/names";
-import { Answer, Empty } from "../../parts/Answer";
+import { VIA_JOB } from "../../graph/via-job";
+import { countOf } from "../../parts/format";
 import { Name } from "../../parts/Name";
-import { counted } from "../../parts/words";
-import { ofPartition } from "../questions";
-import type { Move, Where } from "../where";
+import { Empty, QueryResult } from "../../parts/QueryResult";
+import { partitionClosure } from "../queries";
+import type { ViewChange, ViewState } from "../view-state";
+import { ViaJobNote } from "./JobPanel";
 
-interface Props {
+interface PartitionsProps {
   about: Endpoint;
   detail: Schemas["DatasetDetail"];
-  where: Where;
-  move: (move: Move, replace?: boolean) => void;
+  where: ViewState;
+  move: (move: ViewChange, replace?: boolean) => void;
   show: (of: Endpoint) => void;
 }
 
-/** The parts that it was written in; of one of them what it came from and went into. */
-export function Partitions({ about, detail, where, move, show }: Props) {
+/** The parts that it was written in; of one of them what it came from Downstream of this partition. */
+export function Partitions({ about, detail, where, move, show }: PartitionsProps) {
   const [most, setMost] = useState(20);
   const { partitions } = detail;
   if (partitions.length === 0) return null;
   const chosen = where.partition !== null && partitions.includes(where.partition) ? where.partition : null;
   return (
     <section className="column" aria-label="Partitions">
-      <h2>{counted(partitions.length, "partition")}</h2>
+      <h2>{countOf(partitions.length, "partition")}</h2>
       <div className="row wrap">
         {partitions.slice(0, most).map((partition) => (
           <button
@@ -40,21 +42,21 @@ export function Partitions({ about, detail, where, move, show }: Props) {
         ))}
         {partitions.length > most && (
           <button type="button" className="quiet" onClick={() => setMost(most + 200)}>
-            + {counted(partitions.length - most, "more", "more")}
+            + {countOf(partitions.length - most, "more", "more")}
           </button>
         )}
       </div>
       {chosen !== null && (
         <>
-          <Way about={about} partition={chosen} way="upstream" at={where.at} show={show} />
-          <Way about={about} partition={chosen} way="downstream" at={where.at} show={show} />
+          <PartitionLineage about={about} partition={chosen} way="upstream" at={where.at} show={show} />
+          <PartitionLineage about={about} partition={chosen} way="downstream" at={where.at} show={show} />
         </>
       )}
     </section>
   );
 }
 
-interface WayProps {
+interface PartitionLineageProps {
   about: Endpoint;
   partition: string;
   way: "upstream" | "downstream";
@@ -62,29 +64,33 @@ interface WayProps {
   show: (of: Endpoint) => void;
 }
 
-function Way({ about, partition, way, at, show }: WayProps) {
-  const found = useQuery(ofPartition(about, partition, way, at));
+function PartitionLineage({ about, partition, way, at, show }: PartitionLineageProps) {
+  const closureQuery = useQuery(partitionClosure(about, partition, way, at));
   return (
     <div>
-      <h2>{way === "upstream" ? "This partition came from" : "and went into"}</h2>
-      <Answer of={found} lines={2}>
+      <h2>{way === "upstream" ? "Upstream of this partition" : "Downstream of this partition"}</h2>
+      <QueryResult of={closureQuery} lines={2}>
         {({ nodes }) =>
           nodes.length === 0 ? (
-            <Empty>Nothing that is known.</Empty>
+            <Empty>Nothing is recorded.</Empty>
           ) : (
-            <ul className="plain list">
-              {nodes.slice(0, 200).map((node) => (
-                <li key={JSON.stringify([nodeKey(node.endpoint), node.part])} className="row">
-                  <button type="button" className="quiet grow" onClick={() => show(node.endpoint)}>
-                    <Name of={node.endpoint.name} />
-                  </button>
-                  {node.part !== null && <span className="tag">{node.part.slice(0, 80)}</span>}
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul className="plain list">
+                {nodes.slice(0, 200).map((node) => (
+                  <li key={JSON.stringify([nodeKey(node.endpoint), node.part])} className="row">
+                    <button type="button" className="quiet grow" onClick={() => show(node.endpoint)}>
+                      <Name of={node.endpoint.name} />
+                    </button>
+                    {node.via.via_job && <span className="tag via-job">{VIA_JOB}</span>}
+                    {node.part !== null && <span className="tag">{node.part.slice(0, 80)}</span>}
+                  </li>
+                ))}
+              </ul>
+              {nodes.some((node) => node.via.via_job) && <ViaJobNote />}
+            </>
           )
         }
-      </Answer>
+      </QueryResult>
     </div>
   );
 }

@@ -1,57 +1,57 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { answer, client, type Schemas } from "../../api/client";
-import { to } from "../../app/places";
+import { client, responseData, type Schemas } from "../../api/client";
+import { to } from "../../app/addresses";
 import { type Endpoint, nodeKey } from "../../graph/names";
-import { Empty, Skeleton, Wrong } from "../../parts/Answer";
+import { Empty, ErrorMessage, Skeleton } from "../../parts/QueryResult";
+import { RelativeTime } from "../../parts/RelativeTime";
 import { ShowMore } from "../../parts/ShowMore";
-import { When } from "../../parts/When";
 
 type Entry = Schemas["Provenance"];
 
 const AT_ONCE = 5;
 
-/** Who created, modified, accessed or deleted it, the newest first; what for, where that was said. */
+/** Who created, modified, accessed or deleted the dataset, newest first, with the purpose where one is stated. */
 export function Provenance({ about }: { about: Endpoint }) {
-  const found = useInfiniteQuery({
+  const entries = useInfiniteQuery({
     queryKey: ["lineage", "provenance", nodeKey(about)],
     queryFn: ({ pageParam }) => {
       const path = { namespace: about.namespace, name: about.name };
       const query = { limit: AT_ONCE, ...(pageParam === null ? {} : { cursor: pageParam }) };
-      return answer(client.GET("/api/v1/datasets/{namespace}/{name}/provenance", { params: { path, query } }));
+      return responseData(client.GET("/api/v1/datasets/{namespace}/{name}/provenance", { params: { path, query } }));
     },
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.next,
   });
-  const items = found.data?.pages.flatMap((page) => page.items);
+  const items = entries.data?.pages.flatMap((page) => page.items);
   return (
     <section aria-label="Provenance">
       <h2>Provenance</h2>
-      {found.error && <Wrong error={found.error} again={() => found.refetch()} />}
-      {!items && !found.error && <Skeleton lines={3} />}
-      {items?.length === 0 && <Empty>Nothing is known of who used it.</Empty>}
+      {entries.error && <ErrorMessage error={entries.error} again={() => entries.refetch()} />}
+      {!items && !entries.error && <Skeleton lines={3} />}
+      {items?.length === 0 && <Empty>No provenance recorded.</Empty>}
       {items && items.length > 0 && (
-        <table className="used">
+        <table className="provenance-table">
           <tbody>
             {items.map((entry) => (
-              <Line key={entry.provenance_id} of={entry} />
+              <ProvenanceLine key={entry.provenance_id} of={entry} />
             ))}
           </tbody>
         </table>
       )}
-      <ShowMore of={found} />
+      <ShowMore of={entries} />
     </section>
   );
 }
 
-function Line({ of }: { of: Entry }) {
+function ProvenanceLine({ of }: { of: Entry }) {
   const { purpose, legal_basis, retention_period, sensitivity_level } = of.context;
   const how = [of.operation.type, of.operation.method, of.stated && "· stated"].filter(Boolean).join(" ");
-  const words = [purpose, legal_basis, retention_period && `kept ${retention_period}`].filter(Boolean).join(", ");
+  const words = [purpose, legal_basis, retention_period && `retention ${retention_period}`].filter(Boolean).join(", ");
   return (
     <tr>
       <td>
-        <When at={of.at} />
+        <RelativeTime at={of.at} />
       </td>
       <td>{of.event ?? <span className="dim">unknown</span>}</td>
       <td className="long">
@@ -68,7 +68,7 @@ function Line({ of }: { of: Entry }) {
   );
 }
 
-/** A job leads to the run; what somebody stated has none. On a line of its own: a link among words looks like them. */
+/** A job links to its run; a stated entry has no run. */
 function Agent({ of: { agent, run_id } }: { of: Entry }) {
   const name = (agent.name ?? agent.id ?? "unknown").slice(0, 60);
   const title = [agent.type, agent.id].filter(Boolean).join(" ").slice(0, 500);

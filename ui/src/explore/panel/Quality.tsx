@@ -1,40 +1,40 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "../../api/client";
-import { run as runQuestion } from "../../api/questions";
+import { run as runQuestion } from "../../api/queries";
 import { nodeKey } from "../../graph/names";
-import { Empty } from "../../parts/Answer";
+import { Badge } from "../../parts/Badge";
+import { countOf, formatBytes, formatNumber } from "../../parts/format";
 import { Name } from "../../parts/Name";
-import { Mark } from "../../parts/State";
-import { amount, counted, size } from "../../parts/words";
+import { Empty } from "../../parts/QueryResult";
 import { type Assertion, type ColumnMetrics, qualityOf } from "./facets";
-import { Measured } from "./Measured";
+import { QualityReports } from "./QualityReports";
 
 /** What rules found of it; and what was measured and asserted when it was written last. */
 export function Quality({ detail, run }: { detail: Schemas["DatasetDetail"]; run: string | null }) {
   return (
     <div className="column">
-      <Measured of={detail.summary.dataset} />
-      <Written detail={detail} run={run} />
+      <QualityReports of={detail.summary.dataset} />
+      <WriteMetrics detail={detail} run={run} />
     </div>
   );
 }
 
-function Written({ detail, run }: { detail: Schemas["DatasetDetail"]; run: string | null }) {
-  const written = useQuery({ ...runQuestion(run ?? ""), enabled: run !== null });
+function WriteMetrics({ detail, run }: { detail: Schemas["DatasetDetail"]; run: string | null }) {
+  const writer = useQuery({ ...runQuestion(run ?? ""), enabled: run !== null });
   const key = nodeKey(detail.summary.dataset);
-  const use = written.data?.outputs.find((output) => nodeKey(output.dataset) === key);
+  const use = writer.data?.outputs.find((output) => nodeKey(output.dataset) === key);
   const quality = qualityOf(detail.facets, use?.facets, use?.io_facets);
   const sums = [
-    quality.rows === null ? "" : counted(quality.rows, "row"),
-    quality.bytes === null ? "" : size(quality.bytes),
-    quality.files === null ? "" : counted(quality.files, "file"),
+    quality.rows === null ? "" : countOf(quality.rows, "row"),
+    quality.bytes === null ? "" : formatBytes(quality.bytes),
+    quality.files === null ? "" : countOf(quality.files, "file"),
   ].filter(Boolean);
   if (sums.length === 0 && quality.columns.length === 0 && quality.assertions.length === 0) {
-    return <Empty>Nothing was measured or asserted when it was written.</Empty>;
+    return <Empty>The run that wrote this dataset reported no metrics and no assertions.</Empty>;
   }
   return (
     <div className="column">
-      <h2>When it was written</h2>
+      <h2>Metrics of the last write</h2>
       {sums.length > 0 && <p>{sums.join(" · ")}</p>}
       {quality.assertions.length > 0 && <Assertions of={quality.assertions} />}
       {quality.columns.length > 0 && <Metrics of={quality.columns} />}
@@ -46,7 +46,7 @@ function Assertions({ of }: { of: Assertion[] }) {
   return (
     <section aria-label="Assertions">
       <h2>
-        {amount(of.filter((one) => one.success).length)} of {counted(of.length, "assertion")} hold
+        {formatNumber(of.filter((one) => one.success).length)} of {countOf(of.length, "assertion")} pass{" "}
       </h2>
       <table>
         <tbody>
@@ -54,11 +54,11 @@ function Assertions({ of }: { of: Assertion[] }) {
             <tr key={JSON.stringify(one)}>
               <td>
                 {one.success === null ? (
-                  <Mark tone="dim" icon="unknown" word="untold" />
+                  <Badge tone="dim" icon="unknown" word="no result" />
                 ) : one.success ? (
-                  <Mark tone="good" icon="check" word="holds" />
+                  <Badge tone="good" icon="check" word="passes" />
                 ) : (
-                  <Mark tone="bad" icon="cross" word="fails" />
+                  <Badge tone="bad" icon="cross" word="fails" />
                 )}
               </td>
               <td className="long">
@@ -75,17 +75,17 @@ function Assertions({ of }: { of: Assertion[] }) {
 }
 
 function Metrics({ of }: { of: ColumnMetrics[] }) {
-  const number = (value: number | null) => (value === null ? "" : amount(value));
+  const number = (value: number | null) => (value === null ? "" : formatNumber(value));
   return (
-    <section className="scroll" aria-label="Measures by column">
+    <section className="scroll" aria-label="Metrics by column">
       <table>
         <thead>
           <tr>
             <th>Column</th>
             <th className="number">Nulls</th>
             <th className="number">Distinct</th>
-            <th className="number">Least</th>
-            <th className="number">Most</th>
+            <th className="number">Min</th>
+            <th className="number">Max</th>
           </tr>
         </thead>
         <tbody>

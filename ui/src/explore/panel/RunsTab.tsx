@@ -2,23 +2,23 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
-import { to } from "../../app/places";
+import { to } from "../../app/addresses";
 import type { Endpoint } from "../../graph/names";
-import { Answer, Empty } from "../../parts/Answer";
-import { State } from "../../parts/State";
-import { When } from "../../parts/When";
-import type { Room } from "../Explorer";
-import { runsOf } from "../questions";
+import { RunState } from "../../parts/Badge";
+import { Empty, QueryResult } from "../../parts/QueryResult";
+import { RelativeTime } from "../../parts/RelativeTime";
+import type { ExplorerProps } from "../Explorer";
+import { runsOf } from "../queries";
 
 type Run = Schemas["Run"];
 
-interface Props extends Room {
+interface RunsTabProps extends ExplorerProps {
   about: Endpoint;
   versions: Schemas["Version"][];
 }
 
-/** What ran on it, the newest first; two of them can be held against each other. */
-export function RunsTab({ about, versions, where, move }: Props) {
+/** Runs that read or wrote the dataset, newest first; two of them can be compared. */
+export function RunsTab({ about, versions, where, move }: RunsTabProps) {
   const runs = useQuery(runsOf(about, where.at));
   const [picked, setPicked] = useState<string[]>([]);
   const wrote = new Set(versions.flatMap((version) => version.run_id ?? []));
@@ -26,22 +26,22 @@ export function RunsTab({ about, versions, where, move }: Props) {
   const pick = (id: string) =>
     setPicked((now) => (now.includes(id) ? now.filter((one) => one !== id) : [...now, id].slice(-2)));
   return (
-    <Answer of={runs} lines={6}>
+    <QueryResult of={runs} lines={6}>
       {({ items }) => {
         if (items.length === 0)
-          return <Empty>No run is known to have read or written it{where.at ? " until then" : ""}.</Empty>;
-        const [before, after] = inOrder(items, picked);
+          return <Empty>No recorded run read or wrote this dataset{where.at ? " before this time" : ""}.</Empty>;
+        const [before, after] = chronological(items, picked);
         const compare = () => before && after && move({ before: before.run_id, after: after.run_id });
         return (
           <div className="column">
             <div className="row wrap">
               <button type="button" disabled={!before || !after} onClick={compare}>
-                Compare on the graph
+                Compare in graph
               </button>
               {before && after ? (
-                <Link href={to.diff(before.run_id, after.run_id)}>The whole comparison</Link>
+                <Link href={to.diff(before.run_id, after.run_id)}>Full comparison</Link>
               ) : (
-                <span className="dim">Choose two runs to compare them.</span>
+                <span className="dim">Select two runs to compare.</span>
               )}
             </div>
             <ul className="plain list">
@@ -58,12 +58,12 @@ export function RunsTab({ about, versions, where, move }: Props) {
           </div>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }
 
 /** The earlier one first. The list has the newest first. */
-function inOrder(items: readonly Run[], picked: readonly string[]): (Run | undefined)[] {
+function chronological(items: readonly Run[], picked: readonly string[]): (Run | undefined)[] {
   const chosen = items.filter((run) => picked.includes(run.run_id));
   return chosen.length === 2 ? chosen.reverse() : [];
 }
@@ -75,10 +75,10 @@ function RunLine({ run, wrote, picked, pick }: { run: Run; wrote: boolean; picke
       <Link href={to.run(run.run_id)} className="grow cut" title={run.run_id.slice(0, 200)}>
         {run.job.name.slice(0, 200)}
       </Link>
-      <span className="dim">{wrote ? "wrote it" : "read it"}</span>
-      <State of={run.state} />
+      <span className="dim">{wrote ? "wrote" : "read"}</span>
+      <RunState of={run.state} />
       <span className="dim">
-        <When at={run.last_event_at} />
+        <RelativeTime at={run.last_event_at} />
       </span>
     </li>
   );

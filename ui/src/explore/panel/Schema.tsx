@@ -1,8 +1,8 @@
 import { useMemo, useState } from "react";
 import type { Field } from "../../graph/card";
-import { Empty } from "../../parts/Answer";
+import { countOf } from "../../parts/format";
 import { Name } from "../../parts/Name";
-import { counted } from "../../parts/words";
+import { Empty } from "../../parts/QueryResult";
 
 const MANY = 50;
 
@@ -16,39 +16,39 @@ export function Schema({
   chosen: string | null;
   choose: (column: string) => void;
 }) {
-  const [sought, setSought] = useState("");
+  const [searchText, setSearchText] = useState("");
   const [most, setMost] = useState(MANY);
-  const found = useMemo(() => {
-    const word = sought.trim().toLowerCase();
+  const matches = useMemo(() => {
+    const word = searchText.trim().toLowerCase();
     return word === "" ? fields : fields.filter((field) => field.name.toLowerCase().includes(word));
-  }, [fields, sought]);
+  }, [fields, searchText]);
   return (
     <section aria-label="Schema">
       <div className="row apart">
-        <h2>{counted(fields.length, "column")}</h2>
+        <h2>{countOf(fields.length, "column")}</h2>
         {fields.length > 10 && (
           <input
             type="search"
             aria-label="Search the schema"
             placeholder="Search"
-            value={sought}
-            onChange={(event) => setSought(event.target.value)}
+            value={searchText}
+            onChange={(event) => setSearchText(event.target.value)}
           />
         )}
       </div>
       {fields.length === 0 ? (
-        <Empty>No schema has been told.</Empty>
+        <Empty>No schema recorded.</Empty>
       ) : (
         <table className="schema">
           <tbody>
-            {found.slice(0, most).map((field) => (
+            {matches.slice(0, most).map((field) => (
               <tr key={field.name}>
                 <td>
                   <button
                     type="button"
                     className="quiet"
                     aria-pressed={field.name === chosen}
-                    aria-label={`Light the path of ${field.name.slice(0, 200)}`}
+                    aria-label={`Show the lineage of column ${field.name.slice(0, 200)}`}
                     onClick={() => choose(field.name)}
                   >
                     <Name of={field.name} />
@@ -63,9 +63,9 @@ export function Schema({
           </tbody>
         </table>
       )}
-      {found.length > most && (
+      {matches.length > most && (
         <button type="button" onClick={() => setMost(most + 10 * MANY)}>
-          + {counted(found.length - most, "column")}
+          + {countOf(matches.length - most, "column")}
         </button>
       )}
     </section>

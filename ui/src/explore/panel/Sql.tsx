@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { run as runQuestion } from "../../api/questions";
-import { to } from "../../app/places";
-import { Answer, Empty } from "../../parts/Answer";
+import { run as runQuestion } from "../../api/queries";
+import { to } from "../../app/addresses";
 import { Copy } from "../../parts/Copy";
+import { Empty, QueryResult } from "../../parts/QueryResult";
 import { codeOf } from "./facets";
 
 const MOST = 200_000;
 
-/** What the run that wrote it last was told to do, as far as it told. */
+/** SQL or source code of the run that wrote the dataset last. */
 export function Sql({ run }: { run: string | null }) {
   const detail = useQuery({ ...runQuestion(run ?? ""), enabled: run !== null });
-  if (run === null) return <Empty>No run is known to have written it, so there is no SQL to show.</Empty>;
+  if (run === null) return <Empty>No recorded run wrote this dataset, so there is no SQL to show.</Empty>;
   return (
-    <Answer of={detail}>
+    <QueryResult of={detail}>
       {(data) => {
         const { sql, dialect, source, language, place } = codeOf(data.job_facets);
         const text = sql ?? source;
@@ -24,7 +24,7 @@ export function Sql({ run }: { run: string | null }) {
               {(sql ? dialect : language) && <span className="dim"> · {(sql ? dialect : language)?.slice(0, 60)}</span>}
             </p>
             {text === null ? (
-              <Empty>The run told no SQL.{place === null && " Nor does it say where its code lies."}</Empty>
+              <Empty>The run reports no SQL{place === null && " and no location of its code"}.</Empty>
             ) : (
               <>
                 <Copy text={text} word={sql ? "Copy SQL" : "Copy code"} />
@@ -33,12 +33,12 @@ export function Sql({ run }: { run: string | null }) {
             )}
             {place !== null && (
               <p>
-                Its code: <code className="long">{place.slice(0, 2000)}</code>
+                Source: <code className="long">{place.slice(0, 2000)}</code>
               </p>
             )}
           </div>
         );
       }}
-    </Answer>
+    </QueryResult>
   );
 }

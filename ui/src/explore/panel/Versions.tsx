@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client";
-import { to } from "../../app/places";
-import { When } from "../../parts/When";
-import { counted } from "../../parts/words";
+import { to } from "../../app/addresses";
+import { countOf } from "../../parts/format";
+import { RelativeTime } from "../../parts/RelativeTime";
 
 /** What was written and when; the graph can be looked at as of each. */
 export function Versions({
@@ -19,13 +19,13 @@ export function Versions({
   if (versions.length === 0) return null;
   return (
     <section aria-label="Versions">
-      <h2>{counted(versions.length, "version")}</h2>
+      <h2>{countOf(versions.length, "version")}</h2>
       <table>
         <tbody>
           {versions.slice(0, most).map((version) => (
             <tr key={JSON.stringify([version.written_at, version.run_id, version.partition, version.label])}>
               <td>
-                <When at={version.written_at} />
+                <RelativeTime at={version.written_at} />
               </td>
               <td>{version.partition !== null && <span className="tag">{version.partition.slice(0, 80)}</span>}</td>
               <td>
@@ -40,7 +40,7 @@ export function Versions({
                   aria-pressed={at === version.written_at}
                   onClick={() => look(at === version.written_at ? null : version.written_at)}
                 >
-                  As of then
+                  View at this time
                 </button>
               </td>
             </tr>
@@ -49,7 +49,7 @@ export function Versions({
       </table>
       {versions.length > most && (
         <button type="button" onClick={() => setMost(most + 50)}>
-          + {counted(versions.length - most, "version")}
+          + {countOf(versions.length - most, "version")}
         </button>
       )}
     </section>

@@ -25,9 +25,7 @@ it("reads whatever is sent without a fault", () => {
     expect([descriptionOf(facets), storageOf(facets), uriOf(facets)]).toEqual([null, null, null]);
     expect(coverageOf(facets).complete).toBeNull();
   }
-  expect(coverageOf(NONSENSE[2] ?? {}).gaps).toEqual([
-    { operator: "a step", reason: "no reason is told", columns: [] },
-  ]);
+  expect(coverageOf(NONSENSE[2] ?? {}).gaps).toEqual([{ operator: "a step", reason: "no reason given", columns: [] }]);
 });
 
 it("tells gaps with their reasons", () => {
@@ -42,12 +40,12 @@ it("tells gaps with their reasons", () => {
 
 it("takes measures from the first place that tells them", () => {
   const assertion = { assertions: [{ assertion: "unique", success: false, column: "b" }] };
-  const told = qualityOf(
+  const quality = qualityOf(
     { dataQualityAssertions: assertion },
     { dataQualityAssertions: assertion, outputStatistics: { rowCount: 5, size: 80 } },
     { dataQualityMetrics: { columnMetrics: { a: { nullCount: 0, min: 1 }, b: 7 } } },
   );
-  expect(told.rows).toBe(5);
-  expect(told.assertions).toEqual([{ what: "unique", column: "b", success: false, severity: null }]);
-  expect(told.columns).toEqual([{ column: "a", nulls: 0, distinct: null, count: null, min: "1", max: null }]);
+  expect(quality.rows).toBe(5);
+  expect(quality.assertions).toEqual([{ what: "unique", column: "b", success: false, severity: null }]);
+  expect(quality.columns).toEqual([{ column: "a", nulls: 0, distinct: null, count: null, min: "1", max: null }]);
 });

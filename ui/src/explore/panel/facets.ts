@@ -1,19 +1,19 @@
 /** Facets that the panel reads. Whoever sends them may send anything: what is not as it should be is left out. */
 
-type Loose = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
-const isObject = (value: unknown): value is Loose =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 const numberOf = (value: unknown): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;
-const listOf = (value: unknown): Loose[] => (Array.isArray(value) ? value.filter(isObject) : []);
-const facet = (facets: Loose | undefined, name: string): Loose => {
-  const found = facets?.[name];
-  return isObject(found) ? found : {};
+const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const facet = (facets: JsonObject | undefined, name: string): JsonObject => {
+  const value = facets?.[name];
+  return isObject(value) ? value : {};
 };
 
-export interface Gap {
+export interface CoverageGap {
   operator: string;
   reason: string;
   columns: string[];
@@ -21,31 +21,31 @@ export interface Gap {
 
 export interface Coverage {
   complete: boolean | null;
-  gaps: Gap[];
+  gaps: CoverageGap[];
 }
 
-export function coverageOf(facets: Loose): Coverage {
-  const told = facet(facets, "headwater_coverage");
+export function coverageOf(facets: JsonObject): Coverage {
+  const coverage = facet(facets, "headwater_coverage");
   return {
-    complete: typeof told.complete === "boolean" ? told.complete : null,
-    gaps: listOf(told.gaps).map((gap) => ({
+    complete: typeof coverage.complete === "boolean" ? coverage.complete : null,
+    gaps: listOf(coverage.gaps).map((gap) => ({
       operator: textOf(gap.operator) ?? "a step",
-      reason: textOf(gap.reason) ?? "no reason is told",
+      reason: textOf(gap.reason) ?? "no reason given",
       columns: Array.isArray(gap.columns) ? gap.columns.filter((column) => typeof column === "string") : [],
     })),
   };
 }
 
-export function descriptionOf(facets: Loose): string | null {
+export function descriptionOf(facets: JsonObject): string | null {
   return textOf(facet(facets, "documentation").description);
 }
 
-export function storageOf(facets: Loose): string | null {
-  const told = facet(facets, "storage");
-  return [told.storageLayer, told.fileFormat].flatMap((part) => textOf(part) ?? []).join(", ") || null;
+export function storageOf(facets: JsonObject): string | null {
+  const storage = facet(facets, "storage");
+  return [storage.storageLayer, storage.fileFormat].flatMap((part) => textOf(part) ?? []).join(", ") || null;
 }
 
-export function uriOf(facets: Loose): string | null {
+export function uriOf(facets: JsonObject): string | null {
   return textOf(facet(facets, "dataSource").uri);
 }
 
@@ -57,7 +57,7 @@ export interface Code {
   place: string | null;
 }
 
-export function codeOf(facets: Loose): Code {
+export function codeOf(facets: JsonObject): Code {
   const [sql, source, place] = [facet(facets, "sql"), facet(facets, "sourceCode"), facet(facets, "sourceCodeLocation")];
   return {
     sql: textOf(sql.query),
@@ -92,10 +92,10 @@ export interface Quality {
   assertions: Assertion[];
 }
 
-/** From the first of these facets that tells: of the dataset, of its last writing. */
-export function qualityOf(...places: (Loose | undefined)[]): Quality {
+/** Metrics from the first facets that have them: those of the dataset, then those of its last write. */
+export function qualityOf(...places: (JsonObject | undefined)[]): Quality {
   const all = (name: string) =>
-    places.map((facets) => facet(facets, name)).filter((found) => Object.keys(found).length > 0);
+    places.map((facets) => facet(facets, name)).filter((one) => Object.keys(one).length > 0);
   const [metrics = {}] = all("dataQualityMetrics");
   const [written = {}] = all("outputStatistics");
   const columns = isObject(metrics.columnMetrics) ? metrics.columnMetrics : {};
@@ -103,24 +103,24 @@ export function qualityOf(...places: (Loose | undefined)[]): Quality {
     rows: numberOf(metrics.rowCount) ?? numberOf(written.rowCount),
     bytes: numberOf(metrics.bytes) ?? numberOf(written.size),
     files: numberOf(metrics.fileCount) ?? numberOf(written.fileCount),
-    columns: Object.entries(columns).flatMap(([column, told]) =>
-      isObject(told)
+    columns: Object.entries(columns).flatMap(([column, values]) =>
+      isObject(values)
         ? [
             {
               column,
-              nulls: numberOf(told.nullCount),
-              distinct: numberOf(told.distinctCount),
-              count: numberOf(told.count),
-              min: plain(told.min),
-              max: plain(told.max),
+              nulls: numberOf(values.nullCount),
+              distinct: numberOf(values.distinctCount),
+              count: numberOf(values.count),
+              min: scalarText(values.min),
+              max: scalarText(values.max),
             },
           ]
         : [],
     ),
     assertions: all("dataQualityAssertions")
       .slice(0, 1)
-      .flatMap((told) =>
-        listOf(told.assertions).map((one) => ({
+      .flatMap((assertions) =>
+        listOf(assertions.assertions).map((one) => ({
           what: textOf(one.assertion) ?? textOf(one.name) ?? "an assertion",
           column: textOf(one.column),
           success: typeof one.success === "boolean" ? one.success : null,
@@ -130,6 +130,6 @@ export function qualityOf(...places: (Loose | undefined)[]): Quality {
   };
 }
 
-function plain(value: unknown): string | null {
+function scalarText(value: unknown): string | null {
   return typeof value === "string" || typeof value === "number" ? String(value) : null;
 }
