@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from headwater.plan.lineage import Derivation, PlanLineage, PlanSource
+from headwater.plan.lineage import Derivation, LineageSource, PlanLineage
 from headwater.plan.trace import trace_plan
 from headwater.plan.tree import PlanNode, read_plan
 
@@ -30,7 +30,7 @@ def trace(frame: DataFrame, origin: Callable[[PlanNode], PlanNode | None] = lamb
     return trace_plan(analyzed(frame), origin)
 
 
-def table_of(source: PlanSource) -> str:
+def table_of(source: LineageSource) -> str:
     """The table's name; a source that is none, by its kind."""
     for field in ("catalogTable", "desc", "tableMeta"):
         described = source.node.fields.get(field)

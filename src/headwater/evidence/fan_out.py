@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.evidence.repeats import Repeats, least_repeated
-from headwater.evidence.steps import OperatorStep, PlanSteps
+from headwater.evidence.steps import MeasuredOperator, PlanSteps
 
 _UNITES = ("Aggregate", "Distinct", "Deduplicate")
 _EXPANDS = ("Generate", "Expand")
@@ -28,7 +28,7 @@ class JoinMatch:
     """A join: of both sides the leaves whose rows are part of its rows, those that every row has, and whether each side
     is unique by the join keys."""
 
-    step: OperatorStep
+    step: MeasuredOperator
     left: frozenset[int]
     always_left: frozenset[int]
     right: frozenset[int]
@@ -167,7 +167,7 @@ class FanOutCheck:
             for step in self._steps.ancestors_until(self._steps.all[leaf], _UNITES)
         )
 
-    def _is_united(self, step: OperatorStep, seen: frozenset[int] = frozenset()) -> bool:
+    def _is_united(self, step: MeasuredOperator, seen: frozenset[int] = frozenset()) -> bool:
         """Whether its rows are aggregated or made distinct, or only tested for existence, before they are the
         result."""
         current = step
@@ -195,7 +195,7 @@ def _join_report(*joins: JoinMatch) -> dict[str, Any]:
     return {**report, "on": on} if on else report
 
 
-def _is_existence_join(step: OperatorStep) -> bool:
+def _is_existence_join(step: MeasuredOperator) -> bool:
     """Whether it is a join that only tests whether the other side has a matching row."""
     return step.join is not None and step.join.kind.startswith(_ONE_SIDED)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from headwater.evidence.fan_out import FanOutCheck, JoinMatch
 from headwater.evidence.repeats import Repeats, least_repeated
-from headwater.evidence.steps import Measure, OperatorStep, PlanSteps
+from headwater.evidence.steps import Measure, MeasuredOperator, PlanSteps
 
 _LEFT_ONLY_JOINS = ("LeftSemi", "LeftAnti")
 _IGNORES_REPEATS = frozenset(
@@ -39,10 +39,10 @@ class _GrainState:
     """``keys``: columns that are unique. ``multiplied``: by column, the operator that may repeat its values."""
 
     keys: set[Key] = field(default_factory=set)
-    multiplied: dict[int, OperatorStep] = field(default_factory=dict)
+    multiplied: dict[int, MeasuredOperator] = field(default_factory=dict)
     origin: dict[int, frozenset[int]] = field(default_factory=dict)
     """By column, the columns of sources that it is computed from."""
-    repeated: OperatorStep | None = None
+    repeated: MeasuredOperator | None = None
     """The operator that may repeat whole rows."""
     near: frozenset[int] = frozenset()
     """Leaves, by number, whose rows are part of the rows here: there are only joins in between."""
@@ -101,12 +101,12 @@ class _GrainAnalysis:
                 grain = min(column_names, key=lambda names: (len(names), names), default=None)
                 self.nodes.append({"node": step.name} if grain is None else {"node": step.name, "grain": grain})
 
-    def _needs(self, step: OperatorStep) -> list[int]:
+    def _needs(self, step: MeasuredOperator) -> list[int]:
         definition = self._defined.get(step.refers) if step.refers is not None else None
         looped = definition is None or definition.number in self._steps.above(step)
         return [*step.below, *([] if looped or definition is None else [definition.number])]
 
-    def _state(self, step: OperatorStep) -> _GrainState:
+    def _state(self, step: MeasuredOperator) -> _GrainState:
         inputs = [self._states[number] for number in step.below if number in self._states]
         if step.refers is not None:
             return self._referred(step)
@@ -134,7 +134,7 @@ class _GrainAnalysis:
             state.keys.add(frozenset(step.keys))
         return state
 
-    def _referred(self, step: OperatorStep) -> _GrainState:
+    def _referred(self, step: MeasuredOperator) -> _GrainState:
         definition = None if step.refers is None else self._defined.get(step.refers)
         state = self._states.get(definition.number) if definition is not None else None
         if definition is None or state is None:
@@ -147,7 +147,7 @@ class _GrainAnalysis:
             state.repeated,
         )
 
-    def _joined(self, step: OperatorStep, left: _GrainState, right: _GrainState) -> _GrainState:
+    def _joined(self, step: MeasuredOperator, left: _GrainState, right: _GrainState) -> _GrainState:
         join = step.join
         assert join is not None
         if join.kind in _LEFT_ONLY_JOINS or join.kind.startswith("ExistenceJoin"):
@@ -174,7 +174,7 @@ class _GrainAnalysis:
         self._fan_out.add(met)
         return state
 
-    def _aggregated(self, step: OperatorStep, input_state: _GrainState) -> _GrainState:
+    def _aggregated(self, step: MeasuredOperator, input_state: _GrainState) -> _GrainState:
         at_risk = [measure for measure in step.measures if _may_repeat(measure, input_state)]
         for measure in at_risk:
             self._judge_measure(step, measure, input_state)
@@ -189,7 +189,7 @@ class _GrainAnalysis:
             state.keys.add(frozenset(step.keys))
         return state
 
-    def _judge_measure(self, step: OperatorStep, measure: Measure, input_state: _GrainState) -> None:
+    def _judge_measure(self, step: MeasuredOperator, measure: Measure, input_state: _GrainState) -> None:
         multiplier = input_state.multiplied[min(measure.sources)] if measure.sources else input_state.repeated
         assert multiplier is not None
         report = {"node": step.name, "check": "double counting", "column": measure.column, "expression": measure.sql}
@@ -205,7 +205,7 @@ class _GrainAnalysis:
             self.validations.append({**report, **violation, "keys": repeats.sample()})
 
     def _judge_mixed_grain(
-        self, step: OperatorStep, at_risk: Sequence[Measure], plain: Sequence[Measure], input_state: _GrainState
+        self, step: MeasuredOperator, at_risk: Sequence[Measure], plain: Sequence[Measure], input_state: _GrainState
     ) -> None:
         report = {
             "node": step.name,
@@ -243,8 +243,8 @@ def _may_repeat(measure: Measure, input_state: _GrainState) -> bool:
 
 
 def _repeating_step(
-    step: OperatorStep, left: _GrainState, right: _GrainState, one_left: bool, one_right: bool
-) -> OperatorStep | None:
+    step: MeasuredOperator, left: _GrainState, right: _GrainState, one_left: bool, one_right: bool
+) -> MeasuredOperator | None:
     """If one side is unique, an output row stands for one row of the other side, and is repeated as often as that."""
     if one_right and one_left:
         return left.repeated or right.repeated
@@ -273,7 +273,7 @@ def _merged_state(states: Sequence[_GrainState]) -> _GrainState:
     return joined
 
 
-def _state_of_cut(step: OperatorStep, state: _GrainState) -> _GrainState:
+def _state_of_cut(step: MeasuredOperator, state: _GrainState) -> _GrainState:
     """A DataFrame that was computed before and is read again. Its rows are counted as they are read: that does not show
     how often the rows behind it were there, if they may have been repeated before."""
     _add_made_columns(step, state)
@@ -283,7 +283,7 @@ def _state_of_cut(step: OperatorStep, state: _GrainState) -> _GrainState:
     return state
 
 
-def _add_made_columns(step: OperatorStep, state: _GrainState) -> None:
+def _add_made_columns(step: MeasuredOperator, state: _GrainState) -> None:
     """Columns that are new, or have another name."""
     renamed: dict[int, int] = {}
     for column in step.makes:

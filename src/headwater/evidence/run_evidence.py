@@ -21,7 +21,7 @@ from headwater.evidence.ledger import count_ledger
 from headwater.evidence.measures import expectation_measures
 from headwater.evidence.merging import merge_facets, merge_ledgers
 from headwater.evidence.settings import TIME_ZONE, relevant_settings
-from headwater.evidence.steps import OperatorStep, PlanSteps
+from headwater.evidence.steps import MeasuredOperator, PlanSteps
 from headwater.evidence.stitching import MAX_STEPS
 from headwater.evidence.trace import morphism_trace
 from headwater.evidence.types import type_unification
@@ -288,10 +288,10 @@ def _dataset_by_column(written: CapturedWrite) -> dict[int, str]:
     }
 
 
-def _column_naming(written: CapturedWrite) -> Callable[[OperatorStep, int], str]:
+def _column_naming(written: CapturedWrite) -> Callable[[MeasuredOperator, int], str]:
     datasets = _dataset_by_column(written)
 
-    def name(step: OperatorStep, id: int) -> str:
+    def name(step: MeasuredOperator, id: int) -> str:
         return f"{datasets.get(id, step.operator)}.{(step.leaf or {})[id]}"
 
     return name

@@ -49,7 +49,7 @@ class JoinStep:
 
 
 @dataclass(frozen=True)
-class OperatorStep:
+class MeasuredOperator:
     """An operator. ``number`` is its index in the plan, from the top; ``below`` are the numbers of its inputs."""
 
     number: int
@@ -79,7 +79,7 @@ class OperatorStep:
 
 @dataclass(frozen=True)
 class PlanSteps:
-    all: tuple[OperatorStep, ...]
+    all: tuple[MeasuredOperator, ...]
     columns: tuple[tuple[int, str], ...]
     """Of the result: ids and names."""
     whole: bool
@@ -116,7 +116,7 @@ class PlanSteps:
         coverage: dict[str, Any] = {"complete": self.whole and all_reported and not self.not_seen}
         return {**coverage, "notSeen": [dict(each) for each in self.not_seen]} if self.not_seen else coverage
 
-    def above(self, step: OperatorStep) -> set[int]:
+    def above(self, step: MeasuredOperator) -> set[int]:
         """The operators that it is within: a recursive definition is read within itself."""
         numbers = set()
         while step.parent >= 0:
@@ -124,7 +124,7 @@ class PlanSteps:
             step = self.all[step.parent]
         return numbers
 
-    def ancestors_until(self, step: OperatorStep, until: Sequence[str]) -> Iterator[OperatorStep]:
+    def ancestors_until(self, step: MeasuredOperator, until: Sequence[str]) -> Iterator[MeasuredOperator]:
         """The operators that its rows reach, up to those named in ``until``; from a common table expression on to its
         references."""
         pending, seen = [step], {step.number}
@@ -163,7 +163,7 @@ def _text_without_literals(sql: str, literals: str) -> str:
     return masked if literals == "mask" or ("(" not in masked and " " not in masked) else _LEFT_OUT
 
 
-def _step(number: int, fields: Mapping[str, Any]) -> OperatorStep:
+def _step(number: int, fields: Mapping[str, Any]) -> MeasuredOperator:
     join = None
     if "join" in fields:
         columns = (frozenset(fields["leftColumns"]), frozenset(fields["rightColumns"]))
@@ -172,7 +172,7 @@ def _step(number: int, fields: Mapping[str, Any]) -> OperatorStep:
         )
     leaf = fields.get("leaf")
     keys = fields.get("keys")
-    return OperatorStep(
+    return MeasuredOperator(
         number,
         fields["operator"],
         fields["parent"],

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headwater.evidence.steps import MadeColumn, OperatorStep, PlanSteps
+from headwater.evidence.steps import MadeColumn, MeasuredOperator, PlanSteps
 from headwater.redaction.literals import without_strings
 
 MAX_STEPS = 200
 """Per column."""
 MAX_COLUMNS = 2_000
 
-ColumnNaming = Callable[[OperatorStep, int], str]
+ColumnNaming = Callable[[MeasuredOperator, int], str]
 """The name of a column of a leaf."""
 
 
@@ -30,9 +30,9 @@ def morphism_trace(steps: PlanSteps, naming: ColumnNaming) -> dict[str, Any]:
     return {"targetAttributes": attributes, **steps.coverage(all_reported=complete)}
 
 
-def _makers(steps: PlanSteps) -> Mapping[int, list[tuple[OperatorStep, MadeColumn | None, tuple[int, ...]]]]:
+def _makers(steps: PlanSteps) -> Mapping[int, list[tuple[MeasuredOperator, MadeColumn | None, tuple[int, ...]]]]:
     """By a column's id, the operators that make it, and of which columns."""
-    makers: dict[int, list[tuple[OperatorStep, MadeColumn | None, tuple[int, ...]]]] = {}
+    makers: dict[int, list[tuple[MeasuredOperator, MadeColumn | None, tuple[int, ...]]]] = {}
     defined = {step.defines: step for step in steps.all if step.defines is not None}
     for step in steps.all:
         for made_column in step.makes:
@@ -46,8 +46,8 @@ def _makers(steps: PlanSteps) -> Mapping[int, list[tuple[OperatorStep, MadeColum
 
 def _trace_column(
     id: int,
-    makers_by_column: Mapping[int, list[tuple[OperatorStep, MadeColumn | None, tuple[int, ...]]]],
-    read: Mapping[int, OperatorStep],
+    makers_by_column: Mapping[int, list[tuple[MeasuredOperator, MadeColumn | None, tuple[int, ...]]]],
+    read: Mapping[int, MeasuredOperator],
     naming: ColumnNaming,
 ) -> tuple[set[str], dict[str, None]]:
     """The sources, and the steps, each after those it builds on."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from headwater.evidence.casts import cast_effect, is_lossy
-from headwater.evidence.steps import OperatorStep, PlanSteps
+from headwater.evidence.steps import MeasuredOperator, PlanSteps
 from headwater.redaction.literals import without_strings
 
 MAX_REPORTS = 500
@@ -25,7 +25,7 @@ def type_unification(steps: PlanSteps) -> dict[str, Any]:
     return {**facet, **steps.coverage(all_reported=len(casts) <= MAX_REPORTS and len(nulls) <= MAX_REPORTS)}
 
 
-def _casts(step: OperatorStep) -> Iterator[dict[str, Any]]:
+def _casts(step: MeasuredOperator) -> Iterator[dict[str, Any]]:
     reported = set()
     for cast in step.casts:
         change = cast_effect(cast["from"], cast["to"])

@@ -151,7 +151,7 @@ class Hop:
     def from_dict(cls, said: Mapping[str, Any]) -> Hop:
         ancestry = said.get("ancestry")
         return cls(
-            **_known(cls, said)
+            **_known_fields(cls, said)
             | {
                 "outcome": Outcome.read(said["outcome"]),
                 "cardinality": Cardinality.read(said.get("cardinality", Cardinality.UNKNOWN)),
@@ -196,7 +196,7 @@ class ItemRecord:
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> ItemRecord:
         return cls(
-            **_known(cls, said)
+            **_known_fields(cls, said)
             | {
                 "path": tuple(said["path"]),
                 "hops": tuple(map(Hop.from_dict, said["hops"])),
@@ -239,7 +239,7 @@ def _to_dict(value: Hop | ItemRecord) -> dict[str, Any]:
     return told
 
 
-def _known(kind: type[Hop | ItemRecord], said: Mapping[str, Any]) -> dict[str, Any]:
+def _known_fields(kind: type[Hop | ItemRecord], said: Mapping[str, Any]) -> dict[str, Any]:
     return {field.name: said[field.name] for field in fields(kind) if field.name in said}
 
 

@@ -161,13 +161,13 @@ class QualityReport:
         told: dict[str, Any] = {}
         if self.measured_at is not None:
             told["measured_at"] = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        told["metrics"] = _told(self.metrics)
-        told["validations"] = [_told(each) for each in self.validations]
-        told["anomalies"] = [_told(each) for each in self.anomalies]
+        told["metrics"] = _stated_members(self.metrics)
+        told["validations"] = [_stated_members(each) for each in self.validations]
+        told["anomalies"] = [_stated_members(each) for each in self.anomalies]
         return told if self.rows is None else told | {"rows": self.rows}
 
 
-def _told(part: Metrics | Validation | Anomaly) -> dict[str, Any]:
+def _stated_members(part: Metrics | Validation | Anomaly) -> dict[str, Any]:
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     return {name: value for name, value in values.items() if value is not None}
 

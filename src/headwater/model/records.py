@@ -100,7 +100,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedRecord:
     """A record that was taken, by the same numbers, and the id it has or was given."""
 
     index: int
@@ -112,7 +112,7 @@ class Taken:
 class Sent:
     """What became of requests. When this is answered, what was taken is on disk."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[AcceptedRecord, ...]
     refused: tuple[Refusal, ...]
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from headwater.model.lineage import Dependency
 from headwater.plan.tree import PlanNode
 
-__all__ = ["Attribute", "Dependency", "Derivation", "Gap", "PlanLineage", "PlanOutputColumn", "PlanSource"]
+__all__ = ["Attribute", "Dependency", "Derivation", "Gap", "LineageSource", "PlanLineage", "PlanOutputColumn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanSource:
+class LineageSource:
     """A leaf that the plan reads. Two occurrences of one table are two sources."""
 
     kind: str
@@ -73,7 +73,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class PlanLineage:
-    sources: tuple[PlanSource, ...]
+    sources: tuple[LineageSource, ...]
     columns: tuple[PlanOutputColumn, ...]
     whole: tuple[Derivation, ...]
     """What decides which rows there are, or their order, and so holds for every column."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from headwater.plan.commands import WriteCommand
 from headwater.plan.expressions import evaluate
 from headwater.plan.flow import CombinedValue, ReachedField, SourceColumn, UnknownValue, Value, follow
-from headwater.plan.lineage import Attribute, Dependency, Derivation, Gap, PlanLineage, PlanOutputColumn, PlanSource
+from headwater.plan.lineage import Attribute, Dependency, Derivation, Gap, LineageSource, PlanLineage, PlanOutputColumn
 from headwater.plan.operators import inputs_of, rule_for
 from headwater.plan.relation import ColumnScope, Relation, RelationColumn
 from headwater.plan.rowlevel import ROW_LEVEL
@@ -57,7 +57,7 @@ class _Trace:
 
     def __init__(self, origin: LeafResolver, *roots: PlanNode) -> None:
         self._behind = origin
-        self._sources: list[PlanSource] = []
+        self._sources: list[LineageSource] = []
         self._gaps: list[tuple[str, str, bool]] = []
         self._subqueries: dict[int, Relation] = {}
         self.ctes: dict[int, Relation] = {}
@@ -98,7 +98,7 @@ class _Trace:
 
     def source(self, node: PlanNode, attributes: tuple[Attribute, ...]) -> Relation:
         number = len(self._sources)
-        self._sources.append(PlanSource(node.name, attributes, node))
+        self._sources.append(LineageSource(node.name, attributes, node))
         home = _table(node)
         return Relation(
             tuple(

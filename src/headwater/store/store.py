@@ -390,8 +390,8 @@ class Store:
             row = find_dataset(view, dataset)
         document: dict[str, Any] = {
             "event_type": kind,
-            "agent": _said(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
-            "operation": {"type": default_operation(kind)} | _said(operation),
+            "agent": _without_none(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
+            "operation": {"type": default_operation(kind)} | _without_none(operation),
         }
         if context:
             document["context"] = dict(context)
@@ -553,7 +553,7 @@ class Store:
         return f"<Store {self._database}>"
 
 
-def _said(members: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(members: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in (members or {}).items() if value is not None}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater.capture.naming.dataset_ref import DatasetRef
 from headwater.capture.naming.plan_sources import LeafColumn, LeafDatasets
-from headwater.plan.lineage import Attribute, Derivation, Gap, PlanSource
+from headwater.plan.lineage import Attribute, Derivation, Gap, LineageSource
 
 _DIRECT = {"IDENTITY": 0, "TRANSFORMATION": 1, "AGGREGATION": 2}
 """The stronger one later; every other subtype is indirect."""
@@ -37,7 +37,7 @@ class WriteInput:
 class WriteInputs:
     """The inputs of one write. ``sources`` are those of the plan, ``readings`` the datasets behind each of them."""
 
-    def __init__(self, sources: Sequence[PlanSource], readings: Sequence[LeafDatasets], job: str) -> None:
+    def __init__(self, sources: Sequence[LineageSource], readings: Sequence[LeafDatasets], job: str) -> None:
         self._sources = sources
         self._readings = name_memory(readings, job)
         self._by_key: dict[tuple[str, str], WriteInput] = {}
@@ -68,7 +68,7 @@ class WriteInputs:
         )
         return tuple(dict.fromkeys((*self.columns(derivations), *own)))
 
-    def _add(self, source: PlanSource, reading: LeafDatasets) -> None:
+    def _add(self, source: LineageSource, reading: LeafDatasets) -> None:
         """One input per dataset, however often the plan reads it."""
         ids = frozenset(attribute.expr_id for attribute in source.attributes)
         columns = () if reading.columns is not None else source.attributes

@@ -21,7 +21,7 @@ from headwater.capture.naming.plan_sources import LeafDatasets, no_columns, read
 from headwater.capture.naming.targets import read_target
 from headwater.errors import PlanUnreadable
 from headwater.plan.commands import WriteCommand, read_write
-from headwater.plan.lineage import Gap, PlanLineage, PlanOutputColumn, PlanSource
+from headwater.plan.lineage import Gap, LineageSource, PlanLineage, PlanOutputColumn
 from headwater.plan.trace import trace_plan, trace_write
 from headwater.plan.tree import PlanNode, read_plan
 
@@ -251,7 +251,9 @@ class WriteReader:
             views=tuple(views),
         )
 
-    def _leaf_datasets(self, source: PlanSource, leaves: Mapping[int, Facts], nodes: Sequence[Facts]) -> LeafDatasets:
+    def _leaf_datasets(
+        self, source: LineageSource, leaves: Mapping[int, Facts], nodes: Sequence[Facts]
+    ) -> LeafDatasets:
         ids = [attribute.expr_id for attribute in source.attributes]
         facts = next((leaves[id] for id in ids if id in leaves), {"class": source.kind})
         reading = read_leaf(facts, self._catalogs)
@@ -264,7 +266,7 @@ class WriteReader:
         return LeafDatasets(tuple(file_datasets(files)), no_columns, gap=gap, facts=facts)
 
     def _view(
-        self, source: PlanSource, view: DatasetRef, leaves: Mapping[int, Facts], nodes: Sequence[Facts], job: str
+        self, source: LineageSource, view: DatasetRef, leaves: Mapping[int, Facts], nodes: Sequence[Facts], job: str
     ) -> ViewDefinition:
         known_leaves, cuts = dict(leaves), list[PlanCut]()
         lineage = trace_plan(source.node.children[0], self._leaf_resolver(known_leaves, [], cuts))

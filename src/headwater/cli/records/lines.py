@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, Any, NamedTuple, Protocol
 
 from headwater.cli.events import STDIN
-from headwater.model.records import Taken
+from headwater.model.records import AcceptedRecord
 from headwater.records.ledger import Records
 
 _BATCH = 5_000
@@ -28,7 +28,7 @@ class SendObserver(Protocol):
     """Receives each result as it happens, so that little has to be kept in memory."""
 
     def progress(self, size: int) -> None: ...
-    def taken(self, file: str, line: int, one: Taken) -> None: ...
+    def taken(self, file: str, line: int, one: AcceptedRecord) -> None: ...
     def refused(self, file: str, line: int, record: int | None, reason: str) -> None: ...
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from headwater.model.audit import Actor
-from headwater.model.records import Record, Refusal, Sent, Taken
+from headwater.model.records import AcceptedRecord, Record, Refusal, Sent
 from headwater.records.intake.requests import read_request
 from headwater.store.engine.database import Database
 from headwater.store.log.audit import Deed
@@ -21,13 +21,13 @@ SENT_KIND = "records.sent"
 def send(database: Database, requests: Iterable[Any], now: Callable[[], int], actor: Actor | None = None) -> Sent:
     """Queue the records of all requests in one transaction, and with an ``actor`` append an entry to the audit log."""
     sent_at = now()
-    taken: list[Taken] = []
+    taken: list[AcceptedRecord] = []
     refused: list[Refusal] = []
     records: list[Record] = []
     for index, request in enumerate(requests):
         accepted, refusals = read_request(request, index, from_micros(sent_at))
         refused += refusals
-        taken += [Taken(index, place, record.node_id) for place, record in accepted]
+        taken += [AcceptedRecord(index, place, record.node_id) for place, record in accepted]
         records += [record for _, record in accepted]
     if records:
         bodies = [queue_body(record) for record in records]

@@ -246,7 +246,7 @@ def _parse(url: str) -> URL:
         parsed = make_url(url)
         backend = parsed.get_backend_name()
     except (ArgumentError, ValueError, NoSuchModuleError):
-        raise StoreUrlInvalid(f"'{_shown(url)}' is not a store address. Use {_FORMS}.") from None
+        raise StoreUrlInvalid(f"'{_without_password(url)}' is not a store address. Use {_FORMS}.") from None
     if backend == "postgres":
         parsed, backend = parsed.set(drivername="postgresql"), "postgresql"
     if backend not in ("sqlite", "postgresql"):
@@ -254,7 +254,7 @@ def _parse(url: str) -> URL:
     return parsed
 
 
-def _shown(url: str) -> str:
+def _without_password(url: str) -> str:
     """An address that could not be read, without what may be its password."""
     scheme, mark, _ = url.partition("://")
     return shorten(f"{scheme if mark else ''}{mark}…" if "@" in url or "password" in url else url)

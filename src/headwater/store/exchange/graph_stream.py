@@ -32,26 +32,26 @@ from headwater.store.exchange.documents import (
     provenance_document,
     version_document,
 )
-from headwater.store.exchange.scope import Scope, cycles, pages
-from headwater.store.exchange.versions import Versions
+from headwater.store.exchange.scope import ExportScope, cycles, pages
+from headwater.store.exchange.versions import VersionNodes
 from headwater.store.fold.descriptions import merged_document
 from headwater.store.fold.rows import FacetDocument, live_facets
 from headwater.store.query.provenance.provenance import exported
-from headwater.store.query.quality import Told, told_quality, version_at
+from headwater.store.query.quality import QualityOfDataset, quality_of_datasets, version_at
 from headwater.store.schema.tables import OPEN, to_micros
 
 Page = Sequence[Row[Any]]
 
 
 class GraphStream:
-    def __init__(self, view: View, scope: Scope, *, acyclic: bool) -> None:
+    def __init__(self, view: View, scope: ExportScope, *, acyclic: bool) -> None:
         self._view = view
         self._scope = scope
         self._upstream = view.tables.dataset.alias()
         self.mint = StableIds(view.exchange_secret())
         knots = cycles(view, scope) if acyclic else []
         self._paths = [path for _, path in knots]
-        self._versions = Versions(view, scope, {one for knot, _ in knots for one in knot})
+        self._versions = VersionNodes(view, scope, {one for knot, _ in knots for one in knot})
         self._ids: dict[int, str] = {}
         """By dataset: the node that stands for it where no version is meant."""
         self._tables: dict[int, str] = {}
@@ -337,13 +337,13 @@ class GraphStream:
 
     def _quality(self, page: Page) -> Iterator[Element]:
         """What was measured or stated here. An import may have brought it already, with the same id."""
-        for told in told_quality(self._view, [row.id for row in page]):
+        for told in quality_of_datasets(self._view, [row.id for row in page]):
             known = self._scope.as_of is None or to_micros(told.statement.told_at) <= self._scope.as_of
             if known and told.dataset_id in self._ids and self._first(told.statement.quality_id):
                 ids = {"quality_id": told.statement.quality_id, "node_id": self._measured_node(told)}
                 yield ElementKind.QUALITY, ids | told.statement.report.document()
 
-    def _measured_node(self, told: Told) -> str:
+    def _measured_node(self, told: QualityOfDataset) -> str:
         """Where versions are nodes, the one that was there."""
         if told.dataset_id in self._versions:
             held = version_at(self._view, told.dataset_id, told.at)

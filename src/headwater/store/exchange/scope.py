@@ -21,7 +21,7 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Scope:
+class ExportScope:
     ids: frozenset[int] | None = None
     """The datasets; None means all."""
     as_of: int | None = None
@@ -41,24 +41,24 @@ def scope_around(
     directions: Collection[Direction],
     depth: int | None,
     as_of: int | None,
-) -> Scope:
+) -> ExportScope:
     """The datasets within ``depth`` hops of ``starts``, and these; everything where there are no starts."""
     if depth is not None and depth < 1:
         raise QueryError(f"The depth must be 1 or more, not {depth}.")
     if not starts:
         if depth is not None:
             raise QueryError("A depth is counted from a dataset: name one.")
-        return Scope(None, as_of)
+        return ExportScope(None, as_of)
     found = set(starts)
     for direction in directions:
         walk = Walk(Grain.DATASET, direction, as_of)
         steps = reach(view, walk, {(start, None) for start in starts}, min(depth or UNLIMITED, UNLIMITED)).steps
         found |= {dataset_id for dataset_id, _ in steps}
     found |= hubs_between(view, found, as_of).keys()
-    return Scope(frozenset(found), as_of)
+    return ExportScope(frozenset(found), as_of)
 
 
-def pages(view: View, scope: Scope, *columns: ColumnElement[Any]) -> Iterator[Sequence[Row[Any]]]:
+def pages(view: View, scope: ExportScope, *columns: ColumnElement[Any]) -> Iterator[Sequence[Row[Any]]]:
     """The datasets of a scope, and jobs that lineage leads to or from, in the order of their numbers.
 
     ``columns``: those of theirs to read, by default all; their facets are long.
@@ -79,7 +79,7 @@ def pages(view: View, scope: Scope, *columns: ColumnElement[Any]) -> Iterator[Se
         yield page
 
 
-def cycles(view: View, scope: Scope) -> list[tuple[list[int], list[int]]]:
+def cycles(view: View, scope: ExportScope) -> list[tuple[list[int], list[int]]]:
     """Of each set of datasets that all lead to each other: these, and one way round."""
     sources, targets = _ends(view, scope)
     if not len(sources):
@@ -94,7 +94,7 @@ def cycles(view: View, scope: Scope) -> list[tuple[list[int], list[int]]]:
     ]
 
 
-def _ends(view: View, scope: Scope) -> tuple[Numbers, Numbers]:
+def _ends(view: View, scope: ExportScope) -> tuple[Numbers, Numbers]:
     edge = view.tables.edge
     query = scope.held(select(edge.c.upstream_id, edge.c.downstream_id), edge)
     with view.execute(query.execution_options(yield_per=10_000)) as rows:

@@ -31,7 +31,7 @@ _INSERTS = {
     ElementKind.EDGE: "INSERT INTO edge VALUES (?, ?, ?)",
     ElementKind.COLUMN: "INSERT INTO columns VALUES (?, ?, ?)",
 }
-_SAID = "INSERT INTO said VALUES (?, ?, ?)"
+_INSERT_OTHER = "INSERT INTO said VALUES (?, ?, ?)"
 _EDGES = """
     SELECT target.number, source.namespace, source.name, edge.document FROM edge
     JOIN node AS target ON target.id = edge.target JOIN node AS source ON source.id = edge.source
@@ -84,7 +84,7 @@ class Staging:
         elif kind is ElementKind.COLUMN:
             self._insert(_INSERTS[kind], (document["source_table"], document["target_table"], _encode(document)))
         elif kind is not ElementKind.GRAPH:
-            self._insert(_SAID, (kind, id_bytes(document["node_id"]), _encode(document)))
+            self._insert(_INSERT_OTHER, (kind, id_bytes(document["node_id"]), _encode(document)))
 
     def _dataset(self, node: Document) -> Dataset:
         """By what a node is called in full. The format tells nodes apart by their ids alone, so two may be called

@@ -14,14 +14,14 @@ from sqlalchemy import Row, select
 
 from headwater.store.access.view import View
 from headwater.store.exchange.documents import BEFORE
-from headwater.store.exchange.scope import Scope
+from headwater.store.exchange.scope import ExportScope
 from headwater.store.query.traverse import is_hub
 
-_SAID = ("upstream_id", "job_id", "run_id", "origin", "basis", "type", "transformation")
+_STATEMENT_COLUMNS = ("upstream_id", "job_id", "run_id", "origin", "basis", "type", "transformation")
 
 
-class Versions:
-    def __init__(self, view: View, scope: Scope, ids: Collection[int]) -> None:
+class VersionNodes:
+    def __init__(self, view: View, scope: ExportScope, ids: Collection[int]) -> None:
         """Of the datasets ``ids``: the versions that hold, and those that they were made of."""
         self._written: dict[int, list[int]] = {dataset_id: [] for dataset_id in ids}
         self.moments: dict[int, set[int]] = {dataset_id: set() for dataset_id in ids}
@@ -44,7 +44,7 @@ class Versions:
         earlier = [each for each in self.moments[dataset_id] if each < moment]
         return max(earlier, default=min(self.moments[dataset_id]))
 
-    def _read_moments(self, view: View, scope: Scope, ids: Collection[int]) -> None:
+    def _read_moments(self, view: View, scope: ExportScope, ids: Collection[int]) -> None:
         version = view.tables.version
         query = select(version.c.dataset_id, version.c.written_at).distinct()
         query = query.where(view.one_of(version.c.dataset_id, ids)).order_by(version.c.written_at)
@@ -53,9 +53,9 @@ class Versions:
         for row in view.execute(query):
             self._written[row.dataset_id].append(row.written_at)
 
-    def _read_edges(self, view: View, scope: Scope, ids: Collection[int]) -> None:
+    def _read_edges(self, view: View, scope: ExportScope, ids: Collection[int]) -> None:
         lineage = view.tables.lineage
-        said = (lineage.c[name] for name in ("downstream_id", "consumed_at", *_SAID))
+        said = (lineage.c[name] for name in ("downstream_id", "consumed_at", *_STATEMENT_COLUMNS))
         query = scope.held(select(*said).distinct(), lineage)
         query = query.where(view.one_of(lineage.c.downstream_id, ids))
         for row in view.execute(query.order_by(lineage.c.downstream_id, lineage.c.consumed_at, lineage.c.upstream_id)):

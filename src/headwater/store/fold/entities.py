@@ -44,11 +44,11 @@ class Entities:
 
     # -- reading, and making what is new ----------------------------------------------------------
 
-    def read(self, asked: Asked) -> None:
+    def read(self, asked: EntityQuestions) -> None:
         if asked:
             self.take(asked, together(self._conn, [question for question, _ in asked]))
 
-    def take(self, asked: Asked, answers: Iterable[Sequence[Row]]) -> None:
+    def take(self, asked: EntityQuestions, answers: Iterable[Sequence[Row]]) -> None:
         for (_, keep), rows in zip(asked, answers, strict=True):
             for row in rows:
                 keep(self, row)
@@ -65,16 +65,16 @@ class Entities:
     def load_datasets(self, endpoints: Collection[Endpoint]) -> None:
         wanted = [endpoint_key(endpoint) for endpoint in endpoints if endpoint not in self.memory.datasets]
         if wanted:
-            self.read(_asked(_DATASETS_BY_KEY, wanted, Entities._keep_dataset))
+            self.read(_entity_questions(_DATASETS_BY_KEY, wanted, Entities._keep_dataset))
             self._make_datasets(sorted(endpoints, key=endpoint_key))
 
     def load_dataset_ids(self, ids: Collection[int]) -> None:
         wanted = [i for i in ids if i not in self.memory.dataset_by_id]
-        self.read(_asked(_DATASETS_BY_ID, wanted, Entities._keep_dataset))
+        self.read(_entity_questions(_DATASETS_BY_ID, wanted, Entities._keep_dataset))
 
     def load_run_ids(self, ids: Collection[int]) -> dict[int, RunRow]:
         wanted = [i for i in ids if i not in self.memory.run_by_id]
-        self.read(_asked(_RUNS_BY_ID, wanted, Entities._keep_run))
+        self.read(_entity_questions(_RUNS_BY_ID, wanted, Entities._keep_run))
         return {i: self.memory.run_by_id[i] for i in ids}
 
     def _keep_dataset(self, row: Row) -> None:
@@ -196,7 +196,7 @@ class Entities:
         labels = self.memory.labels
         missing = {text: key_of(text) for text in sorted(text for text in texts if text not in labels)}
         if missing:
-            self.read(_asked(_LABELS_BY_KEY, list(missing.values()), Entities._keep_label))
+            self.read(_entity_questions(_LABELS_BY_KEY, list(missing.values()), Entities._keep_label))
             new = [
                 {"id": self.standing.next(label), "key": key, "text": text}
                 for text, key in missing.items()
@@ -298,23 +298,23 @@ class Entities:
         self._changed_datasets, self._changed_jobs, self._changed_runs = {}, {}, {}
 
 
-Asked = list[tuple[Question, Callable[[Entities, Row], None]]]
+EntityQuestions = list[tuple[Question, Callable[[Entities, Row], None]]]
 """Questions, and what becomes of each row of an answer."""
 
 
-def missing(memory: Memory, events: Collection[Event]) -> Asked:
+def missing(memory: Memory, events: Collection[Event]) -> EntityQuestions:
     """What to ask for the events' datasets, jobs and runs that are not at hand."""
     endpoints = {use.dataset for event in events for use in event.datasets} - memory.datasets.keys()
     jobs = {event.job for event in events if event.job} - memory.jobs.keys()
     runs = {event.run_id for event in events if event.run_id} - memory.runs.keys()
     return [
-        *_asked(_DATASETS_BY_KEY, list(map(endpoint_key, endpoints)), Entities._keep_dataset),
-        *_asked(_JOBS_BY_KEY, [key_of(named.namespace, named.name) for named in jobs], Entities._keep_job),
-        *_asked(_RUNS_BY_KEY, list(map(key_of, runs)), Entities._keep_run),
+        *_entity_questions(_DATASETS_BY_KEY, list(map(endpoint_key, endpoints)), Entities._keep_dataset),
+        *_entity_questions(_JOBS_BY_KEY, [key_of(named.namespace, named.name) for named in jobs], Entities._keep_job),
+        *_entity_questions(_RUNS_BY_KEY, list(map(key_of, runs)), Entities._keep_run),
     ]
 
 
-def _asked(lookup: Lookup, wanted: Sequence[Any], keep: Callable[[Entities, Row], None]) -> Asked:
+def _entity_questions(lookup: Lookup, wanted: Sequence[Any], keep: Callable[[Entities, Row], None]) -> EntityQuestions:
     return [(question, keep) for question in lookup.questions(wanted)]
 
 

@@ -21,7 +21,7 @@ from headwater.store.engine.dialect import dialect_of
 from headwater.store.engine.prepared import Lookup, Prepared
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.intervals import Intervals
-from headwater.store.fold.repeats import Outcome, said_by
+from headwater.store.fold.repeats import RunOutcome, said_by
 from headwater.store.fold.rows import Group, RunRow
 from headwater.store.fold.writes import Draft, Writer, draft_flows, remove_versions, signature
 from headwater.store.schema.tables import dataset, event, lineage, to_micros, version
@@ -110,7 +110,7 @@ class Graph:
             return [draft.by(writer) for draft in last.drafts]
         flows = flows_of_run(accumulate(events), self._max_direct_edges)
         drafts = draft_flows(self._entities, writer, flows)
-        outcomes[row.job_id] = Outcome(said, events, self._entities.canonical_ids(endpoints_of(flows)), drafts)
+        outcomes[row.job_id] = RunOutcome(said, events, self._entities.canonical_ids(endpoints_of(flows)), drafts)
         return drafts
 
     def _load_events(self, runs: Mapping[int, RunRow]) -> None:

@@ -25,7 +25,7 @@ from headwater.store.log.log_head import STANDING, Standing
 from headwater.store.schema.tables import event as event_table
 from headwater.store.schema.tables import to_micros
 
-_KNOWN = Lookup(select(event_table.c.digest), event_table.c.digest)
+_KNOWN_EVENTS = Lookup(select(event_table.c.digest), event_table.c.digest)
 _INSERT = Prepared(insert(event_table))
 
 
@@ -39,7 +39,7 @@ def ingest_events(
     unseen: dict[bytes, tuple[Event, Actor]] = {}
     for event, actor in submitted:
         unseen.setdefault(event.digest, (event, actor))
-    known, spoken_of = _KNOWN.questions(list(unseen)), missing(memory, [event for event, _ in unseen.values()])
+    known, spoken_of = _KNOWN_EVENTS.questions(list(unseen)), missing(memory, [event for event, _ in unseen.values()])
     ((told,), *answers) = together(conn, [(STANDING, {}), *known, *(question for question, _ in spoken_of)])
     for (digest,) in chain(*answers[: len(known)]):
         del unseen[digest]

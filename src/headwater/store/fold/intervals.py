@@ -30,7 +30,7 @@ from sqlalchemy import (
 from headwater.store.engine.prepared import Prepared, together
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
-from headwater.store.fold.versions import Versions
+from headwater.store.fold.versions import VersionWriter
 from headwater.store.fold.writes import Draft, in_group
 from headwater.store.schema.tables import OPEN, column_edge, content, edge, version
 
@@ -77,7 +77,7 @@ class Intervals:
         self._conn = conn
         self._entities = entities
         self._memory = entities.memory
-        self._versions = Versions(conn)
+        self._versions = VersionWriter(conn)
 
     def add(self, draft: Draft) -> None:
         """Write a version and bring the group's edges up to date."""

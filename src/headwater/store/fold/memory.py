@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headwater.model.names import Endpoint, Job
-from headwater.store.fold.repeats import Outcome
+from headwater.store.fold.repeats import RunOutcome
 from headwater.store.fold.rows import DatasetRow, Group, JobRow, Newest, RunRow
 from headwater.store.log.log_head import Standing
 
@@ -30,7 +30,7 @@ class Memory:
     hubs: dict[bytes, int] = field(default_factory=dict)
     """By key. What a hub is never changes."""
     newest: dict[Group, Newest | None] = field(default_factory=dict)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, RunOutcome] = field(default_factory=dict)
     """By job, what its last run came to."""
     others_write: bool = False
     """Whether the store had moved on when it was last looked at."""

@@ -139,8 +139,8 @@ _VERSION_IDS = ("dataset_id", "partition_id", "origin", "job_id", "run_id", "eve
 """The columns by which a version is known."""
 
 
-class Versions:
-    """Versions, each with its lineage rows. What several share is read once, as far as memory goes.
+class NamedVersions:
+    """NamedVersions, each with its lineage rows. What several share is read once, as far as memory goes.
 
     ``check``: whether the digests have to be those of what is there. They hang on ids, so they are not compared.
     """

@@ -17,21 +17,21 @@ from headwater.model.runs import DatasetUse
 if TYPE_CHECKING:
     from headwater.store.fold.writes import Draft
 
-Said = tuple[Any, ...]
+StatementKey = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What a run came to, and the events it came from: while these are kept, no other facet is at their address."""
 
-    said: Said
+    said: StatementKey
     events: Sequence[Event]
     names: Mapping[Endpoint, int]
     """All that are spoken of, with the dataset that each stood for."""
     drafts: Sequence[Draft]
 
 
-def said_by(events: Iterable[Event]) -> Said:
+def said_by(events: Iterable[Event]) -> StatementKey:
     """All that lineage is made of in the events of a run, in their order.
 
     Facets go by their identity: :mod:`~headwater.formats.openlineage.facet_cache` has equal ones be the same.
@@ -42,5 +42,5 @@ def said_by(events: Iterable[Event]) -> Said:
     )
 
 
-def _uses(uses: Iterable[DatasetUse]) -> Said:
+def _uses(uses: Iterable[DatasetUse]) -> StatementKey:
     return tuple((use.dataset, use.partitions, tuple(use.facets), tuple(map(id, use.facets.values()))) for use in uses)

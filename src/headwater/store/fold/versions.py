@@ -1,4 +1,4 @@
-"""Versions on their way into the store.
+"""VersionWriter on their way into the store.
 
 A batch of events is often several runs of a few jobs, each of which ends the version before it. What was begun and
 ended within one batch need not be written twice, and rows of a table that go together cost a fraction of rows that go
@@ -20,7 +20,7 @@ from headwater.store.fold.writes import Draft, content_text
 from headwater.store.schema.tables import OPEN, content, lineage, version
 
 
-class Versions:
+class VersionWriter:
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
         self._new: dict[int, tuple[Draft, int]] = {}
@@ -68,11 +68,11 @@ class Versions:
 
     def _keep_content(self, draft: Draft, known: Collection[bytes | None]) -> None:
         texts: dict[bytes, Callable[[], str]] = {
-            draft.upstream_digest: _said(draft.upstreams),
+            draft.upstream_digest: _content_text(draft.upstreams),
             draft.column_digest: partial(str, draft.columns.text),
         }
         if draft.schema_digest is not None:
-            texts[draft.schema_digest] = _said(draft.schema)
+            texts[draft.schema_digest] = _content_text(draft.schema)
         unsure = [digest for digest in texts if digest not in known and digest not in self._known]
         if unsure:
             stored = {digest for (digest,) in _STORED_CONTENT.rows(self._conn, unsure)}
@@ -124,7 +124,7 @@ def _lineage_rows(version_id: int, draft: Draft, valid_to: int) -> Iterator[dict
             }
 
 
-def _said(body: Any) -> Callable[[], str]:
+def _content_text(body: Any) -> Callable[[], str]:
     return partial(content_text, body)
 
 

@@ -83,7 +83,7 @@ def sign(conn: Connection, ring: KeyRing, actor: Actor, anchored: Sequence[Ancho
     state = _state(conn, history.origin)
     signed = Note.signed(state.text, history.origin, [key])
     conn.execute(insert(checkpoint), {"size": state.size, "note": str(signed)})
-    return _told(state, history.current, str(signed))
+    return _signed_checkpoint(state, history.current, str(signed))
 
 
 def _newest(conn: Connection, history: KeyHistory) -> SignedCheckpoint | None:
@@ -95,7 +95,7 @@ def _newest(conn: Connection, history: KeyHistory) -> SignedCheckpoint | None:
     key = history.at(state.size)
     if key is None:
         raise EvidenceBroken(f"The checkpoint of {state.size} entries", "no key was in force then")
-    return _told(state, key, note)
+    return _signed_checkpoint(state, key, note)
 
 
 def _read(what: str, note: str) -> Checkpoint:
@@ -158,7 +158,7 @@ def _key_in_force(ring: KeyRing, key: Verifier) -> SigningKey:
     return found
 
 
-def _told(state: Checkpoint, key: Verifier, note: str) -> SignedCheckpoint:
+def _signed_checkpoint(state: Checkpoint, key: Verifier, note: str) -> SignedCheckpoint:
     return SignedCheckpoint(state.origin, state.size, state.root.hex(), str(key), note)
 
 

@@ -20,7 +20,7 @@ from sqlalchemy import Text as SqlText
 from headwater.errors import EvidenceBroken, shorten
 from headwater.store.engine.database import decode_anything
 from headwater.store.engine.dialect import dialect_of
-from headwater.store.fold.named_rows import NamedTable, Row, Versions, by_names, stream
+from headwater.store.fold.named_rows import NamedTable, NamedVersions, Row, by_names, stream
 from headwater.store.fold.refold import Refold
 from headwater.store.schema.name_keys import key_of
 from headwater.store.schema.tables import (
@@ -225,7 +225,7 @@ def _tables(
 
 
 def _versions(conn: Connection, *, check: bool) -> Iterator[tuple[str, Row]]:
-    versions = Versions(conn, check=check)
+    versions = NamedVersions(conn, check=check)
     for row, reads in versions.rows():
         yield "version", row
         for read in reads:

@@ -69,7 +69,7 @@ def describe_dataset(view: View, row: Row[Any]) -> DatasetDetail:
         facets = visible_facets(facets, view.sees)
     return DatasetDetail(
         summary=_summary(view, row, others),
-        schema=told_fields(schema_fields(facets)),
+        schema=schema_fields_of(schema_fields(facets)),
         facets=facets,
         versions=_versions(view, row.id),
         partitions=tuple(sorted(latest_partitions(view, row.id, _PARTITIONS_SHOWN))),
@@ -163,13 +163,13 @@ def _versions(view: View, dataset_id: int) -> tuple[Version, ...]:
             origin=Origin(row.origin),
             job=Job(row.job_namespace, row.job_name) if row.job_name is not None else None,
             run_id=row.run_name,
-            schema=told_fields(row.schema) if row.schema is not None else None,
+            schema=schema_fields_of(row.schema) if row.schema is not None else None,
         )
         for row in view.execute(query)
     )
 
 
-def told_fields(fields: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
+def schema_fields_of(fields: Sequence[Mapping[str, Any]]) -> tuple[Field, ...]:
     return tuple(Field(f["name"], _text(f.get("type")), _text(f.get("description"))) for f in fields)
 
 

@@ -92,7 +92,7 @@ def _upstreams(view: View, table: Any, ids: list[int], *where: Any) -> Counter[i
 
 
 def _covered(view: View, row: Row[Any], upstreams: int, unknown: int) -> Coverage:
-    gaps = _stated(row).get("gaps")
+    gaps = _coverage_facet(row).get("gaps")
     # What a producer says in its own words may name what is hidden.
     shown = gaps if view.is_everything and isinstance(gaps, list) else []
     return Coverage(
@@ -106,10 +106,10 @@ def _covered(view: View, row: Row[Any], upstreams: int, unknown: int) -> Coverag
 
 def stated_complete(row: Row[Any]) -> bool | None:
     """Whether its producer says that all of how the dataset comes about is known; None where it said nothing."""
-    complete = _stated(row).get("complete")
+    complete = _coverage_facet(row).get("complete")
     return complete if isinstance(complete, bool) else None
 
 
-def _stated(row: Row[Any]) -> Mapping[str, Any]:
+def _coverage_facet(row: Row[Any]) -> Mapping[str, Any]:
     stated = row.facets.get(COVERAGE_FACET)
     return stated[2] if stated is not None and isinstance(stated[2], dict) else {}

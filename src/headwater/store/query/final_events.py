@@ -22,7 +22,7 @@ _LONG = 1_000_000
 _AT_ONCE = 50
 
 
-def endings(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def final_events(view: View, runs: Collection[int], word: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The number of each run whose last event holds ``word``, with the event as far as it may be seen."""
     event = view.tables.run_event
     listed = view.id_table("ids")

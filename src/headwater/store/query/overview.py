@@ -18,11 +18,11 @@ from headwater.model.pages import Coverage
 from headwater.model.runs import Run, RunState
 from headwater.store.access.view import View
 from headwater.store.query.counts import coverage_of, namespaces
-from headwater.store.query.final_events import endings, run_facet
+from headwater.store.query.final_events import final_events, run_facet
 from headwater.store.query.runs import run_of, select_runs
 from headwater.store.schema.tables import to_micros
 
-_SHOWN = 10
+_MAX_SHOWN = 10
 _LOOKED_AT = 300
 """Runs of which it is asked whether their ledgers balance, which only their events say, and what they wrote."""
 _LOOKED_AT_FOR_FAILURES = 20_000
@@ -38,7 +38,7 @@ def overview(view: View, now: datetime) -> Overview:
         failures=_failures(view),
         unbalanced=_unbalanced(view, newest),
         uncovered=_uncovered(view, newest),
-        recent=tuple(run_of(row) for row in newest[:_SHOWN]),
+        recent=tuple(run_of(row) for row in newest[:_MAX_SHOWN]),
     )
 
 
@@ -68,10 +68,10 @@ def _failures(view: View) -> tuple[FailedRun, ...]:
         select(newest.c.id)
         .where(newest.c.state == RunState.FAIL)
         .order_by(newest.c.last_event_at.desc(), newest.c.run_id)
-        .limit(_SHOWN)
+        .limit(_MAX_SHOWN)
     )
     numbers = list(view.scalars(failed))
-    messages = {number: run_facet(said, _ERROR).get("message") for number, said in endings(view, numbers, _ERROR)}
+    messages = {number: run_facet(said, _ERROR).get("message") for number, said in final_events(view, numbers, _ERROR)}
     rows = view.execute(_newest_first(view, select_runs(view.tables).where(run.c.id.in_(numbers))))
     return tuple(FailedRun(run_of(row), _beginning(messages.get(row.id))) for row in rows)
 
@@ -81,9 +81,9 @@ def _beginning(message: Any) -> str | None:
 
 
 def _unbalanced(view: View, newest: Sequence[Row[Any]]) -> tuple[Run, ...]:
-    said = endings(view, [row.id for row in newest], LEDGER_FACET)
+    said = final_events(view, [row.id for row in newest], LEDGER_FACET)
     open_ledgers = {number for number, event in said if run_facet(event, LEDGER_FACET).get("balanced") is False}
-    return tuple(run_of(row) for row in newest if row.id in open_ledgers)[:_SHOWN]
+    return tuple(run_of(row) for row in newest if row.id in open_ledgers)[:_MAX_SHOWN]
 
 
 def _uncovered(view: View, newest: Sequence[Row[Any]]) -> tuple[Coverage, ...]:
@@ -93,7 +93,7 @@ def _uncovered(view: View, newest: Sequence[Row[Any]]) -> tuple[Coverage, ...]:
     query = select(dataset).join(listed, listed.c.id == dataset.c.id).where(dataset.c.is_job == 0)
     rows = {row.id: row for row in view.execute(query, {"ids": view.id_list(written)})}
     covered = coverage_of(view, [rows[number] for number in written if number in rows])
-    return tuple(one for one in covered if one.unknown or one.gaps or one.complete is False)[:_SHOWN]
+    return tuple(one for one in covered if one.unknown or one.gaps or one.complete is False)[:_MAX_SHOWN]
 
 
 def _written(view: View, newest: Sequence[Row[Any]]) -> list[int]:

@@ -81,7 +81,7 @@ class Pages:
     def version_facets(self, of: Dataset, listed: Sequence[Version]) -> list[Facets]:
         """What was said of each when it was written."""
         with self._view() as view:
-            return versions.told_of_versions(view, of, listed)
+            return versions.facets_of_versions(view, of, listed)
 
     def job(self, job: Job) -> JobDetail:
         with self._view() as view:

@@ -30,7 +30,7 @@ _CHECKS_QUALITY = f'"{QUALITY_FACET}":'  # among the facets of a job, as they ar
 
 
 @dataclass(frozen=True)
-class Told:
+class QualityOfDataset:
     """A statement, of a dataset by its number. ``at`` is the moment whose version it is about."""
 
     dataset_id: int
@@ -40,15 +40,15 @@ class Told:
 
 def quality(view: View, dataset_id: int, limit: int) -> list[QualityStatement]:
     """The newest first, by when it was measured."""
-    told = [*told_quality(view, [dataset_id]), *_imported(view, dataset_id)]
-    first: dict[str, Told] = {}
+    told = [*quality_of_datasets(view, [dataset_id]), *_imported_quality(view, dataset_id)]
+    first: dict[str, QualityOfDataset] = {}
     for one in told:  # an import may bring back what was measured here
         first.setdefault(one.statement.quality_id, one)
     newest = sorted(first.values(), key=lambda one: (one.statement.at, one.statement.quality_id), reverse=True)
     return [replace(one.statement, version=version_at(view, one.dataset_id, one.at)) for one in newest[:limit]]
 
 
-def told_quality(view: View, dataset_ids: Collection[int]) -> Iterator[Told]:
+def quality_of_datasets(view: View, dataset_ids: Collection[int]) -> Iterator[QualityOfDataset]:
     """Of datasets by their canonical numbers: what was measured, and what was stated. The names under which a dataset
     is known are one."""
     dataset = view.tables.dataset
@@ -58,11 +58,13 @@ def told_quality(view: View, dataset_ids: Collection[int]) -> Iterator[Told]:
     names = {Dataset(row.namespace, row.name): row.canonical_id for row in rows}
     ids = [row.id for row in rows]
     mint = StableIds(view.exchange_secret())
-    yield from _measured(view, ids, names, mint)
-    yield from _stated(view, ids, names, mint)
+    yield from _measured_quality(view, ids, names, mint)
+    yield from _stated_quality(view, ids, names, mint)
 
 
-def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds) -> Iterator[Told]:
+def _measured_quality(
+    view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds
+) -> Iterator[QualityOfDataset]:
     job, run, event, run_dataset = view.tables.job, view.tables.run, view.tables.run_event, view.tables.run_dataset
     checking = select(job.c.id).where(type_coerce(job.c.facets, Text).contains(_CHECKS_QUALITY, autoescape=True))
     read = select(run_dataset.c.run_id).where(
@@ -90,7 +92,7 @@ def _measured(view: View, ids: Collection[int], names: Mapping[Dataset, int], mi
                 at = row.started_at if row.started_at is not None else row.first_event_at
                 by = Job(row.namespace, row.name)
                 told_at = from_micros(row.event_time)
-                yield Told(
+                yield QualityOfDataset(
                     dataset_id,
                     at,
                     QualityStatement(quality_id, named, QualityBasis.MEASURED, told_at, report, by, row.run_id),
@@ -106,7 +108,9 @@ def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
             yield Dataset(used["namespace"], used["name"]), facets
 
 
-def _stated(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds) -> Iterator[Told]:
+def _stated_quality(
+    view: View, ids: Collection[int], names: Mapping[Dataset, int], mint: StableIds
+) -> Iterator[QualityOfDataset]:
     event = view.tables.event
     query = select(event.c.body, event.c.event_time, event.c.digest).where(view.one_of(event.c.dataset_id, ids))
     with view.execute(query.order_by(event.c.id).execution_options(yield_per=_AT_ONCE)) as rows:
@@ -122,10 +126,10 @@ def _stated(view: View, ids: Collection[int], names: Mapping[Dataset, int], mint
                 statement = QualityStatement(
                     quality_id, named, QualityBasis.STATED, from_micros(row.event_time), report
                 )
-                yield Told(names[named], to_micros(statement.at), statement)
+                yield QualityOfDataset(names[named], to_micros(statement.at), statement)
 
 
-def _imported(view: View, dataset_id: int) -> Iterator[Told]:
+def _imported_quality(view: View, dataset_id: int) -> Iterator[QualityOfDataset]:
     """As an export gives them back: those of the last import."""
     dataset = view.tables.dataset
     query = select(dataset.c.namespace, dataset.c.name, dataset.c.facets).where(dataset.c.canonical_id == dataset_id)
@@ -137,7 +141,7 @@ def _imported(view: View, dataset_id: int) -> Iterator[Told]:
         if found is not None and found[1] is not None:
             named, told_at = Dataset(rows[0].namespace, rows[0].name), from_micros(kept.micros)
             statement = QualityStatement(found[1], named, QualityBasis.IMPORTED, told_at, found[0])
-            yield Told(dataset_id, to_micros(statement.at), statement)
+            yield QualityOfDataset(dataset_id, to_micros(statement.at), statement)
 
 
 def version_at(view: View, dataset_id: int, at: int) -> VersionOf | None:

@@ -19,7 +19,7 @@ from headwater.store.query.lookup import find_dataset
 from headwater.store.schema.tables import from_micros, to_micros
 
 
-def told_of_versions(view: View, named: Dataset, versions: Sequence[Version]) -> list[Facets]:
+def facets_of_versions(view: View, named: Dataset, versions: Sequence[Version]) -> list[Facets]:
     """For each of these versions of a dataset the facets that its run, or the event that declared it, said of it: not
     those that hold today."""
     run, version, label = view.tables.run, view.tables.version, view.tables.label
@@ -34,7 +34,10 @@ def told_of_versions(view: View, named: Dataset, versions: Sequence[Version]) ->
     )
     rows = {(row.written_at, row.partition, row.run_name): row for row in view.execute(query)}
     names = _names(view, found.id)
-    return [_said(view, rows.get((to_micros(one.written_at), one.partition, one.run_id)), names) for one in versions]
+    return [
+        _facets_of_version(view, rows.get((to_micros(one.written_at), one.partition, one.run_id)), names)
+        for one in versions
+    ]
 
 
 def _names(view: View, canonical: int) -> frozenset[Dataset]:
@@ -44,7 +47,7 @@ def _names(view: View, canonical: int) -> frozenset[Dataset]:
     return frozenset(Dataset(row.namespace, row.name) for row in rows)
 
 
-def _said(view: View, row: Row[Any] | None, names: Collection[Dataset]) -> Facets:
+def _facets_of_version(view: View, row: Row[Any] | None, names: Collection[Dataset]) -> Facets:
     event = view.tables.event
     if row is None:
         return {}

@@ -22,7 +22,7 @@ def query_table(answer: QueryRows, limit: int) -> RenderableType:
         return Text("No rows.")
     table = ResponsiveTable(*answer.columns, lead=0)
     for row in answer.rows:
-        table.add(*(data(_shown(value)) for value in row))
+        table.add(*(data(_cell_text(value)) for value in row))
     more = [note(f"The first {limit:,} rows; there are more.")] if answer.more else []
     return Group(table, *(more or [note(count_of(len(answer.rows), "row"))]))
 
@@ -31,7 +31,7 @@ def plain_rows(answer: QueryRows) -> list[dict[str, Any]]:
     return [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat(sep=" ", timespec="milliseconds")[:23]
     plain = _plain(value)

@@ -10,7 +10,7 @@ from headwater.cli.events import STDIN
 from headwater.cli.output import console, print_json
 from headwater.cli.render.reading import ReadingBar
 from headwater.cli.text import count_of, printable
-from headwater.model.records import Taken
+from headwater.model.records import AcceptedRecord
 
 
 class SendingReport(ReadingBar):
@@ -24,7 +24,7 @@ class SendingReport(ReadingBar):
         self._taken: list[str] = []
         self._refused: list[dict[str, Any]] = []
 
-    def taken(self, file: str, line: int, record: Taken) -> None:
+    def taken(self, file: str, line: int, record: AcceptedRecord) -> None:
         self._count += 1
         if self._as_json:
             self._taken.append(record.node_id)

@@ -15,10 +15,10 @@ from headwater.model.picture import Card
 from headwater.model.runs import RunState
 from headwater.store.access.view import View
 from headwater.store.fold.descriptions import merged_facets
-from headwater.store.query.catalog import other_names, told_fields
+from headwater.store.query.catalog import other_names, schema_fields_of
 from headwater.store.query.closure import endpoint_of
 from headwater.store.query.counts import stated_complete
-from headwater.store.query.final_events import endings
+from headwater.store.query.final_events import final_events
 from headwater.store.schema.tables import from_micros
 
 MOST_FIELDS = 20_000
@@ -79,7 +79,7 @@ def _card(
         owner=own.owner,
         tags=tuple(own.tags),
         columns=len(fields),
-        schema=told_fields(fields) if 0 < room >= len(fields) else None,
+        schema=schema_fields_of(fields) if 0 < room >= len(fields) else None,
         upstreams=upstreams,
         downstreams=downstreams,
         latest_run=latest_run,
@@ -125,7 +125,7 @@ def _rows_written(view: View, names: Names, as_of: int | None) -> dict[int, int]
     wrote = _last_writers(view, names.keys(), as_of)
     written = {
         (number, output["namespace"], output["name"]): output
-        for number, said in endings(view, set(wrote.values()), _STATISTICS)
+        for number, said in final_events(view, set(wrote.values()), _STATISTICS)
         for output in said.get("outputs") or ()
     }
     found: dict[int, int] = {}

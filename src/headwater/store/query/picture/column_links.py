@@ -129,7 +129,9 @@ def links_between(view: View, ids: Collection[int], *, as_of: int | None) -> tup
         return None
     names = names_of(view, ids)
     links = [
-        _told(row, (names[row.upstream_id], row.upstream_column), (names[row.downstream_id], row.downstream_column))
+        _column_link(
+            row, (names[row.upstream_id], row.upstream_column), (names[row.downstream_id], row.downstream_column)
+        )
         for row in rows
     ]
     return tuple(sorted(links, key=_order))
@@ -145,13 +147,13 @@ def _order(link: ColumnLink) -> tuple[Any, ...]:
 def _link(row: Row[Any], owner: Row[Any], direction: Direction) -> ColumnLink:
     own = endpoint_of(owner.namespace, owner.name, owner.is_job), row.own_column
     other = endpoint_of(row.namespace, row.name, row.is_job), row.other_column
-    return _told(row, other, own) if direction is Direction.UPSTREAM else _told(row, own, other)
+    return _column_link(row, other, own) if direction is Direction.UPSTREAM else _column_link(row, own, other)
 
 
 _End = tuple[Endpoint, str | None]
 
 
-def _told(row: Row[Any], upstream: _End, downstream: _End) -> ColumnLink:
+def _column_link(row: Row[Any], upstream: _End, downstream: _End) -> ColumnLink:
     dependency = Dependency(row.dependency)
     return ColumnLink(
         *upstream,

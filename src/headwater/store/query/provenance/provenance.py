@@ -18,7 +18,7 @@ from headwater.model.names import Dataset, Job
 from headwater.model.provenance import Agent, Operation, Provenance, ProvenanceEvent
 from headwater.store.access.view import View
 from headwater.store.query.cursors import Position, beyond
-from headwater.store.query.provenance.stated import Found, default_operation, stated
+from headwater.store.query.provenance.stated import PositionedProvenance, default_operation, stated_provenance
 from headwater.store.query.provenance.uses import (
     Name,
     RunWords,
@@ -46,12 +46,12 @@ def list_provenance(
     until: int | None = None,
     after: Position | None = None,
     limit: int = 100,
-) -> list[Found]:
+) -> list[PositionedProvenance]:
     """The newest first, ``after`` a position; of one dataset, under whatever names it was used."""
     if limit == 0:
         return []
     mint = StableIds(view.exchange_secret())
-    said = stated(view, [owner], mint)[owner.id]
+    said = stated_provenance(view, [owner], mint)[owner.id]
     found = [one for one in said if _within(one, event, since, until, after)]
     of_runs = 0
     for one in _of_runs(view, owner, said, mint, event, since, until, after, limit):
@@ -64,7 +64,11 @@ def list_provenance(
 
 
 def _within(
-    one: Found, event: ProvenanceEvent | None, since: int | None, until: int | None, after: Position | None
+    one: PositionedProvenance,
+    event: ProvenanceEvent | None,
+    since: int | None,
+    until: int | None,
+    after: Position | None,
 ) -> bool:
     known = one.provenance.at is not None
     return (
@@ -83,14 +87,14 @@ def _order(position: Position) -> tuple[int, str, int]:
 def _of_runs(
     view: View,
     owner: Row[Any],
-    said: Sequence[Found],
+    said: Sequence[PositionedProvenance],
     mint: StableIds,
     event: ProvenanceEvent | None,
     since: int | None,
     until: int | None,
     after: Position | None,
     limit: int,
-) -> Iterator[Found]:
+) -> Iterator[PositionedProvenance]:
     """What a write was is in its events, so writes are looked through in portions until enough of them fit."""
     run = view.tables.run
     query, uses = select_uses(view, [owner.id])
@@ -127,13 +131,13 @@ def _position(row: Row[Any]) -> tuple[int, str, str]:
     return row.at, bytes(row.key).hex(), row.direction
 
 
-def _first_runs(view: View, said: Mapping[int, Sequence[Found]]) -> dict[int, int]:
+def _first_runs(view: View, said: Mapping[int, Sequence[PositionedProvenance]]) -> dict[int, int]:
     """By dataset: the run that wrote it first, unless somebody states that it was written before."""
     firsts = first_writes(view, said.keys())
     return {owner: row.id for owner, row in firsts.items() if not any(_wrote_by(one, row.at) for one in said[owner])}
 
 
-def _wrote_by(one: Found, moment: int) -> bool:
+def _wrote_by(one: PositionedProvenance, moment: int) -> bool:
     told = one.provenance
     writes = told.event is not None and told.event is not ProvenanceEvent.ACCESSED
     return writes and told.at is not None and one.position[0] <= moment
@@ -146,7 +150,7 @@ def _derived(
     names: Mapping[int, set[Name]],
     firsts: Mapping[int, int],
     mint: StableIds,
-) -> Iterator[Found]:
+) -> Iterator[PositionedProvenance]:
     words = words_of(view, sorted({row.id for row in rows}))
     for row in rows:
         own = words.get(row.id) or RunWords()
@@ -167,7 +171,7 @@ def _derived(
             job=Job(row.namespace, row.name),
             run_id=row.run_id,
         )
-        yield Found(_position(row), provenance)
+        yield PositionedProvenance(_position(row), provenance)
 
 
 def _agent(own: RunWords, row: Row[Any]) -> Agent:
@@ -196,7 +200,7 @@ def exported(
     All of it would be as long as the list of runs; what imports brought is exported as it came.
     """
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
-    said = stated(view, owners, mint)
+    said = stated_provenance(view, owners, mint)
     for owner, each in said.items():
         for one in each:
             if one.document is None and (as_of is None or one.position[0] <= as_of):

@@ -39,7 +39,7 @@ _OPERATIONS = {ProvenanceEvent.ACCESSED: "read"}
 
 
 @dataclass(frozen=True)
-class Found:
+class PositionedProvenance:
     """``position``: its place in the order of a list."""
 
     position: tuple[int, str, str]
@@ -53,10 +53,12 @@ def default_operation(kind: ProvenanceEvent | None) -> str:
     return _OPERATIONS.get(kind, "write") if kind is not None else "write"
 
 
-def stated(view: View, owners: Sequence[Row[Any]], mint: StableIds, *, imported: bool = True) -> dict[int, list[Found]]:
+def stated_provenance(
+    view: View, owners: Sequence[Row[Any]], mint: StableIds, *, imported: bool = True
+) -> dict[int, list[PositionedProvenance]]:
     """By dataset, the newest first. ``owners`` are seen; ``imported``: also what imports brought."""
     named = {row.id: Dataset(row.namespace, row.name) for row in owners}
-    found: dict[int, list[Found]] = {owner: [] for owner in named}
+    found: dict[int, list[PositionedProvenance]] = {owner: [] for owner in named}
     for owner, one in (*_events(view, named, mint), *(_imported(view, named) if imported else ())):
         found[owner].append(one)
     for each in found.values():
@@ -64,7 +66,7 @@ def stated(view: View, owners: Sequence[Row[Any]], mint: StableIds, *, imported:
     return found
 
 
-def _events(view: View, named: Mapping[int, Dataset], mint: StableIds) -> Iterator[tuple[int, Found]]:
+def _events(view: View, named: Mapping[int, Dataset], mint: StableIds) -> Iterator[tuple[int, PositionedProvenance]]:
     dataset, event = view.tables.dataset, view.tables.event
     query = (
         select(dataset.c.canonical_id, event.c.body, event.c.digest, event.c.event_time)
@@ -84,7 +86,7 @@ def _events(view: View, named: Mapping[int, Dataset], mint: StableIds) -> Iterat
         of, digest = named[row.canonical_id], row.digest.hex()
         own_id = mint.id("provenance", of.namespace, of.name, digest)
         provenance = _provenance(own_id, of, document, row.event_time)
-        yield row.canonical_id, Found((row.event_time, digest, "stated"), provenance)
+        yield row.canonical_id, PositionedProvenance((row.event_time, digest, "stated"), provenance)
 
 
 def _document(said: Mapping[str, Any]) -> Document | None:
@@ -120,7 +122,7 @@ def _provenance(own_id: str, of: Dataset, document: Document, micros: int | None
 # -- imports --------------------------------------------------------------------------------------
 
 
-def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, Found]]:
+def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, PositionedProvenance]]:
     dataset = view.tables.dataset_name
     facets: dict[int, list[Any]] = {}
     query = select(dataset.c.canonical_id, dataset.c.facets).where(view.one_of(dataset.c.canonical_id, named))
@@ -142,7 +144,7 @@ def _imported(view: View, named: Mapping[int, Dataset]) -> Iterator[tuple[int, F
         micros = to_micros(as_utc(time)) if time is not None else None
         given: str = document["provenance_id"]
         position = (NEVER if micros is None else micros, key_of(given).hex(), "stated")
-        yield owner, Found(position, _provenance(given, named[owner], document, micros), document)
+        yield owner, PositionedProvenance(position, _provenance(given, named[owner], document, micros), document)
 
 
 def _visible(view: View, documents: Sequence[Document]) -> Iterator[Document]:
