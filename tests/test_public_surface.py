@@ -58,7 +58,7 @@ STORE = {
     "actor: 'Actor | None' = None) -> 'SignedCheckpoint'",
     "checkpoints": "(self, *, before: 'int | None' = None, limit: 'int' = 100) -> 'list[SignedCheckpoint]'",
     "rotate_key": "(self, *, key: 'KeyRing | None' = None, actor: 'Actor | None' = None) -> 'str'",
-    "signing_keys": "(self) -> 'list[Reign]'",
+    "signing_keys": "(self) -> 'list[KeyPeriod]'",
     "inclusion": "(self, seq: 'int', size: 'int | None' = None) -> 'InclusionProof'",
     "consistency": "(self, old: 'int', new: 'int | None' = None) -> 'ConsistencyProof'",
     "verify": "(self, *, key: 'str | None' = None, anchored: 'Sequence[Anchored] | None' = None, "
@@ -92,7 +92,7 @@ TRACING = {
     "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Trace'",
     "trace_forward": "(what: 'DataFrame | str', *, source: 'str', where: 'str | None' = None, "
     "spark: 'SparkSession | None' = None, store: 'str | Store | None' = None, output: 'str | None' = None, "
-    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Forward'",
+    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'ForwardTrace'",
     "why_not": "(what: 'DataFrame | str', *, source: 'str', where: 'str', spark: 'SparkSession | None' = None, "
     "store: 'str | Store | None' = None, output: 'str | None' = None, allow_python: 'bool' = False, "
     "trust_unsigned: 'bool' = False) -> 'WhyNot'",
@@ -121,7 +121,7 @@ WATCH = {
 QUALITY = (
     "(df: 'DataFrame', rules: 'Sequence[Rule]', *, dataset: 'str | Dataset | None' = None, "
     "store: 'str | Store | None' = None, job: 'str | None' = None, namespace: 'str | None' = None, "
-    "strict: 'bool' = False) -> 'Checked'"
+    "strict: 'bool' = False) -> 'QualityCheck'"
 )
 RULES = {
     "not_null": "(column: 'str', *, name: 'str | None' = None) -> 'Rule'",
@@ -262,7 +262,7 @@ def test_connect() -> None:
 
 
 def test_the_error_tree_is_the_one_drawn() -> None:
-    """As the docstring of errors.py draws it, as the classes are, and as it was agreed."""
+    """As the docstring of headwater.errors draws it, as the classes are, and as it was agreed."""
     drawn = [line.rstrip() for line in (errors.__doc__ or "").splitlines() if "Error" in line or "──" in line]
     names = [line.strip(" │├└─").split()[0] for line in drawn if not line.startswith(("Every", "The"))]
     assert [line.strip(" │├└─") for line in TREE.split("\n") if line] == names
@@ -272,7 +272,9 @@ def test_the_error_tree_is_the_one_drawn() -> None:
 def grow(kind: type[Exception], indent: str = "", mark: str = "") -> list[str]:
     lines = [f"{indent}{mark}{kind.__name__}"]
     deeper = indent + {"": "", "├── ": "│   ", "└── ": "    "}[mark]
-    children = [child for child in kind.__subclasses__() if child.__module__ == errors.__name__]
+    drawn = [line.strip(" │├└─") for line in TREE.split("\n")]
+    ours = [child for child in kind.__subclasses__() if child.__module__.startswith(f"{errors.__name__}.")]
+    children = sorted(ours, key=lambda child: drawn.index(child.__name__) if child.__name__ in drawn else len(drawn))
     for child in children:
         lines += grow(child, deeper, "└── " if child is children[-1] else "├── ")
     return lines
@@ -282,7 +284,7 @@ def test_every_error_is_exported_and_ours() -> None:
     defined = {
         name
         for name, value in vars(errors).items()
-        if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == errors.__name__
+        if isinstance(value, type) and issubclass(value, Exception)
     }
     assert set(errors.__all__) == defined
     assert all(issubclass(getattr(errors, name), headwater.HeadwaterError) for name in defined)

@@ -105,7 +105,8 @@ def test_pages_have_no_phrase_of_the_old_dialect() -> None:
 
 
 def test_errors_have_no_phrase_of_the_old_dialect() -> None:
-    module = ast.parse((PACKAGE / "errors.py").read_text(encoding="utf-8"))
-    texts = [node.value for node in ast.walk(module) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    files = (PACKAGE / "errors").glob("*.py")
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     assert len(texts) > 100
     assert {phrase for text in texts for phrase in phrases_in(text)} == set()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headwater.capture.events.row_capture import RowCapture
     from headwater.capture.events.signing import CaptureSigningKey
     from headwater.capture.listener.code import CodeLocation
+    from headwater.capture.listener.named_runs import CaptureOptions
     from headwater.model.expectations import Expectation
     from headwater.redaction.redactor import Redactor
     from headwater.store.store import Store
@@ -67,11 +68,8 @@ def enable(
     or in the spool.
     """
     from headwater import __version__
-    from headwater.capture.events.evidence import EvidenceOptions
-    from headwater.capture.events.row_capture import RowCaptureOptions
     from headwater.capture.listener import session
     from headwater.capture.listener.application import CaptureSettings
-    from headwater.capture.listener.named_runs import CaptureOptions
 
     session.refuse_connect(spark)
     folder = Path(spool or os.environ.get("HEADWATER_SPOOL") or DEFAULT_SPOOL)
@@ -82,19 +80,30 @@ def enable(
         namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
         job or os.environ.get("HEADWATER_JOB"),
         folder,
-        CaptureOptions(
-            telemetry,
-            tuple(leave_out),
-            quality,
-            RowCaptureOptions(rows, rows_location, rows_sample),
-            EvidenceOptions(checksums),
-            literals or os.environ.get("HEADWATER_LITERALS") or "keep",
-        ),
+        _capture_options(telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals),
         _make_row_capture,
         _make_evidence_provider,
         key,
     )
     session.enable(spark, settings, __version__)
+
+
+def _capture_options(
+    telemetry: bool,
+    leave_out: Sequence[str],
+    quality: bool | Sequence[str],
+    rows: tuple[str, str | None, float],
+    checksums: str,
+    literals: str | None,
+) -> CaptureOptions:
+    from headwater.capture.events.evidence import EvidenceOptions
+    from headwater.capture.events.row_capture import RowCaptureOptions
+    from headwater.capture.listener.named_runs import CaptureOptions
+
+    literals = literals or os.environ.get("HEADWATER_LITERALS") or "keep"
+    return CaptureOptions(
+        telemetry, tuple(leave_out), quality, RowCaptureOptions(*rows), EvidenceOptions(checksums), literals
+    )
 
 
 def disable(spark: SparkSession | None = None) -> None:

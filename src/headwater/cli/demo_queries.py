@@ -39,8 +39,10 @@ class DemoQuery:
 
 def demo_queries(store: Store) -> list[DemoQuery]:
     """Return the demo's queries; the ids of its runs are looked up in the store."""
-    failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
-    newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
+    return [*_graph_queries(), *_run_queries(store)]
+
+
+def _graph_queries() -> list[DemoQuery]:
     as_of = BEFORE_THE_CHANGE.date().isoformat()
     return [
         DemoQuery(
@@ -71,6 +73,13 @@ def demo_queries(store: Store) -> list[DemoQuery]:
             lambda lineage: lineage.upstream(REPORT, column="revenue", depth=1, as_of=BEFORE_THE_CHANGE),
             closure_tree,
         ),
+    ]
+
+
+def _run_queries(store: Store) -> list[DemoQuery]:
+    failed = store.runs(namespace="shop", state=RunState.FAIL)[0].run_id
+    newest, previous = [run.run_id for run in store.runs(namespace="shop", job="daily_revenue", limit=2)]
+    return [
         DemoQuery(
             "diff",
             "What exactly changed between the last two runs?",

@@ -9,41 +9,47 @@ import typer
 
 from headwater.cli.options import DEFAULT_STORE, StoreOption
 
+ScriptArgument = Annotated[
+    Path, typer.Argument(exists=True, dir_okay=False, metavar="SCRIPT", help="PySpark script to run, unchanged.")
+]
+ArgumentsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Arguments of the script.")]
+UrlOption = Annotated[
+    str | None,
+    typer.Option("--url", metavar="URL", help="Also send events to this OpenLineage endpoint.", envvar="HEADWATER_URL"),
+]
+SinkOption = Annotated[
+    list[str] | None,
+    typer.Option("--sink", metavar="SINK", help="Also write events to `file:///…jsonl` or `console`."),
+]
+NamespaceOption = Annotated[
+    str | None,
+    typer.Option("--namespace", metavar="NAME", help="Namespace of the jobs.", envvar="HEADWATER_NAMESPACE"),
+]
+JobOption = Annotated[
+    str | None,
+    typer.Option("--job", metavar="NAME", help="Prefix of the job names.", envvar="HEADWATER_JOB"),
+]
+LiteralsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--literals",
+        metavar="keep|mask|drop",
+        help="How to store literals of queries in SQL text, plans and column logic. Secrets are always removed.",
+        envvar="HEADWATER_LITERALS",
+        show_default="keep",
+    ),
+]
+
 
 def exec_(
-    script: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, metavar="SCRIPT", help="PySpark script to run, unchanged.")
-    ],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARG]...", help="Arguments of the script.")] = None,
+    script: ScriptArgument,
+    arguments: ArgumentsArgument = None,
     store: StoreOption = DEFAULT_STORE,
-    url: Annotated[
-        str | None,
-        typer.Option(
-            "--url", metavar="URL", help="Also send events to this OpenLineage endpoint.", envvar="HEADWATER_URL"
-        ),
-    ] = None,
-    sink: Annotated[
-        list[str] | None,
-        typer.Option("--sink", metavar="SINK", help="Also write events to `file:///…jsonl` or `console`."),
-    ] = None,
-    namespace: Annotated[
-        str | None,
-        typer.Option("--namespace", metavar="NAME", help="Namespace of the jobs.", envvar="HEADWATER_NAMESPACE"),
-    ] = None,
-    job: Annotated[
-        str | None,
-        typer.Option("--job", metavar="NAME", help="Prefix of the job names.", envvar="HEADWATER_JOB"),
-    ] = None,
-    literals: Annotated[
-        str | None,
-        typer.Option(
-            "--literals",
-            metavar="keep|mask|drop",
-            help="How to store literals of queries in SQL text, plans and column logic. Secrets are always removed.",
-            envvar="HEADWATER_LITERALS",
-            show_default="keep",
-        ),
-    ] = None,
+    url: UrlOption = None,
+    sink: SinkOption = None,
+    namespace: NamespaceOption = None,
+    job: JobOption = None,
+    literals: LiteralsOption = None,
 ) -> None:
     """Run a PySpark script and capture its lineage. Output and exit code are those of the script."""
     import os

@@ -55,48 +55,55 @@ def show_(
     show(result, as_json, lambda answer: provenance_list(answer, limit, filtered))
 
 
+EventOption = Annotated[
+    str, typer.Option("--event", metavar="EVENT", help="Event: created, modified, accessed or deleted.")
+]
+AgentOption = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="TYPE:ID", help="Agent: `user:ID`, `service:ID` or `job:ID`.", show_default="you"),
+]
+AgentNameOption = Annotated[str | None, typer.Option("--agent-name", metavar="NAME", help="Display name of the agent.")]
+OperationOption = Annotated[
+    str | None, typer.Option("--operation", metavar="TYPE", help="Operation: read, write, transform or export.")
+]
+MethodOption = Annotated[
+    str | None, typer.Option("--method", metavar="TEXT", help="Method of the operation, like `csv`.")
+]
+ParameterOption = Annotated[
+    list[str] | None,
+    typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the operation. Repeatable."),
+]
+PurposeOption = Annotated[str | None, typer.Option("--purpose", metavar="TEXT", help="Purpose of the operation.")]
+LegalBasisOption = Annotated[
+    str | None, typer.Option("--legal-basis", metavar="TEXT", help="Legal basis, as the GDPR requires.")
+]
+RetentionPeriodOption = Annotated[
+    str | None, typer.Option("--retention-period", metavar="TEXT", help="Retention period of the data, like `P1Y`.")
+]
+SensitivityOption = Annotated[
+    str | None,
+    typer.Option("--sensitivity", metavar="LEVEL", help="Sensitivity: public, internal, confidential or restricted."),
+]
+AtOption = Annotated[
+    datetime | None,
+    typer.Option("--at", parser=parse_moment, metavar="TIME", help="Time of the event.", show_default="now"),
+]
+
+
 @provenance.command()
 def state(
     dataset: DatasetArgument,
-    event: Annotated[
-        str, typer.Option("--event", metavar="EVENT", help="Event: created, modified, accessed or deleted.")
-    ],
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "--agent", metavar="TYPE:ID", help="Agent: `user:ID`, `service:ID` or `job:ID`.", show_default="you"
-        ),
-    ] = None,
-    agent_name: Annotated[
-        str | None, typer.Option("--agent-name", metavar="NAME", help="Display name of the agent.")
-    ] = None,
-    operation: Annotated[
-        str | None, typer.Option("--operation", metavar="TYPE", help="Operation: read, write, transform or export.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", metavar="TEXT", help="Method of the operation, like `csv`.")
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", metavar="NAME=VALUE", help="Parameter of the operation. Repeatable."),
-    ] = None,
-    purpose: Annotated[str | None, typer.Option("--purpose", metavar="TEXT", help="Purpose of the operation.")] = None,
-    legal_basis: Annotated[
-        str | None, typer.Option("--legal-basis", metavar="TEXT", help="Legal basis, as the GDPR requires.")
-    ] = None,
-    retention_period: Annotated[
-        str | None, typer.Option("--retention-period", metavar="TEXT", help="Retention period of the data, like `P1Y`.")
-    ] = None,
-    sensitivity: Annotated[
-        str | None,
-        typer.Option(
-            "--sensitivity", metavar="LEVEL", help="Sensitivity: public, internal, confidential or restricted."
-        ),
-    ] = None,
-    at: Annotated[
-        datetime | None,
-        typer.Option("--at", parser=parse_moment, metavar="TIME", help="Time of the event.", show_default="now"),
-    ] = None,
+    event: EventOption,
+    agent: AgentOption = None,
+    agent_name: AgentNameOption = None,
+    operation: OperationOption = None,
+    method: MethodOption = None,
+    parameter: ParameterOption = None,
+    purpose: PurposeOption = None,
+    legal_basis: LegalBasisOption = None,
+    retention_period: RetentionPeriodOption = None,
+    sensitivity: SensitivityOption = None,
+    at: AtOption = None,
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:

@@ -39,65 +39,89 @@ def parse_root(text: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
+HostOption = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        metavar="ADDRESS",
+        help="Address to listen on. One that other machines can reach requires an access key.",
+    ),
+]
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.")]
+WorkersOption = Annotated[
+    int, typer.Option("--workers", min=1, max=64, metavar="N", help="Number of processes. Several need PostgreSQL.")
+]
+LimitBytesOption = Annotated[str, typer.Option("--limit-bytes", metavar="SIZE", help="Maximum size of a request body.")]
+RowsLocationOption = Annotated[
+    str,
+    typer.Option(
+        "--rows-location",
+        metavar="FOLDER",
+        envvar="HEADWATER_ROWS_LOCATION",
+        help="Folder of the pair tables.",
+    ),
+]
+RowsRootOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rows-root",
+        metavar="FOLDER",
+        envvar="HEADWATER_ROWS_ROOTS",
+        help="Folder or URL that stored queries may read, besides --rows-location. Repeatable.",
+        show_default="the local inputs of runs that a trusted key signed",
+    ),
+]
+MaxDirectEdgesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-direct-edges",
+        min=0,
+        metavar="N",
+        envvar="HEADWATER_MAX_DIRECT_EDGES",
+        show_default="10000",
+        help="Maximum number of edges (inputs by outputs) of a run without column lineage. Above it: via the job.",
+    ),
+]
+LogLevelOption = Annotated[
+    str, typer.Option("--log-level", metavar="LEVEL", help="Log level: debug, info, warning or error.")
+]
+TrustedProxyOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        envvar="HEADWATER_TRUSTED_PROXY",
+        help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
+    ),
+]
+RootPathOption = Annotated[
+    str,
+    typer.Option(
+        "--root-path",
+        metavar="PATH",
+        envvar="HEADWATER_ROOT_PATH",
+        help="Path under which a proxy publishes the server, like /lineage.",
+    ),
+]
+StreamsPerKeyOption = Annotated[
+    int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open event streams per key.")
+]
+
+
 def serve(
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host", metavar="ADDRESS",
-            help="Address to listen on. One that other machines can reach requires an access key.",
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="Port to listen on.")] = 8321,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, max=64, metavar="N", help="Number of processes. Several need PostgreSQL.")
-    ] = 1,
-    limit_bytes: Annotated[
-        str, typer.Option("--limit-bytes", metavar="SIZE", help="Maximum size of a request body.")
-    ] = "20MB",
-    rows_location: Annotated[
-        str,
-        typer.Option(
-            "--rows-location", metavar="FOLDER", envvar="HEADWATER_ROWS_LOCATION",
-            help="Folder of the pair tables.",
-        ),
-    ] = ".headwater/rows",
-    rows_root: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rows-root", metavar="FOLDER", envvar="HEADWATER_ROWS_ROOTS",
-            help="Folder or URL that stored queries may read, besides --rows-location. Repeatable.",
-            show_default="the local inputs of runs that a trusted key signed",
-        ),
-    ] = None,
-    max_direct_edges: Annotated[
-        int | None,
-        typer.Option(
-            "--max-direct-edges", min=0, metavar="N", envvar="HEADWATER_MAX_DIRECT_EDGES", show_default="10000",
-            help="Maximum number of edges (inputs by outputs) of a run without column lineage. Above it: via the job.",
-        ),
-    ] = None,
-    log_level: Annotated[
-        str, typer.Option("--log-level", metavar="LEVEL", help="Log level: debug, info, warning or error.")
-    ] = "info",
-    trusted_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--trusted-proxy", metavar="ADDRESS", envvar="HEADWATER_TRUSTED_PROXY",
-            help="Address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto count. Repeatable.",
-        ),
-    ] = None,
-    root_path: Annotated[
-        str,
-        typer.Option(
-            "--root-path", metavar="PATH", envvar="HEADWATER_ROOT_PATH",
-            help="Path under which a proxy publishes the server, like /lineage.",
-        ),
-    ] = "",
-    streams_per_key: Annotated[
-        int, typer.Option("--streams-per-key", min=1, metavar="N", help="Maximum number of open event streams per key.")
-    ] = 20,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8321,
+    workers: WorkersOption = 1,
+    limit_bytes: LimitBytesOption = "20MB",
+    rows_location: RowsLocationOption = ".headwater/rows",
+    rows_root: RowsRootOption = None,
+    max_direct_edges: MaxDirectEdgesOption = None,
+    log_level: LogLevelOption = "info",
+    trusted_proxy: TrustedProxyOption = None,
+    root_path: RootPathOption = "",
+    streams_per_key: StreamsPerKeyOption = 20,
     store: StoreOption = DEFAULT_STORE,
-) -> None:  # fmt: skip
+) -> None:
     """Serve the store over HTTP: the OpenLineage endpoint, the lineage API and the page."""
     try:
         from headwater.server.app.serving import serve as serve_store
