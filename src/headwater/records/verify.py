@@ -6,23 +6,23 @@ there are of it, wherever they are. Of files of the archive every byte is covere
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import EvidenceBroken, shorten
-from headwater.model.records import key_of_id, record_digest
+from headwater.records.verify_rows import RecordSource, archived_source, hot_source
 from headwater.store.engine.database import Transaction
 from headwater.store.records.evidence import (
+    DIGEST,
     LEAF,
     Told,
     count_hot,
+    expired_records,
     file_told,
-    hot_rows,
-    leaf,
     leaves_of_loads,
     live_files,
     told_by_log,
@@ -36,8 +36,8 @@ Progress = Callable[[int, int], None]
 _A_PIECE = 250_000
 """Records that are compared at once."""
 _TOLD_EVERY = 20_000
-_DAY = 86_400_000_000
-_COLUMNS = ["root_id", "node_id", "parent_ids", "action_taken", "storage_location", "recorded_at", "digest", "load"]
+_MAX_BUFFERED = 32 * 2**20
+"""Bytes of entries of one kind that are held before all of them are written to disk."""
 
 NOT_COVERED = (
     "when a hot record may expire (ttl_expiry), what waits in the queue of records, and its dead letters",
@@ -53,15 +53,6 @@ class VerifiedRecords:
     not_covered: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A record with its leaf, and where it is."""
-
-    load: int
-    leaf: bytes
-    what: str
-
-
 def verify_records(conn: Transaction, files: Files | None, progress: Progress | None) -> VerifiedRecords:
     """``files``: the archive's, None where nothing was ever archived."""
     told = told_by_log(conn)
@@ -72,20 +63,29 @@ def verify_records(conn: Transaction, files: Files | None, progress: Progress | 
     if bare:
         not_covered.append(f"{bare} files of the archive from before the log had their digests")
     _verify_files(files, told)
+    not_covered += _without_expiry(told)
     with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
         pieces = _Pieces(Path(folder), told)
-        early = done = 0
-        for number, row in enumerate(_rows(conn, files, told), start=1):
-            early += not pieces.add(row)
-            done = number
-            if progress is not None and number % _TOLD_EVERY == 0:
-                progress(number, max(number, total))
+        done, early = _lay_out(conn, files, told, pieces, progress and partial(_told, progress, total))
         if early:
             not_covered.append(f"{early} records from before the log had their digests")
-        _compare(conn, files, told, pieces)
+        _Comparison(conn, files, told, pieces).run()
     if progress is not None and done:
         progress(done, max(done, total))
     return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
+
+
+def _told(progress: Progress, total: int, done: int) -> None:
+    progress(done, max(done, total))
+
+
+def _without_expiry(told: Told) -> list[str]:
+    count = sum(not load.expiry_logged for load in told.loads.values())
+    if not count:
+        return []
+    return [
+        f"whether somebody deleted hot records, archived already, of {count} loads from before expiries were logged"
+    ]
 
 
 def _verify_books(told: Told, live: Sequence[dict[str, Any]]) -> int:
@@ -122,136 +122,176 @@ def _verify_files(files: Files | None, told: Told) -> None:
             raise EvidenceBroken(what, "its bytes are not those that the log has the digest of")
 
 
-def _rows(conn: Transaction, files: Files | None, told: Told) -> Iterator[_Row]:
-    first = told.first_load
-    for row in hot_rows(conn):
-        found = _hot_row(row)
-        # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
-        if found.load not in told.loads and (found.load < 1 or (first is not None and found.load > first)):
-            raise EvidenceBroken(found.what, f"it is of load {found.load}, which the log does not know")
-        yield found
+def _sources(conn: Transaction, files: Files | None, *, hot: bool = True) -> Iterator[RecordSource]:
+    if hot:
+        yield hot_source(conn)
     for path, kind in sorted((file["path"], file["kind"]) for file in live_files(conn)):
         if kind == "records" and files is not None:
-            for found in _archived_rows(files, path):
-                if found.load in told.loads or path not in told.files or told.files[path]["sha256"] is None:
-                    yield found
-                else:
-                    # A stream's: it was never hot, and its file is covered byte by byte.
-                    yield _Row(-1, found.leaf, found.what)
+            yield archived_source(files, path)
 
 
-def _hot_row(row: tuple[Any, ...]) -> _Row:
-    root_key, node_key, digest, root, node, action, location, recorded_at, day, load, parents = row
-    what = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
-    try:
-        listed = json.loads(parents)
-        holds = (
-            record_digest(root, node, listed, action, location) == digest
-            and key_of_id(root) == root_key
-            and key_of_id(node) == node_key
-            and recorded_at // _DAY == day
-        )
-        found = _Row(int(load), leaf(digest, recorded_at, listed), what) if holds else None
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        found = None
-    if found is None:
-        raise EvidenceBroken(what, "its digest, keys or day are not those of what it says")
-    return found
+def _lay_out(
+    conn: Transaction, files: Files | None, told: Told, pieces: _Pieces, progress: Callable[[int], None] | None
+) -> tuple[int, int]:
+    """All records checked, and put into their pieces: how many there are, and how many the log says nothing of."""
+    first = told.first_load
+    done = early = 0
+    for source in _sources(conn, files):
+        # A stream's records were never hot: no load brought them, and their file is covered byte by byte.
+        covered = source.path in told.files and told.files[source.path]["sha256"] is not None
+        targets = pieces.hot.targets if source.is_hot else pieces.archived.targets
+        for load, found, root, node in source.rows:
+            done += 1
+            target = targets.get(load)
+            if target is not None:
+                buffer, prefix = target
+                buffer += prefix + found
+            # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
+            elif source.is_hot and (load < 1 or (first is not None and load > first)):
+                what = source.name_of(root, node)
+                raise EvidenceBroken(what, f"it is of load {load}, which the log does not know")
+            elif not covered:
+                early += 1
+            if done % _TOLD_EVERY == 0:
+                pieces.spill()
+                if progress is not None:
+                    progress(done)
+    for _, expired in expired_records(conn, told):
+        for one in expired:
+            target = pieces.expired.targets.get(int.from_bytes(one[:8], signed=True))
+            if target is not None:
+                target[0].extend(one)
+        pieces.spill()
+    return done, early
 
 
-def _archived_rows(files: Files, path: str) -> Iterator[_Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+class _Spool:
+    """Entries of one size on disk, in one file for each piece of loads that follow each other."""
 
-    with files.system.open_input_file(files.full(path)) as source:
-        for batch in pq.ParquetFile(source).iter_batches(batch_size=20_000, columns=_COLUMNS):
-            columns = {name: batch.column(name) for name in _COLUMNS}
-            columns["recorded_at"] = columns["recorded_at"].cast(pa.int64())
-            for root, node, parents, action, location, recorded_at, digest, load in zip(
-                *(columns[name].to_pylist() for name in _COLUMNS), strict=True
-            ):
-                what = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
-                try:
-                    holds = record_digest(root, node, parents, action, location) == digest
-                    found = _Row(load, leaf(digest, recorded_at, parents), what) if holds else None
-                except (TypeError, AttributeError, OverflowError):
-                    found = None
-                if found is None:
-                    raise EvidenceBroken(what, "its digest is not that of what it says")
-                yield found
+    def __init__(self, folder: Path, name: str, size: int, piece_of: Mapping[int, int]) -> None:
+        self._folder = folder
+        self._name = name
+        self._size = size
+        self._buffers: dict[int, bytearray] = {piece: bytearray() for piece in {*piece_of.values()}}
+        self.targets = {load: (self._buffers[piece], load.to_bytes(8)) for load, piece in piece_of.items()}
+        """By load: where its entries go, and how each of them begins."""
+
+    def spill(self) -> None:
+        if sum(map(len, self._buffers.values())) < _MAX_BUFFERED:
+            return
+        for piece, buffer in self._buffers.items():
+            if buffer:
+                with open(self._folder / f"{self._name}.{piece}", "ab") as out:
+                    out.write(buffer)
+                buffer.clear()
+
+    def read(self, piece: int) -> set[bytes]:
+        data = bytes(self._buffers.get(piece, b""))
+        file = self._folder / f"{self._name}.{piece}"
+        if file.exists():
+            data = file.read_bytes() + data
+        return {data[start : start + self._size] for start in range(0, len(data), self._size)}
 
 
 class _Pieces:
-    """Leaves on disk, in one file for each piece of loads that follow each other."""
+    """What is compared at once: all entries of so many loads that they are about :data:`_A_PIECE` records."""
 
     def __init__(self, folder: Path, told: Told) -> None:
-        self._folder = folder
-        self._piece_of: dict[int, int] = {}
+        self.of: dict[int, int] = {}
         held = 0
         for load in sorted(told.loads):
-            self._piece_of[load] = held // _A_PIECE
-            held += told.loads[load][1]
-        self.count = held // _A_PIECE + 1
-        self._waiting: dict[int, bytearray] = {}
+            self.of[load] = held // _A_PIECE
+            held += told.loads[load].records
+        self.hot = _Spool(folder, "hot", 8 + LEAF, self.of)
+        self.archived = _Spool(folder, "archived", 8 + LEAF, self.of)
+        self.expired = _Spool(folder, "expired", 8 + DIGEST, self.of)
 
-    def add(self, row: _Row) -> bool:
-        """Whether its load is one of the log's."""
-        if row.load == -1:
-            return True
-        piece = self._piece_of.get(row.load)
-        if piece is None:
-            return False
-        waiting = self._waiting.setdefault(piece, bytearray())
-        waiting += row.load.to_bytes(8) + row.leaf
-        if len(waiting) > 4 * 2**20:
-            self._write(piece)
-        return True
-
-    def _write(self, piece: int) -> None:
-        with open(self._folder / str(piece), "ab") as out:
-            out.write(self._waiting.pop(piece, b""))
-
-    def read(self, piece: int) -> set[bytes]:
-        self._write(piece)
-        data = (self._folder / str(piece)).read_bytes()
-        return {data[start : start + 8 + LEAF] for start in range(0, len(data), 8 + LEAF)}
-
-    def of(self, load: int) -> int:
-        return self._piece_of[load]
+    def spill(self) -> None:
+        for spool in (self.hot, self.archived, self.expired):
+            spool.spill()
 
 
-def _compare(conn: Transaction, files: Files | None, told: Told, pieces: _Pieces) -> None:
-    expected, piece = set[bytes](), 0
-    missing: dict[bytes, int] = {}
+class _Comparison:
+    """What the loads brought with what there is: a record is hot until it has expired, and archived from then on."""
 
-    def settle() -> None:
-        there = pieces.read(piece)
-        for extra in sorted(there - expected)[:1]:
-            raise _culprit(conn, files, told, extra)
-        missing.update((one[8:24], int.from_bytes(one[:8])) for one in expected - there)
+    def __init__(self, conn: Transaction, files: Files | None, told: Told, pieces: _Pieces) -> None:
+        self._conn = conn
+        self._files = files
+        self._told = told
+        self._pieces = pieces
+        self._lost: dict[bytes, int] = {}
+        """Records that are neither hot nor archived by the load that brought them, by their digest."""
 
-    for load, leaves in leaves_of_loads(conn, told):
-        if pieces.of(load) != piece:
-            settle()
-            expected, piece = set(), pieces.of(load)
-        expected |= {load.to_bytes(8) + one for one in leaves}
-    settle()
-    if missing:
-        # One that came again after it had expired is in the archive by the load that brought it first.
-        for row in _rows(conn, files, told):
-            missing.pop(row.leaf[:16], None)
-    if missing:
-        digest, load = min(missing.items(), key=lambda one: (one[1], one[0]))
-        seq, count, _ = told.loads[load]
-        raise EvidenceBroken(
-            f"Load {load} of records (entry {seq})",
-            f"of its {count} records the one with the digest {digest.hex()} is missing",
+    def run(self) -> None:
+        expected, piece = set[bytes](), 0
+        for load, leaves in leaves_of_loads(self._conn, self._told):
+            if self._pieces.of[load] != piece:
+                self._compare(piece, expected)
+                expected, piece = set(), self._pieces.of[load]
+            prefix = load.to_bytes(8)
+            expected.update([prefix + one for one in leaves])
+        self._compare(piece, expected)
+        if self._lost:
+            # One that came again after it had expired is in the archive by the load that brought it first.
+            for source in _sources(self._conn, self._files, hot=False):
+                for _, found, *_ in source.rows:
+                    self._lost.pop(found[:DIGEST], None)
+        if self._lost:
+            digest, load = min(self._lost.items(), key=lambda one: (one[1], one[0]))
+            raise self._missing(load, digest)
+
+    def _compare(self, piece: int, expected: set[bytes]) -> None:
+        hot, archived = self._pieces.hot.read(piece), self._pieces.archived.read(piece)
+        expired = self._pieces.expired.read(piece)
+        for is_hot, there in ((True, hot), (False, archived)):
+            if not there <= expected:
+                raise self._surplus(min(there - expected), is_hot)
+        if expired:
+            for one in sorted(one for one in hot if one[: 8 + DIGEST] in expired)[:1]:
+                raise self._surplus(one, is_hot=True)
+        gone = expected - hot
+        loads = self._told.loads
+        for one in sorted(gone):
+            load, digest = int.from_bytes(one[:8]), one[8 : 8 + DIGEST]
+            if one[: 8 + DIGEST] not in expired and loads[load].expiry_logged:
+                raise self._deleted(load, digest)
+        self._lost.update((one[8 : 8 + DIGEST], int.from_bytes(one[:8])) for one in gone - archived)
+
+    def _surplus(self, wanted: bytes, is_hot: bool) -> EvidenceBroken:
+        """Of a record that should not be there."""
+        load, sought = int.from_bytes(wanted[:8]), wanted[8:]
+        for source in _sources(self._conn, self._files, hot=is_hot):
+            for number, found, root, node in source.rows:
+                if source.is_hot is is_hot and number == load and found == sought:
+                    return EvidenceBroken(source.name_of(root, node), self._why_surplus(load, sought))
+        raise AssertionError(f"a record of load {load} was there and is not")
+
+    def _why_surplus(self, load: int, sought: bytes) -> str:
+        entry, digest = self._told.loads[load], sought[:DIGEST]
+        for number, expired in expired_records(self._conn, self._told):
+            if load.to_bytes(8) + digest in expired:
+                return f"by the log it has expired (load {load}, entry {self._told.expiries[number].seq})"
+        moment = sought[DIGEST:]
+        at = from_micros(int.from_bytes(moment[:8], signed=True)).isoformat() if not any(moment[8:]) else ""
+        said = f", recorded at {at}" if at else ""
+        return f"it is none of those that load {load} brought (entry {entry.seq}){said}"
+
+    def _deleted(self, load: int, digest: bytes) -> EvidenceBroken:
+        """Of a record that is not hot, and did not expire. Where it is archived it can be named."""
+        for source in _sources(self._conn, self._files, hot=False):
+            for _, found, root, node in source.rows:
+                if found[:DIGEST] == digest:
+                    what = RecordSource(None, ()).name_of(root, node)
+                    entry = self._told.loads[load].seq
+                    return EvidenceBroken(
+                        what,
+                        f"it is missing: load {load} brought it (entry {entry}), and by the log it has not expired",
+                    )
+        return self._missing(load, digest)
+
+    def _missing(self, load: int, digest: bytes) -> EvidenceBroken:
+        entry = self._told.loads[load]
+        return EvidenceBroken(
+            f"Load {load} of records (entry {entry.seq})",
+            f"of its {entry.records} records the one with the digest {digest.hex()} is missing",
         )
-
-
-def _culprit(conn: Transaction, files: Files | None, told: Told, wanted: bytes) -> EvidenceBroken:
-    load, sought = int.from_bytes(wanted[:8]), wanted[8:]
-    row = next(row for row in _rows(conn, files, told) if row.load == load and row.leaf == sought)
-    at = from_micros(int.from_bytes(sought[16:24], signed=True)).isoformat() if not any(sought[24:]) else ""
-    said = f", recorded at {at}" if at else ""
-    return EvidenceBroken(row.what, f"it is none of those that load {load} brought (entry {told.loads[load][0]}){said}")

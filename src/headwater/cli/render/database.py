@@ -19,6 +19,12 @@ def upgraded(answer: Mapping[str, str | None]) -> Text:
     return Text(f"The store at {store} went from version {before} to {after}.")
 
 
+def limited(answer: Mapping[str, Any]) -> Text:
+    before, limit = answer["before"], answer["max_direct_edges"]
+    change = f"{limit:,} as before" if limit == before else f"{limit:,}, {before:,} before"
+    return Text(f"The maximum number of direct edges is {change}. Runs folded again: {answer['runs']:,}.")
+
+
 def backed_up(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
     return Text(f"{store} is in {file}, {answer['bytes']:,} bytes. It is a store itself.")

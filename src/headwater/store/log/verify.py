@@ -25,6 +25,7 @@ from headwater.proof.merkle import perfect_root
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import WIDTH
 from headwater.store.engine.database import Database
+from headwater.store.fold.edge_limits import read_max_direct_edges, verify_limit
 from headwater.store.fold.refold import Refold
 from headwater.store.log.certificates import ISSUED
 from headwater.store.log.checkpoints import ANNOUNCED, KEY_ENTRIES, Anchored, announcement, note_in
@@ -43,17 +44,15 @@ def verify(
     database: Database,
     conn: Connection,
     *,
-    max_direct_edges: int,
     key: str | None = None,
     anchored: Sequence[Anchored] | None = None,
     events: bool = True,
     graph: bool = True,
     progress: VerifyProgress | None = None,
 ) -> Verified:
-    """``graph`` counts only with ``events``: what is folded has to be what was taken in, under the limit of
-    ``max_direct_edges`` that the store was folded with."""
+    """``graph`` counts only with ``events``: what is folded has to be what was taken in."""
     count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
-    refold = Refold(database, count, max_direct_edges)
+    refold = Refold(database, count, read_max_direct_edges(conn))
     try:
         found = _verify_log_and_events(database, conn, key, anchored, events, progress)
         if events and graph:
@@ -88,6 +87,7 @@ def _verify_log_and_events(
     for what, size, note in [*signed, *elsewhere]:
         _verify_checkpoint(what, size, note, whole, history)
     not_covered = _verify_sequence(kept, whole)
+    verify_limit(read_max_direct_edges(conn), whole.others)
     documents = _verify_certificates(conn, whole)
     return Verified(
         entries=whole.size,

@@ -97,8 +97,8 @@ def verify_graph(conn: Connection, refold: Refold, progress: Progress | None) ->
 
 
 def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -> None:
-    """Which runs have a hub depends on a limit that the events do not carry. Whether it is another one has to be said
-    before the rows are compared: a store folded under another limit has not been changed."""
+    """Which runs have a hub depends on a limit that the events do not carry. A store of an earlier version may be
+    folded under another limit than the one it has; that is said before the rows are compared."""
     hubs = select(job.c.namespace, job.c.name).join(edge, edge.c.job_id == job.c.id).where(edge.c.upstream_id < 0)
     stored, wanted = ({tuple(row) for row in of.execute(hubs.distinct())} for of in (conn, folded))
     if stored != wanted:
@@ -106,8 +106,8 @@ def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -
         form = "via the job" if (namespace, name) in stored else "edge by edge"
         raise EvidenceBroken(
             f"The lineage of the job {shorten(namespace)}/{shorten(name)}",
-            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if the "
-            f"store was written under another limit, verify with that one (HEADWATER_MAX_DIRECT_EDGES)",
+            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if an "
+            f"earlier version wrote the store under another limit, `headwater db max-direct-edges` folds it again",
         )
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from headwater.store.records import attempts
+from headwater.store.records.evidence import write_expiry
 from headwater.store.schema.record_tables import (
     record_archived_day,
     record_archived_root,
@@ -262,8 +263,10 @@ def overdue(conn: Connection, now: int, most: int, after: bytes) -> tuple[bytes 
 
 
 def expire(conn: Connection, now: int, after: bytes, upto: bytes) -> int:
-    """Delete those whose roots' keys come ``after`` the one and not after the other; how many."""
-    return conn.execute(delete(record_hot).where(_due(now, after), record_hot.c.root_key <= upto)).rowcount
+    """Delete those whose roots' keys come ``after`` the one and not after the other, and log which; how many."""
+    due = delete(record_hot).where(_due(now, after), record_hot.c.root_key <= upto)
+    gone = conn.execute(due.returning(record_hot.c.load, record_hot.c.digest)).all()
+    return write_expiry(conn, ((row.load, bytes(row.digest)) for row in gone))
 
 
 def fresh_days(conn: Connection, upto: int) -> dict[int, int]:

@@ -3,6 +3,9 @@
 A record is a *leaf* of 32 bytes: its own digest, which covers all it says but its time and the order of its parents,
 and 16 bytes for these two. The leaves of a load lie in ``record_load``, in their order; the entry of the log about the
 load has the SHA-256 over them. So what the load brought is known record by record, wherever the records are by now.
+
+A hot record may go for one reason alone: it has expired. Each expiry writes down which records those were, 24 bytes
+each (the load and the record's digest), in ``record_expiry``; the entry of the log about it has the SHA-256 over them.
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Text, func, insert, select, type_coerce
+from sqlalchemy import Connection, Table, Text, func, insert, select, type_coerce
 
 from headwater.errors import EvidenceBroken
 from headwater.model.audit import Actor
@@ -22,11 +25,12 @@ from headwater.store.engine.prepared import Prepared
 from headwater.store.fold.named_rows import stream
 from headwater.store.log.audit import Deed
 from headwater.store.records.audit import write_down
-from headwater.store.schema.record_tables import record_file, record_hot, record_load
+from headwater.store.schema.record_tables import record_expiry, record_file, record_hot, record_load
 from headwater.store.schema.tables import audit
 
-LOADED, ARCHIVED = "records.loaded", "records.archived"
+LOADED, ARCHIVED, EXPIRED = "records.loaded", "records.archived", "records.expired"
 LEAF = 32
+DIGEST = 16
 WORKER = Actor("headwater", "service")
 """Whoever started a worker or a compaction is not known here."""
 
@@ -64,8 +68,28 @@ def write_load(conn: Connection, number: int, leaves: Iterable[bytes]) -> None:
         return
     together = b"".join(ordered)
     _INSERT.run(conn, [{"load": number, "records": len(ordered), "leaves": together}])
-    details = {"digest": f"sha256:{sha256(together).hexdigest()}", "load": number, "records": len(ordered)}
+    details = {
+        "digest": f"sha256:{sha256(together).hexdigest()}",
+        "expiry": "logged",  # of loads from before this version it is not
+        "load": number,
+        "records": len(ordered),
+    }
     write_down(conn, WORKER, Deed(LOADED, "loaded", "records", str(number), canonical(details)))
+
+
+def write_expiry(conn: Connection, expired: Iterable[tuple[int, bytes]]) -> int:
+    """Write down which hot records were deleted, each by its load and digest; how many. The caller holds the write
+    lock and has deleted them."""
+    # All of one length, also where somebody has changed a digest, which is for `headwater verify` to say.
+    ordered = sorted(load.to_bytes(8, signed=True) + digest[:DIGEST].ljust(DIGEST, b"\0") for load, digest in expired)
+    if not ordered:
+        return 0
+    together = b"".join(ordered)
+    number = (conn.scalar(select(func.max(record_expiry.c.expiry))) or 0) + 1
+    conn.execute(insert(record_expiry), {"expiry": number, "records": len(ordered), "expired": together})
+    details = {"digest": f"sha256:{sha256(together).hexdigest()}", "expiry": number, "records": len(ordered)}
+    write_down(conn, WORKER, Deed(EXPIRED, "expired", "records", str(number), canonical(details)))
+    return len(ordered)
 
 
 def write_commit(
@@ -98,12 +122,23 @@ def live_files(conn: Connection) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in conn.execute(live)]
 
 
+class LoggedRecords(NamedTuple):
+    """What an entry of the log says of the records of one load or one expiry."""
+
+    seq: int
+    records: int
+    digest: str
+    expiry_logged: bool = True
+    """Of a load: whether each expiry of one of its records is in the log."""
+
+
 @dataclass
 class Told:
     """What the log says of records. It is verified by then."""
 
-    loads: dict[int, tuple[int, int, str]] = field(default_factory=dict)
-    """By number: the entry, how many records, and the digest over their leaves."""
+    loads: dict[int, LoggedRecords] = field(default_factory=dict)
+    """By number, with the digest over their leaves."""
+    expiries: dict[int, LoggedRecords] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of which the archive is made, by path."""
     commits: int = 0
@@ -115,11 +150,17 @@ class Told:
 
 def told_by_log(conn: Connection) -> Told:
     told = Told()
-    query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(audit.c.event_type.in_((LOADED, ARCHIVED)))
+    query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(
+        audit.c.event_type.in_((LOADED, ARCHIVED, EXPIRED))
+    )
     for seq, event_type, text in conn.execute(query.order_by(audit.c.seq)):
         details = json.loads(text)
         if event_type == LOADED:
-            told.loads[details["load"]] = seq, details["records"], details["digest"]
+            is_logged = details.get("expiry") == "logged"
+            told.loads[details["load"]] = LoggedRecords(seq, details["records"], details["digest"], is_logged)
+            continue
+        if event_type == EXPIRED:
+            told.expiries[details["expiry"]] = LoggedRecords(seq, details["records"], details["digest"])
             continue
         told.commits += 1
         told.files |= {file["path"]: file for file in details.get("before", ())}
@@ -129,16 +170,31 @@ def told_by_log(conn: Connection) -> Told:
     return told
 
 
-def leaves_of_loads(conn: Connection, told: Told) -> Iterator[tuple[int, set[bytes]]]:
+def leaves_of_loads(conn: Connection, told: Told) -> Iterator[tuple[int, list[bytes]]]:
     """Of each load in the log its leaves, as they were when it was written down."""
-    rows = conn.execution_options(yield_per=50).execute(select(record_load).order_by(record_load.c.load))
-    left = dict(told.loads)
+    yield from _logged_parts(conn, record_load, "Load {} of records", told.loads, LEAF)
+
+
+def expired_records(conn: Connection, told: Told) -> Iterator[tuple[int, list[bytes]]]:
+    """Of each expiry in the log the records that it deleted: 8 bytes of the load, then the digest."""
+    yield from _logged_parts(conn, record_expiry, "Expiry {} of records", told.expiries, 8 + DIGEST)
+
+
+def _logged_parts(
+    conn: Connection, table: Table, what: str, logged: Mapping[int, LoggedRecords], size: int
+) -> Iterator[tuple[int, list[bytes]]]:
+    """The rows of a table whose bytes the log has the digests of, cut into parts of ``size``."""
+    (key,) = table.primary_key
+    rows = conn.execution_options(yield_per=50).execute(select(table).order_by(key))
+    left = dict(logged)
     for number, records, together in rows:
+        named = what.format(number)
         if number not in left:
-            raise EvidenceBroken(f"Load {number} of records", "the log does not know it")
-        seq, count, digest = left.pop(number)
-        if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (count, digest):
-            raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are not those that the log has")
-        yield number, {bytes(together[start : start + LEAF]) for start in range(0, len(together), LEAF)}
-    for number, (seq, *_) in left.items():
-        raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are missing")
+            raise EvidenceBroken(named, "the log does not know it")
+        entry = left.pop(number)
+        if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (entry.records, entry.digest):
+            raise EvidenceBroken(f"{named} (entry {entry.seq})", "its hashes are not those that the log has")
+        parts = bytes(together)
+        yield number, [parts[start : start + size] for start in range(0, len(parts), size)]
+    for number, entry in left.items():
+        raise EvidenceBroken(f"{what.format(number)} (entry {entry.seq})", "its hashes are missing")

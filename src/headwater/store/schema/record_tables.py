@@ -81,7 +81,16 @@ record_load = Table(
     Column("records", Integer, nullable=False),
     Column("leaves", LargeBinary, nullable=False),
 )
-"""What each load brought, 32 bytes a record: see ``record_evidence.py``."""
+"""What each load brought, 32 bytes a record: see ``store/records/evidence.py``."""
+
+record_expiry = Table(
+    "record_expiry",
+    metadata,
+    Column("expiry", BigInteger, primary_key=True, autoincrement=False),
+    Column("records", Integer, nullable=False),
+    Column("expired", LargeBinary, nullable=False),
+)
+"""Which hot records each expiry deleted, 24 bytes a record: see ``store/records/evidence.py``."""
 
 record_archived_day = Table(
     "record_archived_day",
