@@ -83,8 +83,8 @@ def read_event(raw: RawEvent) -> Event:
 
 
 def _refuse_too_many_aliases(event: Event) -> None:
-    """Each name of a dataset is looked up by itself under the writer's lock, which is the dearest thing that the bytes of
-    an event can ask for."""
+    """Under the writer's lock each name of a dataset is looked up by itself: no other bytes of an event cost as much
+    time."""
     facets = (use.facets["symlinks"] for use in event.datasets if "symlinks" in use.facets)
     identifiers = (facet.get("identifiers") for facet in facets if isinstance(facet, Mapping))
     count = sum(len(listed) for listed in identifiers if isinstance(listed, list))
