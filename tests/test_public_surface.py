@@ -20,6 +20,7 @@ STORE = {
     "-> 'tuple[int, int]'",
     "submission": "(self, events: 'Sequence[Event]', *, actor: 'Actor | None' = None) -> 'Submission'",
     "store_all": "(self, submissions: 'Sequence[Submission]') -> 'None'",
+    "change_max_direct_edges": "(self, limit: 'int') -> 'DirectEdgesLimit'",
     "upstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
     "depth: 'int | None' = None, as_of: 'datetime | None' = None) -> 'Closure'",
     "downstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
