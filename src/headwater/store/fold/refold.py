@@ -67,6 +67,11 @@ class Refold:
             url = database.url.render_as_string(hide_password=False)
             self._worker = _start((url, self._scratch, count, max_direct_edges))
 
+    @property
+    def has_process(self) -> bool:
+        """Whether a process of its own folds the events."""
+        return self._worker is not None
+
     @contextmanager
     def store(self, conn: Connection, progress: Progress | None) -> Iterator[Connection]:
         """The scratch store with all events folded into it. ``conn`` reads the store that is verified."""

@@ -75,23 +75,26 @@ def verify_graph(conn: Connection, refold: Refold, progress: Progress | None) ->
     """How many rows were compared. The events themselves are verified by then."""
     _verify_labels(conn)
     _verify_contents(conn)
-    with refold.store(conn, progress) as folded, tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
-        for table in COMPARED:
-            for column, query in by_names(table).dangling:
-                lost = conn.execute(query).first()
-                if lost is not None:
-                    raise EvidenceBroken(
-                        f"The row {', '.join(map(str, lost))} of the table {table.name}",
-                        f"its {column} refers to a row that is not there",
-                    )
-        compared = 0
-        _verify_limit(conn, folded, refold.max_direct_edges)
-        stored, wanted = _digests(conn, Path(folder), "stored", check=True), _digests(folded, Path(folder), "folded")
-        for table in COMPARED:
-            differing = stored[table.name].difference(wanted[table.name])
-            if differing is not None:
-                raise _Culprit(table, conn, folded).named(*differing)
-            compared += stored[table.name].count
+    for table in COMPARED:
+        for column, query in by_names(table).dangling:
+            lost = conn.execute(query).first()
+            if lost is not None:
+                raise EvidenceBroken(
+                    f"The row {', '.join(map(str, lost))} of the table {table.name}",
+                    f"its {column} refers to a row that is not there",
+                )
+    compared = 0
+    with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
+        # Before the folded graph is waited for: with many events another process folds them meanwhile.
+        stored = _digests(conn, Path(folder), "stored", check=True)
+        with refold.store(conn, progress) as folded:
+            _verify_limit(conn, folded, refold.max_direct_edges)
+            wanted = _digests(folded, Path(folder), "folded")
+            for table in COMPARED:
+                differing = stored[table.name].difference(wanted[table.name])
+                if differing is not None:
+                    raise _Culprit(table, conn, folded).named(*differing)
+                compared += stored[table.name].count
     _verify_contested(conn)
     return compared
 
