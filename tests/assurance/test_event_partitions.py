@@ -100,6 +100,7 @@ def test_one_that_is_put_in_is_named(store: Store, number: int) -> None:
 
 def test_a_certificate_of_no_event_is_named(store: Store) -> None:
     """Every part says which certificates it has seen the events of."""
-    with store._database.read() as conn:
-        with pytest.raises(EvidenceBroken, match=r"^Certificate one does not hold: there is no event sha256:00"):
-            event_partitions.verify_events(store._database, conn, {"sha256:00": {"certificateId": "one"}}, None, busy=0)
+    of_nothing = {"sha256:00": {"certificateId": "one"}}
+    missing = pytest.raises(EvidenceBroken, match=r"^Certificate one does not hold: there is no event sha256:00")
+    with store._database.read() as conn, missing:
+        event_partitions.verify_events(store._database, conn, of_nothing, None, busy=0)
