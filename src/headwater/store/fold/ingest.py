@@ -53,7 +53,7 @@ def ingest_events(
         else:
             entities.read(missing(memory, new))
         _fold(conn, entities, new)
-        audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
+        audit.record(conn, standing, [(actor, entry_of(event)) for event, actor in unseen.values()])
         ended = [(actor, event) for event, actor in unseen.values() if is_certified(event)]
         if ended:
             issue(conn, standing, ended)
@@ -109,7 +109,8 @@ def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> Non
     )
 
 
-def _deed(event: Event) -> Deed:
+def entry_of(event: Event) -> Deed:
+    """What the log says of an event that was taken in."""
     subject = {EventKind.RUN: event.run_id, EventKind.JOB: str(event.job)}.get(event.kind)
     if event.dataset is not None:
         subject = str(event.dataset.dataset)
