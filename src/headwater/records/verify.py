@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from headwater.records.archive.files import Files
 
 Progress = Callable[[int, int], None]
-_A_PIECE = 250_000
+_PIECE_RECORDS = 250_000
 """Records that are compared at once."""
-_TOLD_EVERY = 20_000
+_PROGRESS_EVERY = 20_000
 _MAX_BUFFERED = 32 * 2**20
 """Bytes of entries of one kind that are held before all of them are written to disk."""
 
@@ -66,7 +66,7 @@ def verify_records(conn: Transaction, files: Files | None, progress: Progress | 
     not_covered += _without_expiry(told)
     with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
         pieces = _Pieces(Path(folder), told)
-        done, early = _lay_out(conn, files, told, pieces, progress and partial(_told, progress, total))
+        done, early = _lay_out(conn, files, told, pieces, progress and partial(_report, progress, total))
         if early:
             not_covered.append(f"{early} records from before the log had their digests")
         _Comparison(conn, files, told, pieces).run()
@@ -75,7 +75,7 @@ def verify_records(conn: Transaction, files: Files | None, progress: Progress | 
     return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
 
 
-def _told(progress: Progress, total: int, done: int) -> None:
+def _report(progress: Progress, total: int, done: int) -> None:
     progress(done, max(done, total))
 
 
@@ -140,19 +140,19 @@ def _lay_out(
         # A stream's records were never hot: no load brought them, and their file is covered byte by byte.
         covered = source.path in told.files and told.files[source.path]["sha256"] is not None
         targets = pieces.hot.targets if source.is_hot else pieces.archived.targets
-        for load, found, root, node in source.rows:
+        for load, leaf, root, node in source.rows:
             done += 1
             target = targets.get(load)
             if target is not None:
                 buffer, prefix = target
-                buffer += prefix + found
+                buffer += prefix + leaf
             # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
             elif source.is_hot and (load < 1 or (first is not None and load > first)):
                 what = source.name_of(root, node)
                 raise EvidenceBroken(what, f"it is of load {load}, which the log does not know")
             elif not covered:
                 early += 1
-            if done % _TOLD_EVERY == 0:
+            if done % _PROGRESS_EVERY == 0:
                 pieces.spill()
                 if progress is not None:
                     progress(done)
@@ -194,13 +194,13 @@ class _Spool:
 
 
 class _Pieces:
-    """What is compared at once: all entries of so many loads that they are about :data:`_A_PIECE` records."""
+    """What is compared at once: all entries of so many loads that they are about :data:`_PIECE_RECORDS` records."""
 
     def __init__(self, folder: Path, told: Told) -> None:
         self.of: dict[int, int] = {}
         held = 0
         for load in sorted(told.loads):
-            self.of[load] = held // _A_PIECE
+            self.of[load] = held // _PIECE_RECORDS
             held += told.loads[load].records
         self.hot = _Spool(folder, "hot", 8 + LEAF, self.of)
         self.archived = _Spool(folder, "archived", 8 + LEAF, self.of)
@@ -234,8 +234,8 @@ class _Comparison:
         if self._lost:
             # One that came again after it had expired is in the archive by the load that brought it first.
             for source in _sources(self._conn, self._files, hot=False):
-                for _, found, *_ in source.rows:
-                    self._lost.pop(found[:DIGEST], None)
+                for _, leaf, *_ in source.rows:
+                    self._lost.pop(leaf[:DIGEST], None)
         if self._lost:
             digest, load = min(self._lost.items(), key=lambda one: (one[1], one[0]))
             raise self._missing(load, digest)
@@ -261,8 +261,8 @@ class _Comparison:
         """Of a record that should not be there."""
         load, sought = int.from_bytes(wanted[:8]), wanted[8:]
         for source in _sources(self._conn, self._files, hot=is_hot):
-            for number, found, root, node in source.rows:
-                if source.is_hot is is_hot and number == load and found == sought:
+            for number, leaf, root, node in source.rows:
+                if source.is_hot is is_hot and number == load and leaf == sought:
                     return EvidenceBroken(source.name_of(root, node), self._why_surplus(load, sought))
         raise AssertionError(f"a record of load {load} was there and is not")
 
@@ -279,8 +279,8 @@ class _Comparison:
     def _deleted(self, load: int, digest: bytes) -> EvidenceBroken:
         """Of a record that is not hot, and did not expire. Where it is archived it can be named."""
         for source in _sources(self._conn, self._files, hot=False):
-            for _, found, root, node in source.rows:
-                if found[:DIGEST] == digest:
+            for _, leaf, root, node in source.rows:
+                if leaf[:DIGEST] == digest:
                     what = RecordSource(None, ()).name_of(root, node)
                     entry = self._told.loads[load].seq
                     return EvidenceBroken(
