@@ -104,6 +104,7 @@ def test_who_has_the_store_open_folds_under_the_new_limit(durable_url: str) -> N
     ("statement", "words"),
     [
         ("UPDATE graph_limit SET max_direct_edges = 7", "it is 7, and entry 1 of the log makes it 3"),
+        ("INSERT INTO graph_limit VALUES (2, 7)", "the store has a second one"),
         ("DELETE FROM graph_limit", "it is 10,000, and entry 1 of the log makes it 3"),
     ],
 )

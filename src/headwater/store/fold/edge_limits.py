@@ -56,7 +56,7 @@ class DirectEdgesLimit:
 
 
 def read_max_direct_edges(conn: Connection) -> int:
-    limit = conn.scalar(select(graph_limit.c.max_direct_edges))
+    limit = conn.scalar(select(graph_limit.c.max_direct_edges).where(graph_limit.c.id == _ROW))
     return MAX_DIRECT_EDGES if limit is None else limit
 
 
@@ -94,8 +94,11 @@ def change_max_direct_edges(database: Database, actor: Actor, limit: int) -> Dir
         return DirectEdgesLimit(limit, before, _fold_all_again(conn, standing))
 
 
-def verify_limit(stored: int, entries: Iterable[tuple[int, str, str]]) -> None:
+def verify_limit(conn: Connection, entries: Iterable[tuple[int, str, str]]) -> None:
     """That the store has the limit of which the log has the last entry. ``entries``: number, type and details."""
+    stored, others = read_max_direct_edges(conn), select(graph_limit.c.id).where(graph_limit.c.id != _ROW)
+    if conn.execute(others).first() is not None:
+        raise EvidenceBroken("The maximum number of direct edges", "the store has a second one")
     seq, logged = None, MAX_DIRECT_EDGES
     for number, event_type, details in entries:
         if event_type == LIMITED:

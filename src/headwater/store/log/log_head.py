@@ -75,6 +75,6 @@ STANDING = Prepared(
         select(audit.c.hash).order_by(audit.c.seq.desc()).limit(1).scalar_subquery(),
         *(select(func.max(table.c.id)).scalar_subquery() for table in (event, dataset, job, run, version, label)),
         select(func.min(dataset.c.id)).where(dataset.c.id < 0).scalar_subquery(),
-        select(graph_limit.c.max_direct_edges).scalar_subquery(),
+        select(graph_limit.c.max_direct_edges).where(graph_limit.c.id == 1).scalar_subquery(),
     )
 )

@@ -90,7 +90,7 @@ def _verify_log(
     for what, size, note in [*signed, *elsewhere]:
         _verify_checkpoint(what, size, note, whole, history)
     not_covered = _verify_sequence(kept, whole)
-    verify_limit(read_max_direct_edges(conn), whole.others)
+    verify_limit(conn, whole.others)
     documents = _verify_certificates(conn, whole)
     found = Verified(
         entries=whole.size,
