@@ -48,5 +48,5 @@ def test_db_max_direct_edges(run: Run, tmp_path: Path) -> None:
     )
     assert run("db", "max-direct-edges", "0", "--store", url, "--json").json["before"] == 0
     assert run("verify", "--store", url).code == 0
-    assert run("audit", "--event-type", "store.limited", "--store", url, "--json").json[0]["details"]["before"] == "0"
+    assert run("audit", "--event-type", "store.limited", "--store", url, "--json").json[0]["details"]["before"] == 0
     assert run("db", "max-direct-edges", "-1", "--store", url).code == 2

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.sql.base import Executable
 
 from headwater.client import Lineage
-from headwater.errors import EvidenceBroken
+from headwater.errors import EvidenceBroken, HeadwaterError
 from headwater.model.records import key_of_id, record_digest
 from headwater.records.archive.single_root import archive_root
 from headwater.records.ledger import Records
@@ -74,7 +74,7 @@ FLIPPED = {
     "root key": {"root_key": b"\0" * 16},
     "node key": {"node_key": b"\0" * 16},
     "digest": {"digest": b"\0" * 16},
-    "load": {"load": 2},
+    "load": {"load": 3 - HOT.load},
     "load of nobody": {"load": 9},
     "load from before": {"load": 0},
 }
@@ -83,8 +83,6 @@ FLIPPED = {
 @pytest.mark.parametrize("what", FLIPPED)
 @pytest.mark.parametrize("node", ["a1", "c1"])
 def test_a_changed_record_is_named(ledger: tuple[Lineage, Records], node: str, what: str) -> None:
-    if node == "c1" and what == "load":
-        pytest.skip("c1 is of load 2")
     lineage, _ = ledger
     lineage.verify()
     tamper(lineage, update(record_hot).where(hot(node)).values(**FLIPPED[what]))
@@ -220,7 +218,7 @@ def test_what_is_done_to_expiries_is_named(ledger: tuple[Lineage, Records], kind
     lineage, _ = ledger
     statement, words = DAMAGED_EXPIRIES[kind]
     tamper(lineage, statement)
-    with pytest.raises(EvidenceBroken, match=words):
+    with pytest.raises(HeadwaterError, match=words):
         lineage.verify()
 
 
