@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -185,16 +186,17 @@ def _logged_parts(
 ) -> Iterator[tuple[int, list[bytes]]]:
     """The rows of a table whose bytes the log has the digests of, cut into parts of ``size``."""
     (key,) = table.primary_key
-    rows = conn.execution_options(yield_per=50).execute(select(table).order_by(key))
     left = dict(logged)
-    for number, records, together in rows:
-        named = what.format(number)
-        if number not in left:
-            raise EvidenceBroken(named, "the log does not know it")
-        entry = left.pop(number)
-        if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (entry.records, entry.digest):
-            raise EvidenceBroken(f"{named} (entry {entry.seq})", "its hashes are not those that the log has")
-        parts = bytes(together)
-        yield number, [parts[start : start + size] for start in range(0, len(parts), size)]
+    # Closed also where the reader stops early: on PostgreSQL the rows wait at the server.
+    with closing(conn.execute(select(table).order_by(key), execution_options={"yield_per": 50})) as rows:
+        for number, records, together in rows:
+            named = what.format(number)
+            if number not in left:
+                raise EvidenceBroken(named, "the log does not know it")
+            entry = left.pop(number)
+            if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (entry.records, entry.digest):
+                raise EvidenceBroken(f"{named} (entry {entry.seq})", "its hashes are not those that the log has")
+            parts = bytes(together)
+            yield number, [parts[start : start + size] for start in range(0, len(parts), size)]
     for number, entry in left.items():
         raise EvidenceBroken(f"{what.format(number)} (entry {entry.seq})", "its hashes are missing")
