@@ -15,6 +15,7 @@ from sqlalchemy.sql.base import Executable
 from headwater.client import Lineage
 from headwater.errors import EvidenceBroken, HeadwaterError
 from headwater.model.records import key_of_id, record_digest
+from headwater.proof.canonical import canonical
 from headwater.records.archive.single_root import archive_root
 from headwater.records.ledger import Records
 from headwater.store.records.evidence import EXPIRED, LOADED
@@ -63,7 +64,7 @@ def forged(root: str, node: str, location: str, load: int) -> dict[str, Any]:
     return {**keys, **said, "storage_location": location, **times}
 
 
-FLIPPED = {
+FLIPPED: dict[str, dict[str, Any]] = {
     "location": {"storage_location": "s3://x/other"},
     "action": {"action_taken": "WROTE"},
     "time": {"recorded_at": HOT.recorded_at + 1},
@@ -252,15 +253,12 @@ def test_what_is_done_to_archived_records_is_named(ledger: tuple[Lineage, Record
 def test_loads_from_before_expiries_were_logged_are_named_as_not_covered(
     durable_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from headwater.store.records import evidence
+    def before(details: Any) -> str:
+        return canonical({name: value for name, value in details.items() if value != "logged"})
 
-    plain = evidence.canonical
-    with monkeypatch.context() as before:
-        before.setattr(
-            evidence, "canonical", lambda details: plain({k: v for k, v in details.items() if v != "logged"})
-        )
-        with Lineage(durable_url) as lineage:
-            fill(lineage, tmp_path)
-            tamper(lineage, delete(record_hot).where(hot("a1")))
-            (line,) = [line for line in lineage.verify().not_covered if "expiries were logged" in line]
-            assert "of 2 loads" in line
+    monkeypatch.setattr("headwater.store.records.evidence.canonical", before)
+    with Lineage(durable_url) as lineage:
+        fill(lineage, tmp_path)
+        tamper(lineage, delete(record_hot).where(hot("a1")))
+        (line,) = [line for line in lineage.verify().not_covered if "expiries were logged" in line]
+        assert "of 2 loads" in line
