@@ -41,8 +41,10 @@ class Standing:
     def told(cls, row: Row) -> Standing:
         """From the one row that answers :data:`STANDING`."""
         seq, head, *numbers, limit = row
-        limit = MAX_DIRECT_EDGES if limit is None else limit
-        return cls(seq or 0, head or GENESIS, *(number or 0 for number in numbers), limit)
+        standing = cls(seq or 0, head or GENESIS, *(number or 0 for number in numbers))
+        if limit is not None:
+            standing.max_direct_edges = limit
+        return standing
 
     def follows(self, earlier: Standing) -> bool:
         """Whether this can be the same store, maybe later: events and names are never taken back.
