@@ -20,6 +20,7 @@ STORE = {
     "-> 'tuple[int, int]'",
     "submission": "(self, events: 'Sequence[Event]', *, actor: 'Actor | None' = None) -> 'Submission'",
     "store_all": "(self, submissions: 'Sequence[Submission]') -> 'None'",
+    "change_max_direct_edges": "(self, limit: 'int') -> 'DirectEdgesLimit'",
     "upstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
     "depth: 'int | None' = None, as_of: 'datetime | None' = None) -> 'Closure'",
     "downstream": "(self, dataset: 'DatasetName', column: 'str | None' = None, partition: 'str | None' = None, "
@@ -281,10 +282,6 @@ def grow(kind: type[Exception], indent: str = "", mark: str = "") -> list[str]:
 
 
 def test_every_error_is_exported_and_ours() -> None:
-    defined = {
-        name
-        for name, value in vars(errors).items()
-        if isinstance(value, type) and issubclass(value, Exception)
-    }
+    defined = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     assert set(errors.__all__) == defined
     assert all(issubclass(getattr(errors, name), headwater.HeadwaterError) for name in defined)

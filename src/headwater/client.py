@@ -51,7 +51,6 @@ class Lineage(Store):
             found = verify(
                 self._database,
                 conn,
-                max_direct_edges=self._max_direct_edges,
                 key=key,
                 anchored=anchored,
                 events=events,

@@ -88,6 +88,7 @@ ASKING = [
     ("keys", "show"),
     ("keys", "rotate"),
     ("db", "upgrade"),
+    ("db", "max-direct-edges", "3"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -37,3 +38,15 @@ def test_db_upgrade(run: Run, tmp_path: Path) -> None:
     made = run("db", "upgrade", "--store", "sqlite:///empty.db")
     assert made.out.endswith(f", at version {HEAD}.\n")
     assert run("datasets", "--store", "sqlite:///empty.db", "--json").out == "[]\n"
+
+
+def test_db_max_direct_edges(run: Run, tmp_path: Path) -> None:
+    url = store_with(tmp_path, FIVE)
+    answer = run("db", "max-direct-edges", "0", "--store", url)
+    assert re.fullmatch(
+        r"The maximum number of direct edges is 0, 10,000 before\. Runs folded again: \d\.\n", answer.out
+    )
+    assert run("db", "max-direct-edges", "0", "--store", url, "--json").json["before"] == 0
+    assert run("verify", "--store", url).code == 0
+    assert run("audit", "--event-type", "store.limited", "--store", url, "--json").json[0]["details"]["before"] == 0
+    assert run("db", "max-direct-edges", "-1", "--store", url).code == 2

@@ -81,7 +81,7 @@ class PostgresLab(Lab):
         self.most_edges = most_edges
         self._store = Store(url, max_direct_edges=most_edges)
         self._drop = drop
-        kept = {"audit", "log_tile", "checkpoint", "certificate", "exchange_secret"}
+        kept = {"audit", "log_tile", "checkpoint", "certificate", "exchange_secret", "graph_limit"}
         emptied = ", ".join(table.name for table in metadata.sorted_tables if table.name not in kept)
         self._truncate = text(f"TRUNCATE {emptied} RESTART IDENTITY")
 

@@ -36,6 +36,9 @@ MOST_EDGES = 10_000
 """Beyond this many pairs of an input and an output of one writer, the inputs flow through a hub: see ``flows.py``."""
 MOST_PAIRS = 10_000
 """Beyond this many pairs of a partition written and one read, the upstream counts as read whole."""
+MOST_ROWS = 50_000
+"""Beyond this many versions and rows of what they read, of datasets that one writer wrote by partitions, the largest of
+these count as written whole."""
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
 
 
@@ -324,12 +327,12 @@ class Model:
             by_target[self.resolve(flow.target)].append(flow)
         versions = []
         made_of: dict[tuple[Name, str], dict[Name, tuple[str, frozenset[str]]]] = {}
+        wholes = self._wholes(by_target, inputs, outputs)
         for target, parts in by_target.items():
-            said: dict[Name, list[tuple[str, frozenset[str]]]] = defaultdict(list)
-            for flow in parts:
-                for name, basis in flow.upstreams.items():
-                    said[self.resolve(name)].append((basis, _partitions_in(inputs, name)))
+            said = self._said_of_upstreams(parts, inputs)
             written = _together(_partitions_in(outputs, flow.target) for flow in parts) or {None}
+            if target in wholes:
+                written = {None}
             upstreams = {}
             for upstream, said_of in said.items():
                 read = _together(partitions for _, partitions in said_of)
@@ -369,6 +372,33 @@ class Model:
             said_by = {**writer, **timed, "schema": None, "label": None, "is_hub": True}
             versions.append(Version(hub, part, **said_by, upstreams=members, columns=frozenset(columns)))
         return versions
+
+    def _said_of_upstreams(
+        self, parts: Iterable[Flow], inputs: Mapping[Name, Use]
+    ) -> dict[Name, list[tuple[str, frozenset[str]]]]:
+        said: dict[Name, list[tuple[str, frozenset[str]]]] = defaultdict(list)
+        for flow in parts:
+            for name, basis in flow.upstreams.items():
+                said[self.resolve(name)].append((basis, _partitions_in(inputs, name)))
+        return said
+
+    def _wholes(
+        self, by_target: Mapping[Name, Sequence[Flow]], inputs: Mapping[Name, Use], outputs: Mapping[Name, Use]
+    ) -> set[Name]:
+        """Targets whose partitions would make too many rows: the largest, as few of them as will do."""
+        rows: list[tuple[int, Name]] = []
+        for target, parts in by_target.items():
+            written = len(_together(_partitions_in(outputs, flow.target) for flow in parts))
+            reads = [len(_together(p for _, p in said)) for said in self._said_of_upstreams(parts, inputs).values()]
+            read = sum(number if 0 < number * written <= MOST_PAIRS else 1 for number in reads)
+            hubs = len({flow.shared for flow in parts if flow.shared})
+            if written > 1:
+                rows.append((written * (1 + hubs + read), target))
+        wholes = set[Name]()
+        for _, target in sorted(rows, key=lambda row: -row[0]):
+            if sum(number for number, other in rows if other not in wholes) > MOST_ROWS:
+                wholes.add(target)
+        return wholes
 
     def _hub(
         self, job: Name, shared: frozenset[Name], inputs: Mapping[Name, Use]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
+from headwater.store.fold import writes
+from headwater.store.fold.edge_limits import read_max_direct_edges
 from headwater.store.fold.refold import Refold
 from headwater.store.log.verify_graph import verify_graph
 from headwater.store.schema.tables import event
 from headwater.store.store import Store
+from tests.oracles import model as oracle
 from tests.oracles.answers import check_catalog, check_runs
 from tests.oracles.dump import State, differences, state_of_model, state_of_store, without_endings
 from tests.oracles.events import (
@@ -37,6 +40,7 @@ from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
 
 Json = dict[str, Any]
+FEW_ROWS = 5
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def graph_holds(store: Store) -> None:
     """As `headwater verify` has it: what is stored is what a fold of all events from the first on comes to."""
     with store._database.read() as conn:
         count = conn.execute(select(func.count()).select_from(event)).scalar_one()
-        refold = Refold(store._database, count, store._max_direct_edges)
+        refold = Refold(store._database, count, read_max_direct_edges(conn))
         verify_graph(conn, refold, None)
         refold.close()
 
@@ -180,6 +184,22 @@ def test_hubs_of_names_that_move_are_those_of_the_model(hub_lab: Lab, case: Case
 @given(case=cases(HUB_REWRITES, 9))
 def test_hubs_that_are_written_to_again_are_those_of_the_model(hub_lab: Lab, case: Case) -> None:
     check(hub_lab, case)
+
+
+@pytest.mark.parametrize("world", [COLLISIONS, ALIASES, REWRITES, HUBS], ids=["one", "aliases", "rewrites", "hubs"])
+def test_partitions_beyond_the_limit_are_those_of_the_model(
+    hub_lab: Lab, monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    """With a limit of so few rows that two partitions and two upstreams are beyond it."""
+    monkeypatch.setattr(writes, "MAX_PARTITION_ROWS", FEW_ROWS)
+    monkeypatch.setattr(oracle, "MOST_ROWS", FEW_ROWS)
+
+    @QUICK(8)
+    @given(case=cases(replace(world, parted=8, most_datasets=2), 8))
+    def every_arrival(case: Case) -> None:
+        check(hub_lab, case)
+
+    every_arrival()
 
 
 # -- on disk and on PostgreSQL ----------------------------------------------------------------------------------------

@@ -111,6 +111,7 @@ def everything() -> list[dict[str, object]]:
 NOT_OF_EVENTS = {
     "checkpoint",
     "capture_key",
+    "graph_limit",
     *(name for name in metadata.tables if name.startswith(("record_", "access_", "exchange_"))),
 }
 

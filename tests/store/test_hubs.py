@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headwater.errors import StoreError, UnknownDataset
+from headwater.errors import UnknownDataset
 from headwater.model.names import Job
 from headwater.server.marquez.shapes import graph
 from headwater.store.query.picture.subgraph import around_dataset, around_job
@@ -59,12 +59,3 @@ def test_a_hub_is_no_dataset(store: Store) -> None:
     (hub,) = {edge.downstream for edge in store.run(store.runs()[0].run_id).edges if isinstance(edge.downstream, Job)}
     with pytest.raises(UnknownDataset):
         store.dataset(hub)
-
-
-@pytest.mark.parametrize("limit", ["many", "-1", "1.5"])
-def test_a_limit_is_a_number(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    monkeypatch.setenv("HEADWATER_MAX_DIRECT_EDGES", limit)
-    with pytest.raises(StoreError, match="HEADWATER_MAX_DIRECT_EDGES"):
-        Store("memory://")
-    with pytest.raises(StoreError, match="not -1"):
-        Store("memory://", max_direct_edges=-1)

@@ -50,6 +50,25 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
     show({"store": str(database), "file": str(file), "bytes": size}, as_json, backup_text)
 
 
+@db.command("max-direct-edges")
+def max_direct_edges(
+    limit: Annotated[
+        int, typer.Argument(metavar="N", min=0, help="Maximum number of edges (inputs by outputs) of one run.")
+    ],
+    store: StoreOption = DEFAULT_STORE,
+    as_json: JsonOption = False,
+) -> None:
+    """Change above how many edges a run without stated lineage goes via the job, and fold all events again."""
+    from dataclasses import asdict
+
+    import headwater
+    from headwater.cli.render.database import limit_text
+
+    with headwater.connect(store, create=False) as lineage:
+        changed = lineage.change_max_direct_edges(limit)
+    show({"store": store, **asdict(changed)}, as_json, limit_text)
+
+
 @db.command()
 def restore(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False) -> None:
     """Restore a backup into an empty store. Existing data is never overwritten."""

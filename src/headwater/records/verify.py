@@ -1,32 +1,31 @@
-"""Verifies the records against the log: each, hot or archived, belongs to a load in the log, and none is missing.
+"""The records against the log: every one, hot and archived, has to be of a load that the log has, and none is missing.
 
-In chunks of many loads: the leaves of each load (``record_load``, with its digest in the log) are compared with the
-records that exist of it, hot or archived. Of the archive's files every byte is covered, also of those with traces.
+In pieces of many loads: what each load brought (``record_load``, by its digest in the log) is compared with the records
+there are of it, wherever they are. Of files of the archive every byte is covered, of those with traces too.
 """
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import EvidenceBroken, shorten
-from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
-from headwater.model.records import key_of_id, record_digest
+from headwater.records.verify_rows import RecordSource, archived_source, hot_source
 from headwater.store.engine.database import Transaction
 from headwater.store.records.evidence import (
+    DIGEST_BYTES,
     LEAF_BYTES,
     LoggedRecords,
     count_hot,
+    expired_records,
     file_entry,
-    hot_rows,
     leaves_of_loads,
     live_files,
     read_logged_records,
-    record_leaf,
 )
 from headwater.store.schema.tables import from_micros
 
@@ -34,11 +33,11 @@ if TYPE_CHECKING:
     from headwater.records.archive.files import ArchiveStorage
 
 Progress = Callable[[int, int], None]
-_CHUNK_RECORDS = 250_000
-"""The number of records that are compared at once."""
-_PROGRESS_INTERVAL = 20_000
-_DAY = 86_400_000_000
-_COLUMNS = [*CONTENT_NAMES, "recorded_at", "digest", "load"]
+_PIECE_RECORDS = 250_000
+"""Records that are compared at once."""
+_PROGRESS_EVERY = 20_000
+_MAX_BUFFERED = 32 * 2**20
+"""Bytes of entries of one kind that are held before all of them are written to disk."""
 
 NOT_COVERED = (
     "when a hot record may expire (ttl_expiry), what waits in the queue of records, and its dead letters",
@@ -49,219 +48,256 @@ NOT_COVERED = (
 @dataclass(frozen=True, slots=True)
 class VerifiedRecords:
     records: int
-    """Hot and archived; a record that is both counts twice."""
+    """Hot and archived; one that is both counts twice."""
     files: int
     not_covered: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _VerifiedRecord:
-    """A record whose digest is intact: its load, its leaf, and its name for an error."""
-
-    load: int
-    leaf: bytes
-    name: str
-
-
-def verify_records(conn: Transaction, files: ArchiveStorage | None, progress: Progress | None) -> VerifiedRecords:
-    """``files`` are those of the archive, None if nothing was ever archived."""
+def verify_records(conn: Transaction, storage: ArchiveStorage | None, progress: Progress | None) -> VerifiedRecords:
+    """``files``: the archive's, None where nothing was ever archived."""
     logged = read_logged_records(conn)
     live = live_files(conn)
     total = count_hot(conn) + sum(file["rows"] for file in live if file["kind"] == "records")
     not_covered = list(NOT_COVERED)
-    without_digest = _verify_catalog(logged, live)
-    if without_digest:
-        not_covered.append(f"{without_digest} files of the archive from before the log had their digests")
-    _verify_files(files, logged)
+    bare = _verify_books(logged, live)
+    if bare:
+        not_covered.append(f"{bare} files of the archive from before the log had their digests")
+    _verify_files(storage, logged)
+    not_covered += _without_expiry(logged)
     with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
-        leaf_files = _LeafFiles(Path(folder), logged)
-        before_log = count = 0
-        for number, row in enumerate(_rows(conn, files, logged), start=1):
-            before_log += not leaf_files.add(row)
-            count = number
-            if progress is not None and number % _PROGRESS_INTERVAL == 0:
-                progress(number, max(number, total))
-        if before_log:
-            not_covered.append(f"{before_log} records from before the log had their digests")
-        _compare(conn, files, logged, leaf_files)
-    if progress is not None and count:
-        progress(count, max(count, total))
-    return VerifiedRecords(count, len(live), tuple(not_covered) if count or live else ())
+        pieces = _Pieces(Path(folder), logged)
+        done, early = _lay_out(conn, storage, logged, pieces, progress and partial(_report, progress, total))
+        if early:
+            not_covered.append(f"{early} records from before the log had their digests")
+        _Comparison(conn, storage, logged, pieces).run()
+    if progress is not None and done:
+        progress(done, max(done, total))
+    return VerifiedRecords(done, len(live), tuple(not_covered) if done or live else ())
 
 
-def _verify_catalog(logged: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
-    """The archive has to consist of the files in the log; returns how many of them the log has no SHA-256 of."""
+def _report(progress: Progress, total: int, done: int) -> None:
+    progress(done, max(done, total))
+
+
+def _without_expiry(logged: LoggedRecords) -> list[str]:
+    count = sum(not load.expiry_logged for load in logged.loads.values())
+    if not count:
+        return []
+    return [
+        f"whether somebody deleted hot records, archived already, of {count} loads from before expiries were logged"
+    ]
+
+
+def _verify_books(logged: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
+    """That the archive is made of the files that the log names; how many of them it has no digest of the bytes of."""
     if not logged.commits:
         return len(live)
-    in_catalog = {file["path"]: file for file in live}
-    for path in sorted(logged.files.keys() | in_catalog.keys()):
-        name = f"The file {shorten(path)} of the archive"
-        if path not in in_catalog:
-            raise EvidenceBroken(name, "the log names it, and the archive does not have it")
+    there = {file["path"]: file for file in live}
+    for path in sorted(logged.files.keys() | there.keys()):
+        what = f"The file {shorten(path)} of the archive"
+        if path not in there:
+            raise EvidenceBroken(what, "the log names it, and it is not among those that the archive is made of")
         if path not in logged.files:
-            raise EvidenceBroken(name, "the log does not name it")
-        entry = logged.files[path]
-        for column, value in file_entry(in_catalog[path]).items():
-            if column != "sha256" and value != entry[column]:
-                raise EvidenceBroken(name, f"its {column} is {value}, in the log it is {entry[column]}")
+            raise EvidenceBroken(what, "the log does not name it")
+        should = logged.files[path]
+        for name, value in file_entry(there[path]).items():
+            if name != "sha256" and value != should[name]:
+                raise EvidenceBroken(what, f"its {name} is {value}, in the log it is {should[name]}")
     return sum(file["sha256"] is None for file in logged.files.values())
 
 
-def _verify_files(files: ArchiveStorage | None, logged: LoggedRecords) -> None:
-    """Every byte of the files: none was rewritten, exchanged or removed."""
+def _verify_files(storage: ArchiveStorage | None, logged: LoggedRecords) -> None:
+    """Every byte of them, so that none was rewritten, exchanged or removed."""
     from headwater.errors import ArchiveUnusable
 
     for path, file in sorted(logged.files.items()):
-        name = f"The file {shorten(path)} of the archive"
-        if files is None or file["sha256"] is None:
+        what = f"The file {shorten(path)} of the archive"
+        if storage is None or file["sha256"] is None:
             continue
         try:
-            actual = files.sha256(path)
+            found = storage.sha256(path)
         except ArchiveUnusable as unusable:
-            raise EvidenceBroken(name, f"it cannot be read: {unusable}") from None
-        if actual != file["sha256"]:
-            raise EvidenceBroken(name, "its bytes do not have the SHA-256 in the log")
+            raise EvidenceBroken(what, f"it cannot be read: {unusable}") from None
+        if found != file["sha256"]:
+            raise EvidenceBroken(what, "its bytes are not those that the log has the digest of")
 
 
-def _rows(conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords) -> Iterator[_VerifiedRecord]:
-    first_load = logged.first_load
-    for row in hot_rows(conn):
-        record = _hot_row(row)
-        # Loads are numbered from 1 on, and the log has all loads since the first that it has.
-        if record.load not in logged.loads and (
-            record.load < 1 or (first_load is not None and record.load > first_load)
-        ):
-            raise EvidenceBroken(record.name, f"it is of load {record.load}, which the log does not know")
-        yield record
+def _sources(conn: Transaction, storage: ArchiveStorage | None, *, hot: bool = True) -> Iterator[RecordSource]:
+    if hot:
+        yield hot_source(conn)
     for path, kind in sorted((file["path"], file["kind"]) for file in live_files(conn)):
-        if kind == "records" and files is not None:
-            for record in _archived_rows(files, path):
-                if record.load in logged.loads or path not in logged.files or logged.files[path]["sha256"] is None:
-                    yield record
-                else:
-                    # From a stream: it was never hot, and its file is covered byte by byte.
-                    yield _VerifiedRecord(-1, record.leaf, record.name)
+        if kind == "records" and storage is not None:
+            yield archived_source(storage, path)
 
 
-def _hot_row(row: tuple[Any, ...]) -> _VerifiedRecord:
-    root_key, node_key, digest, recorded_at, day, load, *content = row
-    root, node = content[:2]
-    name = f"The hot record {shorten(str(node))} of root {shorten(str(root))}"
-    try:
-        parents = json.loads(content[PARENTS])
-        is_intact = (
-            record_digest(*with_parents(content, parents)) == digest
-            and key_of_id(root) == root_key
-            and key_of_id(node) == node_key
-            and recorded_at // _DAY == day
-        )
-        verified = _VerifiedRecord(int(load), record_leaf(digest, recorded_at, parents), name) if is_intact else None
-    except (ValueError, TypeError, AttributeError, OverflowError):
-        verified = None
-    if verified is None:
-        raise EvidenceBroken(name, "its digest, keys or day do not match its content")
-    return verified
+def _lay_out(
+    conn: Transaction,
+    storage: ArchiveStorage | None,
+    logged: LoggedRecords,
+    pieces: _Pieces,
+    progress: Callable[[int], None] | None,
+) -> tuple[int, int]:
+    """All records checked, and put into their pieces: how many there are, and how many the log says nothing of."""
+    first = logged.first_load
+    done = early = 0
+    for source in _sources(conn, storage):
+        # A stream's records were never hot: no load brought them, and their file is covered byte by byte.
+        covered = source.path in logged.files and logged.files[source.path]["sha256"] is not None
+        targets = pieces.hot.targets if source.is_hot else pieces.archived.targets
+        for load, leaf, root, node in source.rows:
+            done += 1
+            target = targets.get(load)
+            if target is not None:
+                buffer, prefix = target
+                buffer += prefix + leaf
+            # Loads are numbered from 1 on, and from the first that the log knows it knows all that become hot.
+            elif source.is_hot and (load < 1 or (first is not None and load > first)):
+                what = source.name_of(root, node)
+                raise EvidenceBroken(what, f"it is of load {load}, which the log does not know")
+            elif not covered:
+                early += 1
+            if done % _PROGRESS_EVERY == 0:
+                pieces.spill()
+                if progress is not None:
+                    progress(done)
+    for _, expired in expired_records(conn, logged):
+        for one in expired:
+            target = pieces.expired.targets.get(int.from_bytes(one[:8], signed=True))
+            if target is not None:
+                target[0].extend(one)
+        pieces.spill()
+    return done, early
 
 
-def _archived_rows(files: ArchiveStorage, path: str) -> Iterator[_VerifiedRecord]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+class _Spool:
+    """Entries of one size on disk, in one file for each piece of loads that follow each other."""
 
-    with files.system.open_input_file(files.full_path(path)) as source:
-        for batch in pq.ParquetFile(source).iter_batches(batch_size=20_000, columns=_COLUMNS):
-            columns = {name: batch.column(name) for name in _COLUMNS}
-            columns["recorded_at"] = columns["recorded_at"].cast(pa.int64())
-            for *content, recorded_at, digest, load in zip(
-                *(columns[name].to_pylist() for name in _COLUMNS), strict=True
-            ):
-                root, node = content[:2]
-                name = f"The archived record {shorten(str(node))} of root {shorten(str(root))} in {shorten(path)}"
-                try:
-                    is_intact = record_digest(*content) == digest
-                    leaf = record_leaf(digest, recorded_at, content[PARENTS])
-                    verified = _VerifiedRecord(load, leaf, name) if is_intact else None
-                except (TypeError, AttributeError, OverflowError):
-                    verified = None
-                if verified is None:
-                    raise EvidenceBroken(name, "its digest does not match its content")
-                yield verified
-
-
-class _LeafFiles:
-    """Leaves on disk, in one file for each chunk of consecutive loads."""
-
-    def __init__(self, folder: Path, logged: LoggedRecords) -> None:
+    def __init__(self, folder: Path, name: str, size: int, piece_of: Mapping[int, int]) -> None:
         self._folder = folder
-        self._chunk_of: dict[int, int] = {}
-        total = 0
-        for load in sorted(logged.loads):
-            self._chunk_of[load] = total // _CHUNK_RECORDS
-            total += logged.loads[load][1]
-        self.count = total // _CHUNK_RECORDS + 1
-        self._buffers: dict[int, bytearray] = {}
+        self._name = name
+        self._size = size
+        self._buffers: dict[int, bytearray] = {piece: bytearray() for piece in {*piece_of.values()}}
+        self.targets = {load: (self._buffers[piece], load.to_bytes(8)) for load, piece in piece_of.items()}
+        """By load: where its entries go, and how each of them begins."""
 
-    def add(self, row: _VerifiedRecord) -> bool:
-        """Add a record; returns whether its load is in the log."""
-        if row.load == -1:
-            return True
-        piece = self._chunk_of.get(row.load)
-        if piece is None:
-            return False
-        waiting = self._buffers.setdefault(piece, bytearray())
-        waiting += row.load.to_bytes(8) + row.leaf
-        if len(waiting) > 4 * 2**20:
-            self._write(piece)
-        return True
-
-    def _write(self, piece: int) -> None:
-        with open(self._folder / str(piece), "ab") as out:
-            out.write(self._buffers.pop(piece, b""))
+    def spill(self) -> None:
+        if sum(map(len, self._buffers.values())) < _MAX_BUFFERED:
+            return
+        for piece, buffer in self._buffers.items():
+            if buffer:
+                with open(self._folder / f"{self._name}.{piece}", "ab") as out:
+                    out.write(buffer)
+                buffer.clear()
 
     def read(self, piece: int) -> set[bytes]:
-        self._write(piece)
-        data = (self._folder / str(piece)).read_bytes()
-        return {data[start : start + 8 + LEAF_BYTES] for start in range(0, len(data), 8 + LEAF_BYTES)}
+        data = bytes(self._buffers.get(piece, b""))
+        file = self._folder / f"{self._name}.{piece}"
+        if file.exists():
+            data = file.read_bytes() + data
+        return {data[start : start + self._size] for start in range(0, len(data), self._size)}
 
-    def chunk_of(self, load: int) -> int:
-        return self._chunk_of[load]
+
+class _Pieces:
+    """What is compared at once: all entries of so many loads that they are about :data:`_PIECE_RECORDS` records."""
+
+    def __init__(self, folder: Path, logged: LoggedRecords) -> None:
+        self.of: dict[int, int] = {}
+        held = 0
+        for load in sorted(logged.loads):
+            self.of[load] = held // _PIECE_RECORDS
+            held += logged.loads[load].records
+        self.hot = _Spool(folder, "hot", 8 + LEAF_BYTES, self.of)
+        self.archived = _Spool(folder, "archived", 8 + LEAF_BYTES, self.of)
+        self.expired = _Spool(folder, "expired", 8 + DIGEST_BYTES, self.of)
+
+    def spill(self) -> None:
+        for spool in (self.hot, self.archived, self.expired):
+            spool.spill()
 
 
-def _compare(conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords, leaf_files: _LeafFiles) -> None:
-    expected, chunk = set[bytes](), 0
-    missing: dict[bytes, int] = {}
+class _Comparison:
+    """What the loads brought with what there is: a record is hot until it has expired, and archived from then on."""
 
-    def compare_chunk() -> None:
-        actual = leaf_files.read(chunk)
-        for extra in sorted(actual - expected)[:1]:
-            raise _unknown_record(conn, files, logged, extra)
-        missing.update((leaf[8:24], int.from_bytes(leaf[:8])) for leaf in expected - actual)
+    def __init__(
+        self, conn: Transaction, storage: ArchiveStorage | None, logged: LoggedRecords, pieces: _Pieces
+    ) -> None:
+        self._conn = conn
+        self._files = storage
+        self._told = logged
+        self._pieces = pieces
+        self._lost: dict[bytes, int] = {}
+        """Records that are neither hot nor archived by the load that brought them, by their digest."""
 
-    for load, leaves in leaves_of_loads(conn, logged):
-        if leaf_files.chunk_of(load) != chunk:
-            compare_chunk()
-            expected, chunk = set(), leaf_files.chunk_of(load)
-        expected |= {load.to_bytes(8) + leaf for leaf in leaves}
-    compare_chunk()
-    if missing:
-        # A record that was sent again after it had expired is archived under its first load.
-        for row in _rows(conn, files, logged):
-            missing.pop(row.leaf[:16], None)
-    if missing:
-        digest, load = min(missing.items(), key=lambda entry: (entry[1], entry[0]))
-        seq, count, _ = logged.loads[load]
-        raise EvidenceBroken(
-            f"Load {load} of records (entry {seq})",
-            f"of its {count} records the one with the digest {digest.hex()} is missing",
+    def run(self) -> None:
+        expected, piece = set[bytes](), 0
+        for load, leaves in leaves_of_loads(self._conn, self._told):
+            if self._pieces.of[load] != piece:
+                self._compare(piece, expected)
+                expected, piece = set(), self._pieces.of[load]
+            prefix = load.to_bytes(8)
+            expected.update([prefix + one for one in leaves])
+        self._compare(piece, expected)
+        if self._lost:
+            # One that came again after it had expired is in the archive by the load that brought it first.
+            for source in _sources(self._conn, self._files, hot=False):
+                for _, leaf, *_ in source.rows:
+                    self._lost.pop(leaf[:DIGEST_BYTES], None)
+        if self._lost:
+            digest, load = min(self._lost.items(), key=lambda one: (one[1], one[0]))
+            raise self._missing(load, digest)
+
+    def _compare(self, piece: int, expected: set[bytes]) -> None:
+        hot, archived = self._pieces.hot.read(piece), self._pieces.archived.read(piece)
+        expired = self._pieces.expired.read(piece)
+        for is_hot, there in ((True, hot), (False, archived)):
+            if not there <= expected:
+                raise self._surplus(min(there - expected), is_hot)
+        if expired:
+            for one in sorted(one for one in hot if one[: 8 + DIGEST_BYTES] in expired)[:1]:
+                raise self._surplus(one, is_hot=True)
+        gone = expected - hot
+        loads = self._told.loads
+        for one in sorted(gone):
+            load, digest = int.from_bytes(one[:8]), one[8 : 8 + DIGEST_BYTES]
+            if one[: 8 + DIGEST_BYTES] not in expired and loads[load].expiry_logged:
+                raise self._deleted(load, digest)
+        self._lost.update((one[8 : 8 + DIGEST_BYTES], int.from_bytes(one[:8])) for one in gone - archived)
+
+    def _surplus(self, wanted: bytes, is_hot: bool) -> EvidenceBroken:
+        """Of a record that should not be there."""
+        load, sought = int.from_bytes(wanted[:8]), wanted[8:]
+        for source in _sources(self._conn, self._files, hot=is_hot):
+            for number, leaf, root, node in source.rows:
+                if source.is_hot is is_hot and number == load and leaf == sought:
+                    return EvidenceBroken(source.name_of(root, node), self._why_surplus(load, sought))
+        raise AssertionError(f"a record of load {load} was there and is not")
+
+    def _why_surplus(self, load: int, sought: bytes) -> str:
+        entry, digest = self._told.loads[load], sought[:DIGEST_BYTES]
+        for number, expired in expired_records(self._conn, self._told):
+            if load.to_bytes(8) + digest in expired:
+                return f"by the log it has expired (load {load}, entry {self._told.expiries[number].seq})"
+        moment = sought[DIGEST_BYTES:]
+        at = from_micros(int.from_bytes(moment[:8], signed=True)).isoformat() if not any(moment[8:]) else ""
+        said = f", recorded at {at}" if at else ""
+        return f"it is none of those that load {load} brought (entry {entry.seq}){said}"
+
+    def _deleted(self, load: int, digest: bytes) -> EvidenceBroken:
+        """Of a record that is not hot, and did not expire. Where it is archived it can be named."""
+        for source in _sources(self._conn, self._files, hot=False):
+            for _, leaf, root, node in source.rows:
+                if leaf[:DIGEST_BYTES] == digest:
+                    what = RecordSource(None, ()).name_of(root, node)
+                    entry = self._told.loads[load].seq
+                    return EvidenceBroken(
+                        what,
+                        f"it is missing: load {load} brought it (entry {entry}), and by the log it has not expired",
+                    )
+        return self._missing(load, digest)
+
+    def _missing(self, load: int, digest: bytes) -> EvidenceBroken:
+        entry = self._told.loads[load]
+        return EvidenceBroken(
+            f"Load {load} of records (entry {entry.seq})",
+            f"of its {entry.records} records the one with the digest {digest.hex()} is missing",
         )
-
-
-def _unknown_record(
-    conn: Transaction, files: ArchiveStorage | None, logged: LoggedRecords, load_and_leaf: bytes
-) -> EvidenceBroken:
-    load, leaf = int.from_bytes(load_and_leaf[:8]), load_and_leaf[8:]
-    row = next(row for row in _rows(conn, files, logged) if row.load == load and row.leaf == leaf)
-    time = from_micros(int.from_bytes(leaf[16:24], signed=True)).isoformat() if not any(leaf[24:]) else ""
-    recorded = f", recorded at {time}" if time else ""
-    return EvidenceBroken(
-        row.name, f"it is none of those that load {load} brought (entry {logged.loads[load][0]}){recorded}"
-    )

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection
 
-from headwater.errors import NotPermitted, QueryError
+from headwater.errors import NotPermitted, QueryError, StoreError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_document, provenance_event
@@ -46,7 +46,12 @@ from headwater.store.access.visibility import EVERYTHING, Visibility
 from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_runs
 from headwater.store.engine.database import DEFAULT_URL, Database
 from headwater.store.exchange.graphs import Graphs
-from headwater.store.fold.edge_limits import max_direct_edges_of
+from headwater.store.fold.edge_limits import (
+    MAX_STREAM_EVENTS,
+    DirectEdgesLimit,
+    change_max_direct_edges,
+    settle_max_direct_edges,
+)
 from headwater.store.fold.ingest import ingest_events
 from headwater.store.fold.memory import Memory
 from headwater.store.fold.shared_commits import SharedCommits, Submission
@@ -82,9 +87,9 @@ class Store:
         max_direct_edges: int | None = None,
     ) -> None:
         """``max_direct_edges``: maximum number of edges, inputs by outputs, of a run or declaration that does not state
-        which input went into which output; above it, the graph has input → job → output. All that write to one store
-        should have the same. The default is `HEADWATER_MAX_DIRECT_EDGES`, else 10,000."""
-        self._max_direct_edges = max_direct_edges_of(max_direct_edges)
+        which input went into which output; above it, the graph has input → job → output. It is kept in the store: a
+        new store gets this one, else `HEADWATER_MAX_DIRECT_EDGES`, else 10,000; a store with events is refused where it
+        has another."""
         self._database = Database(url, create=create)
         self._actor = actor or Actor(_user())
         self._commits = SharedCommits(self._commit)
@@ -92,6 +97,7 @@ class Store:
         self._visibility = EVERYTHING
         try:
             ensure_current(self._database, create=create)
+            settle_max_direct_edges(self._database, self._actor, max_direct_edges)
         except BaseException:
             self._database.close()
             raise
@@ -171,7 +177,8 @@ class Store:
     def take_stream(self, portions: Iterable[Sequence[RawEvent]], *, actor: Actor | None = None) -> tuple[int, int]:
         """More events than memory holds, portion by portion, as one transaction: all of them or none.
 
-        How many were new, and how many the store had already.
+        How many were new, and how many the store had already. Nobody else writes meanwhile, so the number of new events
+        has a maximum.
         """
         new = duplicates = 0
         with self._database.write() as conn:
@@ -179,6 +186,11 @@ class Store:
                 submission = self.submission([read_event(event) for event in portion], actor=actor)
                 known = sum(receipt.duplicate for receipt in self._fold(conn, [submission]))
                 new, duplicates = new + len(portion) - known, duplicates + known
+                if new > MAX_STREAM_EVENTS:
+                    raise StoreError(
+                        f"More than {MAX_STREAM_EVENTS:,} new events are too many for one transaction; nothing was "
+                        "taken in. Split them into several files."
+                    )
         return new, duplicates
 
     def submission(self, events: Sequence[Event], *, actor: Actor | None = None) -> Submission:
@@ -207,8 +219,16 @@ class Store:
         for submission in submissions:
             if not submission.visibility.is_everything:
                 refuse_hidden_runs(conn, submission.events, submission.visibility, [event for event, _ in submitted])
-        receipts, self._memory = ingest_events(conn, self._memory, submitted, self._max_direct_edges)
+        receipts, self._memory = ingest_events(conn, self._memory, submitted)
         return receipts
+
+    def change_max_direct_edges(self, limit: int) -> DirectEdgesLimit:
+        """Give the store another maximum number of direct edges, and fold all events again under it.
+
+        One transaction: nobody else writes meanwhile, which takes about as long as it took to take the events in.
+        """
+        self._refuse_parts()
+        return change_max_direct_edges(self._database, self._actor, limit)
 
     # -- the graph --------------------------------------------------------------------------------
 
@@ -499,7 +519,6 @@ class Store:
             return verify(
                 self._database,
                 conn,
-                max_direct_edges=self._max_direct_edges,
                 key=key,
                 anchored=anchored,
                 events=events,

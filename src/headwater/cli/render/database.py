@@ -19,6 +19,12 @@ def upgrade_text(answer: Mapping[str, str | None]) -> Text:
     return Text(f"Upgraded the store at {store} from version {before} to {after}.")
 
 
+def limit_text(answer: Mapping[str, Any]) -> Text:
+    before, limit = answer["before"], answer["max_direct_edges"]
+    change = f"{limit:,} as before" if limit == before else f"{limit:,}, {before:,} before"
+    return Text(f"The maximum number of direct edges is {change}. Runs folded again: {answer['runs']:,}.")
+
+
 def backup_text(answer: Mapping[str, Any]) -> Text:
     store, file = printable(str(answer["store"])), printable(str(answer["file"]))
     return Text(f"Backed up {store} to {file}, {answer['bytes']:,} bytes. The file is a SQLite store itself.")

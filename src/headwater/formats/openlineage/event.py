@@ -28,6 +28,8 @@ RawEvent = bytes | bytearray | str | Mapping[str, Any]
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 # An accepted event has to be readable again from any depth of the stack.
 _MAX_DEPTH = 200
+MAX_ALIASES = 5_000
+"""Maximum number of other names (`symlinks`) that one event gives to its datasets."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
@@ -75,7 +77,19 @@ def read_event(raw: RawEvent) -> Event:
     # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
     if body.count(b"{") + body.count(b"[") > _MAX_DEPTH and is_deeper(document, _MAX_DEPTH):
         raise EventRefused("$", f"nested more than {_MAX_DEPTH} levels deep")
-    return _EventReader(document, body).event()
+    event = _EventReader(document, body).event()
+    _refuse_too_many_aliases(event)
+    return event
+
+
+def _refuse_too_many_aliases(event: Event) -> None:
+    """Under the writer's lock each name of a dataset is looked up by itself: no other bytes of an event cost as much
+    time."""
+    facets = (use.facets["symlinks"] for use in event.datasets if "symlinks" in use.facets)
+    identifiers = (facet.get("identifiers") for facet in facets if isinstance(facet, Mapping))
+    count = sum(len(listed) for listed in identifiers if isinstance(listed, list))
+    if count > MAX_ALIASES:
+        raise EventRefused("$", f"{count:,} other names of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
 
 
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:

@@ -96,7 +96,7 @@ class CompactionRun:
         if conn is None:
             self.store.ingest(event)
         else:
-            ingest_events(conn, Memory(), [(read_event(event), self.store._actor)], self.store._max_direct_edges)
+            ingest_events(conn, Memory(), [(read_event(event), self.store._actor)])
 
     def emit_fail(self, error: BaseException) -> None:
         message = {"message": str(error)[:10_000] or type(error).__name__, "programmingLanguage": "PYTHON"}

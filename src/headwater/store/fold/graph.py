@@ -50,9 +50,9 @@ def _declared_by(job_id: int) -> ColumnElement[bool]:
 
 
 class Graph:
-    def __init__(self, conn: Connection, entities: Entities, max_direct_edges: int) -> None:
+    def __init__(self, conn: Connection, entities: Entities) -> None:
         self._conn = conn
-        self._max_direct_edges = max_direct_edges
+        self._max_direct_edges = entities.standing.max_direct_edges
         self._entities = entities
         self._intervals = Intervals(conn, entities)
         self._fresh: dict[bytes, Event] = {}
@@ -79,6 +79,10 @@ class Graph:
             runs |= touched_runs
             jobs |= touched_jobs
             datasets |= touched_datasets
+        self.fold_writers(runs, jobs, datasets)
+
+    def fold_writers(self, runs: Mapping[int, RunRow], jobs: Iterable[int], datasets: Iterable[int]) -> None:
+        """Bring the graph up to date with what these say: runs, jobs that declare and datasets that declare."""
         self._load_events(runs)
         # In the order they ended, in which each only has to follow the one before.
         for row in sorted(runs.values(), key=lambda row: (row.ended_at or 0, row.key)):

@@ -30,7 +30,7 @@ _INSERT = Prepared(insert(event_table))
 
 
 def ingest_events(
-    conn: Connection, memory: Memory, submitted: Sequence[tuple[Event, Actor]], max_direct_edges: int
+    conn: Connection, memory: Memory, submitted: Sequence[tuple[Event, Actor]]
 ) -> tuple[list[Receipt], Memory]:
     """Store and fold events, each already read and checked, and say who brought each one.
 
@@ -52,8 +52,8 @@ def ingest_events(
             entities.take(spoken_of, answers[len(known) :])
         else:
             entities.read(missing(memory, new))
-        _fold(conn, entities, new, max_direct_edges)
-        audit.record(conn, standing, [(actor, _deed(event)) for event, actor in unseen.values()])
+        _fold(conn, entities, new)
+        audit.record(conn, standing, [(actor, entry_of(event)) for event, actor in unseen.values()])
         ended = [(actor, event) for event, actor in unseen.values() if is_certified(event)]
         if ended:
             issue(conn, standing, ended)
@@ -61,22 +61,20 @@ def ingest_events(
     return [Receipt(e.digest.hex(), unseen.pop(e.digest, None) is None, e.problems) for e, _ in submitted], memory
 
 
-def fold_again(
-    conn: Connection, memory: Memory, standing: Standing, events: Sequence[Event], max_direct_edges: int
-) -> Memory:
+def fold_again(conn: Connection, memory: Memory, standing: Standing, events: Sequence[Event]) -> Memory:
     """Store and fold events as :func:`ingest_events` does, without the log: what they make of the graph, and no more.
 
     The events come in their order, each once, into a store that holds nothing but the events before them; ``standing``
-    is what the last call left of it.
+    is what the last call left of it, and has the limit to fold under.
     """
     memory = memory.at(standing)
     entities = Entities(conn, memory, standing)
     entities.read(missing(memory, events))
-    _fold(conn, entities, events, max_direct_edges)
+    _fold(conn, entities, events)
     return memory.left_at(standing)
 
 
-def _fold(conn: Connection, entities: Entities, new: Sequence[Event], max_direct_edges: int) -> None:
+def _fold(conn: Connection, entities: Entities, new: Sequence[Event]) -> None:
     entities.make(new)
     for event in new:
         entities.apply(event)
@@ -84,7 +82,7 @@ def _fold(conn: Connection, entities: Entities, new: Sequence[Event], max_direct
     _store(conn, entities, new)
     renamed = resolve_aliases(conn, entities)
     describe_again(conn, entities, renamed)
-    Graph(conn, entities, max_direct_edges).fold(new, renamed)
+    Graph(conn, entities).fold(new, renamed)
 
 
 def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> None:
@@ -111,7 +109,8 @@ def _store(conn: Connection, entities: Entities, events: Sequence[Event]) -> Non
     )
 
 
-def _deed(event: Event) -> Deed:
+def entry_of(event: Event) -> Deed:
+    """What the log says of an event that was taken in."""
     subject = {EventKind.RUN: event.run_id, EventKind.JOB: str(event.job)}.get(event.kind)
     if event.dataset is not None:
         subject = str(event.dataset.dataset)

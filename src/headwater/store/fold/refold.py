@@ -67,6 +67,11 @@ class Refold:
             url = database.url.render_as_string(hide_password=False)
             self._worker = _start((url, self._scratch, count, max_direct_edges))
 
+    @property
+    def has_process(self) -> bool:
+        """Whether a process of its own folds the events."""
+        return self._worker is not None
+
     @contextmanager
     def store(self, conn: Connection, progress: Progress | None) -> Iterator[Connection]:
         """The scratch store with all events folded into it. ``conn`` reads the store that is verified."""
@@ -103,14 +108,14 @@ def fold_all(conn: Connection, scratch: Database, count: int, max_direct_edges: 
     event.listen(scratch.engine, "connect", _without_durability)
     with scratch.write() as writing:
         metadata.create_all(writing, tables=[tables.event, *DERIVED])
-    memory, standing = Memory(), Standing(0, GENESIS)
+    memory, standing = Memory(), Standing(0, GENESIS, max_direct_edges=max_direct_edges)
     stored = tables.event.c
     events = select(stored.digest, stored.body, stored.id)
     for start in range(0, count, _AT_ONCE):
         some = events.where(stored.id > start, stored.id <= min(start + _AT_ONCE, count)).order_by(stored.id)
         read = [reread_event(bytes(body), bytes(digest)) for digest, body, _ in as_stored(conn, some)]
         with scratch.write() as writing:
-            memory = fold_again(writing, memory, standing, read, max_direct_edges)
+            memory = fold_again(writing, memory, standing, read)
         if progress is not None:
             progress(min(start + _AT_ONCE, count), count)
 

@@ -29,6 +29,8 @@ from headwater.store.fold.rows import Group, Newest
 from headwater.store.schema.tables import lineage, version
 
 _MOST_PARTITION_PAIRS = 10_000
+MAX_PARTITION_ROWS = 50_000
+"""Maximum number of rows, versions and lineage, that one writer makes of datasets whose partitions it names."""
 _BASES = list(Basis)
 
 
@@ -137,8 +139,44 @@ def draft_flows(entities: Entities, writer: Writer, flows: Iterable[TargetFlow])
     by_target: dict[int, list[TargetFlow]] = {}
     for flow in flows:
         by_target.setdefault(entities.canonical_id(flow.target), []).append(flow)
-    drafts = [draft for flows in by_target.values() for draft in _draft_target(entities, labels, writer, flows, hubs)]
+    unpartitioned = _targets_as_wholes(entities, labels, by_target)
+    drafts = [
+        draft
+        for target, flows in by_target.items()
+        for draft in _draft_target(entities, labels, writer, flows, hubs, target in unpartitioned)
+    ]
     return [*hubs.values(), *drafts]
+
+
+def _targets_as_wholes(
+    entities: Entities, labels: Mapping[str, int], by_target: Mapping[int, Sequence[TargetFlow]]
+) -> set[int]:
+    """The targets that count as written whole: every partition written has a row for everything read, and a small event
+    can name very many of both. Beyond the limit the largest targets are not divided until the rest is below it; what is
+    said of a whole dataset holds for each of its partitions, so no lineage is lost."""
+    flows = [flow for flows in by_target.values() for flow in flows]
+    written = sum(len(flow.partitions) or 1 for flow in flows)
+    read = sum(len(source.partitions) or 1 for flow in flows for source in flow.sources)
+    if written * (read + 2 * len(flows)) <= MAX_PARTITION_ROWS:  # each a version and at most one hub
+        return set()
+    rows = {target: count for target, flows in by_target.items() if (count := _partition_rows(entities, labels, flows))}
+    total, wholes = sum(rows.values()), set[int]()
+    for target in sorted(rows, key=lambda target: -rows[target]):  # equal ones in the order of their names
+        if total <= MAX_PARTITION_ROWS:
+            break
+        wholes.add(target)
+        total -= rows[target]
+    return wholes
+
+
+def _partition_rows(entities: Entities, labels: Mapping[str, int], flows: Sequence[TargetFlow]) -> int:
+    """Versions of one target and their lineage rows, where it is divided at all."""
+    names = {name for flow in flows for name in flow.partitions}
+    if len(names) < 2 or not all(flow.partitions for flow in flows):
+        return 0
+    reads = _reads(entities, labels, [s for flow in flows for s in flow.sources], {}, len(names))
+    hubs = len({flow.shared for flow in flows if flow.shared is not None})
+    return len(names) * (1 + hubs + sum(len(read.partition_ids) for read in reads))
 
 
 def _draft_hub(entities: Entities, labels: Mapping[str, int], writer: Writer, shared: SharedInputs) -> Draft:
@@ -169,10 +207,11 @@ def _draft_target(
     writer: Writer,
     flows: Sequence[TargetFlow],
     hubs: Mapping[SharedInputs, Draft],
+    as_whole: bool,
 ) -> list[Draft]:
     """One dataset, which a writer may have written under several of its names."""
     group = Group(writer.origin, writer.job_id, entities.canonical_id(flows[0].target))
-    whole = not all(flow.partitions for flow in flows)
+    whole = as_whole or not all(flow.partitions for flow in flows)
     names = {name for flow in flows for name in flow.partitions}
     partitions: list[int | None] = [None] if whole else [*sorted(labels[name] for name in names)]
     facets = [flow.use.facets for flow in flows if flow.use]

@@ -25,12 +25,13 @@ from headwater.proof.merkle import perfect_root
 from headwater.proof.notes import Checkpoint, Note, Verifier
 from headwater.proof.tiles import WIDTH
 from headwater.store.engine.database import Database
+from headwater.store.fold.edge_limits import read_max_direct_edges, verify_limit
 from headwater.store.fold.refold import Refold
 from headwater.store.log.certificates import ISSUED
 from headwater.store.log.checkpoints import ANNOUNCED, KEY_ENTRIES, Anchored, announcement, note_in
 from headwater.store.log.entries import as_stored
+from headwater.store.log.event_partitions import verify_events
 from headwater.store.log.log_partitions import Progress, WholeLog, recompute_all
-from headwater.store.log.verify_events import verify_events
 from headwater.store.log.verify_graph import NOT_COVERED, verify_graph
 from headwater.store.schema.name_keys import key_of
 from headwater.store.schema.tables import audit, certificate, checkpoint, event, log_tile
@@ -43,19 +44,20 @@ def verify(
     database: Database,
     conn: Connection,
     *,
-    max_direct_edges: int,
     key: str | None = None,
     anchored: Sequence[Anchored] | None = None,
     events: bool = True,
     graph: bool = True,
     progress: VerifyProgress | None = None,
 ) -> Verified:
-    """``graph`` counts only with ``events``: what is folded has to be what was taken in, under the limit of
-    ``max_direct_edges`` that the store was folded with."""
+    """``graph`` counts only with ``events``: what is folded has to be what was taken in."""
     count = conn.execute(select(func.count()).select_from(event)).scalar_one() if events and graph else 0
-    refold = Refold(database, count, max_direct_edges)
+    refold = Refold(database, count, read_max_direct_edges(conn))
     try:
-        found = _verify_log_and_events(database, conn, key, anchored, events, progress)
+        found, documents = _verify_log(database, conn, key, anchored, progress)
+        if events:
+            tell, folding = _part(progress, "events"), int(refold.has_process)
+            found = found._replace(events=verify_events(database, conn, documents, tell, busy=folding))
         if events and graph:
             compared = verify_graph(conn, refold, _part(progress, "events folded again"))
             found = found._replace(graph=compared, not_covered=(*found.not_covered, *NOT_COVERED))
@@ -68,14 +70,14 @@ def _part(progress: VerifyProgress | None, part: str) -> Progress | None:
     return None if progress is None else partial(progress, part)
 
 
-def _verify_log_and_events(
+def _verify_log(
     database: Database,
     conn: Connection,
     key: str | None,
     anchored: Sequence[Anchored] | None,
-    events: bool,
     progress: VerifyProgress | None,
-) -> Verified:
+) -> tuple[Verified, dict[str, Any]]:
+    """What holds of the log, and the documents of the certificates by the digest of the event that each is of."""
     kept = as_stored(conn, select(checkpoint.c.size, checkpoint.c.note).order_by(checkpoint.c.size))
     signed = [(f"The checkpoint of {size} entries", size, note) for size, note in kept]
     elsewhere = [(where, _state(where, note)[1].size, note) for where, note in anchored or ()]
@@ -88,18 +90,20 @@ def _verify_log_and_events(
     for what, size, note in [*signed, *elsewhere]:
         _verify_checkpoint(what, size, note, whole, history)
     not_covered = _verify_sequence(kept, whole)
+    verify_limit(conn, whole.others)
     documents = _verify_certificates(conn, whole)
-    return Verified(
+    found = Verified(
         entries=whole.size,
         head=whole.head.hex(),
         root=whole.root_at[whole.size].hex(),
         checkpoints=len(signed),
         certificates=len(documents),
-        events=verify_events(conn, documents, _part(progress, "events")) if events else None,
+        events=None,
         anchored=None if anchored is None else max((size for _, size, _ in elsewhere), default=0),
         key=None if history is None or history.current is None else str(history.current),
         not_covered=tuple(not_covered),
     )
+    return found, documents
 
 
 def _verify_tiles(conn: Connection, whole: WholeLog) -> None:

@@ -7,11 +7,11 @@ an event is stored under are those that it names.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, select
 
 from headwater.errors import EventRefused, EvidenceBroken
 from headwater.formats.openlineage.event import Event, EventKind, reread_event
@@ -19,7 +19,6 @@ from headwater.formats.openlineage.fidelity import claims_again, is_certified
 from headwater.store.log.audit import INGESTED
 from headwater.store.log.certificates import OF_THE_CHAIN
 from headwater.store.log.entries import as_stored
-from headwater.store.log.log_partitions import Progress
 from headwater.store.schema.name_keys import endpoint_key, key_of
 from headwater.store.schema.tables import audit, dataset, event, job, run, to_micros
 
@@ -35,12 +34,25 @@ _EVENTS = (
 _ENTRIES = select(audit.c.seq, audit.c.details).where(audit.c.event_type == INGESTED)
 
 
-def verify_events(conn: Connection, certified: Mapping[str, Any], progress: Progress | None) -> int:
-    """How many there are; ``certified`` are the certificates' documents by the digest of their event."""
-    total = conn.execute(select(func.count()).select_from(event)).scalar_one()
-    left = set(certified)
-    number = 0
-    for row, entry in zip_longest(_pages(conn, _EVENTS, event.c.id), _pages(conn, _ENTRIES, audit.c.seq)):
+class EventRange(NamedTuple):
+    """Events by their ids, and the entries about them by their numbers: those after the first of each pair, up to the
+    second; all where there is none."""
+
+    after: int = 0
+    upto: int | None = None
+    after_seq: int = 0
+    upto_seq: int | None = None
+
+
+def verify_range(
+    conn: Connection, part: EventRange, certified: Mapping[str, Any], progress: Callable[[int], None] | None
+) -> set[str]:
+    """The digests of events that have a certificate; ``certified`` are the documents of all certificates by these."""
+    seen = set[str]()
+    events = _within(_EVENTS, event.c.id, part.after, part.upto)
+    entries = _within(_ENTRIES, audit.c.seq, part.after_seq, part.upto_seq)
+    number = part.after
+    for row, entry in zip_longest(_pages(conn, events, event.c.id), _pages(conn, entries, audit.c.seq)):
         number += 1
         if entry is None:
             raise EvidenceBroken(f"Event {row[0]}", "the log has no entry of it")
@@ -54,12 +66,16 @@ def verify_events(conn: Connection, certified: Mapping[str, Any], progress: Prog
             raise EvidenceBroken(what, "it is not the one that the log has in its place")
         if digest in certified:
             verify_claims(certified[digest], stored)
-            left.discard(digest)
+            seen.add(digest)
         if progress is not None and number % _PAGE == 0:
-            progress(number, total)
-    for digest in sorted(left):
-        raise EvidenceBroken(f"Certificate {certified[digest]['certificateId']}", f"there is no event {digest}")
-    return number
+            progress(number - part.after)
+    return seen
+
+
+def _within(query: Select[*tuple[Any, ...]], number: Any, after: int, upto: int | None) -> Select[*tuple[Any, ...]]:
+    # Nothing may lie before the first part, so that has no lower end.
+    query = query.where(number > after) if after else query
+    return query if upto is None else query.where(number <= upto)
 
 
 def verify_event(what: str, row: Sequence[Any]) -> Event:

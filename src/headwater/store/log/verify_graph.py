@@ -75,30 +75,33 @@ def verify_graph(conn: Connection, refold: Refold, progress: Progress | None) ->
     """How many rows were compared. The events themselves are verified by then."""
     _verify_labels(conn)
     _verify_contents(conn)
-    with refold.store(conn, progress) as folded, tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
-        for table in COMPARED:
-            for column, query in by_names(table).dangling:
-                lost = conn.execute(query).first()
-                if lost is not None:
-                    raise EvidenceBroken(
-                        f"The row {', '.join(map(str, lost))} of the table {table.name}",
-                        f"its {column} refers to a row that is not there",
-                    )
-        compared = 0
-        _verify_limit(conn, folded, refold.max_direct_edges)
-        stored, wanted = _digests(conn, Path(folder), "stored", check=True), _digests(folded, Path(folder), "folded")
-        for table in COMPARED:
-            differing = stored[table.name].difference(wanted[table.name])
-            if differing is not None:
-                raise _Culprit(table, conn, folded).named(*differing)
-            compared += stored[table.name].count
+    for table in COMPARED:
+        for column, query in by_names(table).dangling:
+            lost = conn.execute(query).first()
+            if lost is not None:
+                raise EvidenceBroken(
+                    f"The row {', '.join(map(str, lost))} of the table {table.name}",
+                    f"its {column} refers to a row that is not there",
+                )
+    compared = 0
+    with tempfile.TemporaryDirectory(prefix="headwater-verify-") as folder:
+        # Before the folded graph is waited for: with many events another process folds them meanwhile.
+        stored = _digests(conn, Path(folder), "stored", check=True)
+        with refold.store(conn, progress) as folded:
+            _verify_limit(conn, folded, refold.max_direct_edges)
+            wanted = _digests(folded, Path(folder), "folded")
+            for table in COMPARED:
+                differing = stored[table.name].difference(wanted[table.name])
+                if differing is not None:
+                    raise _Culprit(table, conn, folded).named(*differing)
+                compared += stored[table.name].count
     _verify_contested(conn)
     return compared
 
 
 def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -> None:
-    """Which runs have a hub depends on a limit that the events do not carry. Whether it is another one has to be said
-    before the rows are compared: a store folded under another limit has not been changed."""
+    """Which runs have a hub depends on a limit that the events do not carry. A store of an earlier version may be
+    folded under another limit than the one it has; that is said before the rows are compared."""
     hubs = select(job.c.namespace, job.c.name).join(edge, edge.c.job_id == job.c.id).where(edge.c.upstream_id < 0)
     stored, wanted = ({tuple(row) for row in of.execute(hubs.distinct())} for of in (conn, folded))
     if stored != wanted:
@@ -106,8 +109,8 @@ def _verify_limit(conn: Connection, folded: Connection, max_direct_edges: int) -
         form = "via the job" if (namespace, name) in stored else "edge by edge"
         raise EvidenceBroken(
             f"The lineage of the job {shorten(namespace)}/{shorten(name)}",
-            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if the "
-            f"store was written under another limit, verify with that one (HEADWATER_MAX_DIRECT_EDGES)",
+            f"it is stored {form}, and a limit of {max_direct_edges:,} direct edges does not lead to that; if an "
+            f"earlier version wrote the store under another limit, `headwater db max-direct-edges` folds it again",
         )
 
 

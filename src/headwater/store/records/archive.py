@@ -14,6 +14,7 @@ from sqlalchemy import Connection, RowMapping, and_, delete, exists, func, inser
 
 from headwater.store.engine.dialect import dialect_of
 from headwater.store.records import attempts
+from headwater.store.records.evidence import write_expiry
 from headwater.store.schema.record_tables import (
     record_archived_day,
     record_archived_root,
@@ -256,8 +257,10 @@ def next_expiry_range(conn: Connection, now: int, limit: int, after: bytes) -> t
 
 
 def expire(conn: Connection, now: int, after: bytes, upto: bytes) -> int:
-    """Delete those whose root key is greater than ``after`` and at most ``upto``; returns how many."""
-    return conn.execute(delete(record_hot).where(_is_expirable(now, after), record_hot.c.root_key <= upto)).rowcount
+    """Delete those whose root key is greater than ``after`` and at most ``upto``, and log which; returns how many."""
+    due = delete(record_hot).where(_is_expirable(now, after), record_hot.c.root_key <= upto)
+    gone = conn.execute(due.returning(record_hot.c.load, record_hot.c.digest)).all()
+    return write_expiry(conn, ((row.load, bytes(row.digest)) for row in gone))
 
 
 def unarchived_days(conn: Connection, upto: int) -> dict[int, int]:

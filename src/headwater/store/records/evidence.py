@@ -3,17 +3,21 @@
 A record is a *leaf* of 32 bytes: its own digest, which covers its content but not its time and the order of its
 parents, and 16 bytes for these two. The leaves of a load are sorted in ``record_load``; the log entry of the load has
 the SHA-256 over them. So what the load inserted is known record by record, wherever the records are by now.
+
+A hot record may be deleted for one reason: it has expired. Each expiry stores which records those were, 24 bytes each
+(the load and the record's digest), in ``record_expiry``; the log entry of the expiry has the SHA-256 over them.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Text, func, insert, select, type_coerce
+from sqlalchemy import Connection, Table, Text, func, insert, select, type_coerce
 
 from headwater.errors import EvidenceBroken
 from headwater.model.audit import Actor
@@ -24,13 +28,14 @@ from headwater.store.fold.named_rows import stream
 from headwater.store.log.audit import Deed
 from headwater.store.log.audit import record as record_deeds
 from headwater.store.log.log_head import GENESIS, Standing
-from headwater.store.schema.record_tables import record_file, record_hot, record_load
+from headwater.store.schema.record_tables import record_expiry, record_file, record_hot, record_load
 from headwater.store.schema.tables import audit
 
-LOADED, ARCHIVED = "records.loaded", "records.archived"
+LOADED, ARCHIVED, EXPIRED = "records.loaded", "records.archived", "records.expired"
 LEAF_BYTES = 32
+DIGEST_BYTES = 16
 WORKER = Actor("headwater", "service")
-"""The actor of loads and commits: who started the worker or the compaction is not known here."""
+"""The actor of loads, expiries and commits: who started the worker or the compaction is not known here."""
 
 _INSERT = Prepared(insert(record_load))
 _KEY_COLUMNS = ("root_key", "node_key", "digest", "recorded_at", "day", "load")
@@ -60,23 +65,42 @@ def record_leaf(digest: bytes, micros: int, parents: Sequence[str]) -> bytes:
 
 
 def write_load(conn: Connection, number: int, leaves: Iterable[bytes]) -> None:
-    """Append the log entry of a load. The caller holds the write lock and has loaded the records."""
-    sorted_leaves = sorted(leaves)
-    if not sorted_leaves:
+    """The caller holds the write lock and has loaded the records."""
+    ordered = sorted(leaves)
+    if not ordered:
         return
-    joined_leaves = b"".join(sorted_leaves)
-    _INSERT.run(conn, [{"load": number, "records": len(sorted_leaves), "leaves": joined_leaves}])
-    details = {"digest": f"sha256:{sha256(joined_leaves).hexdigest()}", "load": number, "records": len(sorted_leaves)}
+    together = b"".join(ordered)
+    _INSERT.run(conn, [{"load": number, "records": len(ordered), "leaves": together}])
+    details = {
+        "digest": f"sha256:{sha256(together).hexdigest()}",
+        "expiry": "logged",  # of loads from before this version it is not
+        "load": number,
+        "records": len(ordered),
+    }
     append_audit_entry(conn, WORKER, Deed(LOADED, "loaded", "records", str(number), canonical(details)))
+
+
+def write_expiry(conn: Connection, expired: Iterable[tuple[int, bytes]]) -> int:
+    """Write down which hot records were deleted, each by its load and digest; how many. The caller holds the write
+    lock and has deleted them."""
+    # All of one length, also where somebody has changed a digest, which is for `headwater verify` to say.
+    ordered = sorted(
+        load.to_bytes(8, signed=True) + digest[:DIGEST_BYTES].ljust(DIGEST_BYTES, b"\0") for load, digest in expired
+    )
+    if not ordered:
+        return 0
+    together = b"".join(ordered)
+    number = (conn.scalar(select(func.max(record_expiry.c.expiry))) or 0) + 1
+    conn.execute(insert(record_expiry), {"expiry": number, "records": len(ordered), "expired": together})
+    details = {"digest": f"sha256:{sha256(together).hexdigest()}", "expiry": number, "records": len(ordered)}
+    append_audit_entry(conn, WORKER, Deed(EXPIRED, "expired", "records", str(number), canonical(details)))
+    return len(ordered)
 
 
 def write_commit(
     conn: Connection, id: str, kind: str, rows: int, added: Sequence[Mapping[str, Any]], removed: Iterable[str]
 ) -> None:
-    """Append the log entry of a commit. The caller holds the write lock and has changed the catalog.
-
-    ``added`` have the SHA-256 of their bytes.
-    """
+    """The caller holds the write lock and has changed the books. ``added`` have the SHA-256 of their bytes."""
     details: dict[str, Any] = {
         "added": [file_entry(file) for file in sorted(added, key=lambda file: str(file["path"]))],
         "compaction": id,
@@ -85,19 +109,21 @@ def write_commit(
         "removed": sorted(removed),
     }
     if conn.execute(select(audit.c.seq).where(audit.c.event_type == ARCHIVED).limit(1)).first() is None:
-        added_paths = {file["path"] for file in added}
-        # The first entry of its kind: it also names the files from before. Files that this commit removed are gone.
-        before = [file for file in live_files(conn) if file["path"] not in added_paths]
+        mine = {file["path"] for file in added}
+        before = [file for file in live_files(conn) if file["path"] not in mine]
+        # Of those that this commit has removed nothing has to be said any more.
         details["before"] = [file_entry(file) for file in before]
     append_audit_entry(conn, WORKER, Deed(ARCHIVED, "archived", "records", id, canonical(details)))
 
 
 def file_entry(file: Mapping[str, Any]) -> dict[str, Any]:
-    """A file as the log entry of a commit names it."""
-    columns = {name: file[name] for name in ("path", "kind", "day", "rows", "bytes")}
+    logged = {name: file[name] for name in ("path", "kind", "day", "rows", "bytes")}
     digest = file["digest"]
-    hexadecimal = digest.hex() if isinstance(digest, bytes) else repr(digest)
-    return {**columns, "digest": hexadecimal, "sha256": file.get("sha256")}
+    return {
+        **logged,
+        "digest": digest.hex() if isinstance(digest, bytes) else repr(digest),
+        "sha256": file.get("sha256"),
+    }
 
 
 def append_audit_entry(conn: Connection, actor: Actor, deed: Deed) -> None:
@@ -112,14 +138,25 @@ def live_files(conn: Connection) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in conn.execute(live)]
 
 
+class LoggedDigest(NamedTuple):
+    """What an entry of the log says of the records of one load or one expiry."""
+
+    seq: int
+    records: int
+    digest: str
+    expiry_logged: bool = True
+    """Of a load: whether each expiry of one of its records is in the log."""
+
+
 @dataclass
 class LoggedRecords:
-    """What the log, which is verified before, has on records: loads, and the files of the archive."""
+    """What the log says of records. It is verified by then."""
 
-    loads: dict[int, tuple[int, int, str]] = field(default_factory=dict)
-    """By load number: the log entry, the number of records, and the digest over their leaves."""
+    loads: dict[int, LoggedDigest] = field(default_factory=dict)
+    """By number, with the digest over their leaves."""
+    expiries: dict[int, LoggedDigest] = field(default_factory=dict)
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The files of the archive, by path."""
+    """Of which the archive is made, by path."""
     commits: int = 0
 
     @property
@@ -129,11 +166,17 @@ class LoggedRecords:
 
 def read_logged_records(conn: Connection) -> LoggedRecords:
     logged = LoggedRecords()
-    query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(audit.c.event_type.in_((LOADED, ARCHIVED)))
+    query = select(audit.c.seq, audit.c.event_type, audit.c.details).where(
+        audit.c.event_type.in_((LOADED, ARCHIVED, EXPIRED))
+    )
     for seq, event_type, text in conn.execute(query.order_by(audit.c.seq)):
         details = json.loads(text)
         if event_type == LOADED:
-            logged.loads[details["load"]] = seq, details["records"], details["digest"]
+            is_logged = details.get("expiry") == "logged"
+            logged.loads[details["load"]] = LoggedDigest(seq, details["records"], details["digest"], is_logged)
+            continue
+        if event_type == EXPIRED:
+            logged.expiries[details["expiry"]] = LoggedDigest(seq, details["records"], details["digest"])
             continue
         logged.commits += 1
         logged.files |= {file["path"]: file for file in details.get("before", ())}
@@ -143,16 +186,32 @@ def read_logged_records(conn: Connection) -> LoggedRecords:
     return logged
 
 
-def leaves_of_loads(conn: Connection, logged: LoggedRecords) -> Iterator[tuple[int, set[bytes]]]:
-    """The leaves of each load in the log, as they were when it was logged."""
-    rows = conn.execution_options(yield_per=50).execute(select(record_load).order_by(record_load.c.load))
-    missing = dict(logged.loads)
-    for number, records, leaves in rows:
-        if number not in missing:
-            raise EvidenceBroken(f"Load {number} of records", "the log does not know it")
-        seq, count, digest = missing.pop(number)
-        if (records, f"sha256:{sha256(bytes(leaves)).hexdigest()}") != (count, digest):
-            raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are not those that the log has")
-        yield number, {bytes(leaves[start : start + LEAF_BYTES]) for start in range(0, len(leaves), LEAF_BYTES)}
-    for number, (seq, *_) in missing.items():
-        raise EvidenceBroken(f"Load {number} of records (entry {seq})", "its hashes are missing")
+def leaves_of_loads(conn: Connection, logged: LoggedRecords) -> Iterator[tuple[int, list[bytes]]]:
+    """Of each load in the log its leaves, as they were when it was written down."""
+    yield from _logged_parts(conn, record_load, "Load {} of records", logged.loads, LEAF_BYTES)
+
+
+def expired_records(conn: Connection, logged: LoggedRecords) -> Iterator[tuple[int, list[bytes]]]:
+    """Of each expiry in the log the records that it deleted: 8 bytes of the load, then the digest."""
+    yield from _logged_parts(conn, record_expiry, "Expiry {} of records", logged.expiries, 8 + DIGEST_BYTES)
+
+
+def _logged_parts(
+    conn: Connection, table: Table, what: str, logged: Mapping[int, LoggedDigest], size: int
+) -> Iterator[tuple[int, list[bytes]]]:
+    """The rows of a table whose bytes the log has the digests of, cut into parts of ``size``."""
+    (key,) = table.primary_key
+    left = dict(logged)
+    # Closed also where the reader stops early: on PostgreSQL the rows wait at the server.
+    with closing(conn.execute(select(table).order_by(key), execution_options={"yield_per": 50})) as rows:
+        for number, records, together in rows:
+            named = what.format(number)
+            if number not in left:
+                raise EvidenceBroken(named, "the log does not know it")
+            entry = left.pop(number)
+            if (records, f"sha256:{sha256(bytes(together)).hexdigest()}") != (entry.records, entry.digest):
+                raise EvidenceBroken(f"{named} (entry {entry.seq})", "its hashes are not those that the log has")
+            parts = bytes(together)
+            yield number, [parts[start : start + size] for start in range(0, len(parts), size)]
+    for number, entry in left.items():
+        raise EvidenceBroken(f"{what.format(number)} (entry {entry.seq})", "its hashes are missing")

@@ -80,6 +80,15 @@ record_load = Table(
 )
 """The leaves of each load, 32 bytes a record: see ``store/records/evidence.py``."""
 
+record_expiry = Table(
+    "record_expiry",
+    metadata,
+    Column("expiry", BigInteger, primary_key=True, autoincrement=False),
+    Column("records", Integer, nullable=False),
+    Column("expired", LargeBinary, nullable=False),
+)
+"""Which hot records each expiry deleted, 24 bytes a record: see ``store/records/evidence.py``."""
+
 record_archived_day = Table(
     "record_archived_day",
     metadata,

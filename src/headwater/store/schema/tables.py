@@ -368,5 +368,14 @@ certificate = Table(
     Index(None, "run_key"),
 )
 
+graph_limit = Table(
+    "graph_limit",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("max_direct_edges", BigInteger, nullable=False),
+)
+"""One row, where the limit is not the default: the one that all events of the store are folded under. The log has an
+entry of each change (``store/fold/edge_limits.py``)."""
+
 exchange_secret = Table("exchange_secret", metadata, Column("secret", LargeBinary, primary_key=True))
 """One row, from the beginning: what ids of exported elements are drawn from (``formats/wia/ids.py``)."""

@@ -1,0 +1,120 @@
+"""What one event makes of the graph is bounded, also where it states its lineage; the answers stay sound."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import func, select
+
+from headwater.errors import EventRefused, StoreError, UnknownPartition
+from headwater.formats.openlineage.event import MAX_ALIASES, read_event
+from headwater.store import store as store_module
+from headwater.store.fold.writes import MAX_PARTITION_ROWS
+from headwater.store.schema.tables import lineage, version
+from headwater.store.store import Store
+from tests.store.reading import names
+from tests.support.events import (
+    Json,
+    column_lineage,
+    dataset_event,
+    job_event,
+    read_in_part,
+    run_event,
+    symlinks,
+    used,
+    written_in_part,
+)
+
+UPSTREAMS, PARTITIONS = 600, 600
+SOURCES = [f"s{number:03}" for number in range(UPSTREAMS)]
+
+
+def stated(*sources: str) -> Json:
+    return column_lineage({"id": [(source, "id", "DIRECT", "IDENTITY") for source in sources]})
+
+
+def wide(name: str, partitions: int, *sources: str) -> Json:
+    parts = [f"p{number}" for number in range(partitions)]
+    return written_in_part(name, *parts, columnLineage=stated(*sources))
+
+
+def rows(store: Store) -> int:
+    with store._database.read() as conn:
+        return sum(conn.execute(select(func.count()).select_from(table)).scalar_one() for table in (version, lineage))
+
+
+@pytest.mark.parametrize("kind", ["run", "job", "dataset"])
+def test_stated_upstreams_by_partitions_are_bounded(durable_url: str, kind: str) -> None:
+    """600 upstreams and 600 partitions in 0.1 MB would be 360,000 rows of lineage."""
+    target = wide("x", PARTITIONS, *SOURCES)
+    event = {
+        "run": lambda: run_event(inputs=SOURCES, outputs=[target]),
+        "job": lambda: job_event(inputs=SOURCES, outputs=[target]),
+        "dataset": lambda: dataset_event(target),
+    }[kind]()
+    with Store(durable_url) as store:
+        store.ingest(event)
+        assert rows(store) <= MAX_PARTITION_ROWS
+        assert names(store.upstream("x")) == SOURCES
+        assert names(store.downstream("s007")) == ["x"]
+        assert names(store.upstream("x", "id")) == [f"{source}#id" for source in SOURCES]
+        store.verify()
+
+
+def test_only_the_largest_counts_as_whole(store: Store) -> None:
+    """The other target keeps its partitions, and a run below the limit all of them."""
+    small = wide("small", 3, "s001", "s002")
+    store.ingest(run_event(run="one", inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES), small]))
+    run = store.run(store.runs()[0].run_id)
+    assert {edge.partition for edge in run.edges if edge.downstream.name == "small"} == {"p0", "p1", "p2"}
+    assert {edge.partition for edge in run.edges if edge.downstream.name == "x"} == {None}
+    below = MAX_PARTITION_ROWS // PARTITIONS - 1
+    store.ingest(run_event(run="two", job="other", minute=1, outputs=[wide("y", PARTITIONS, *SOURCES[:below])]))
+    assert names(store.upstream("y", partition="p7")) == SOURCES[:below]
+    with store._database.read() as conn:
+        written = select(func.count()).select_from(version).where(version.c.partition_id.is_not(None))
+        assert conn.execute(written).scalar_one() == 3 + PARTITIONS
+
+
+def test_a_partition_comes_from_what_its_dataset_comes_from_as_a_whole(store: Store) -> None:
+    """Of the wide run the partition is not recorded, but what it says of the whole holds for each part."""
+    store.ingest(run_event(run="one", job="small", inputs=["a"], outputs=[written_in_part("x", "p0")]))
+    store.ingest(run_event(run="two", minute=1, inputs=SOURCES, outputs=[wide("x", PARTITIONS, *SOURCES)]))
+    assert set(names(store.upstream("x", partition="p0"))) == {"a", *SOURCES}
+    with pytest.raises(UnknownPartition, match="Partition 'p1' is not in warehouse/x"):
+        store.upstream("x", partition="p1")
+
+
+def test_partitions_read_are_kept_where_the_target_is_whole(store: Store) -> None:
+    read = [read_in_part(source, "q1", "q2") for source in SOURCES]
+    store.ingest(run_event(inputs=read, outputs=[wide("x", PARTITIONS, *SOURCES)]))
+    run = store.run(store.runs()[0].run_id)
+    assert {(edge.partition, edge.upstream_partition) for edge in run.edges} == {(None, "q1"), (None, "q2")}
+    assert rows(store) == 1 + 2 * UPSTREAMS
+
+
+def test_an_import_of_too_many_events_is_refused_whole(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "MAX_STREAM_EVENTS", 5)
+    events = [run_event(run=str(number), inputs=["a"], outputs=["b"], minute=number) for number in range(6)]
+    with Store(durable_url) as store:
+        with pytest.raises(StoreError, match=r"^More than 5 new events .* nothing was taken in"):
+            store.take_stream([events[:3], events[3:]])
+        assert store.runs() == []
+        assert store.take_stream([events[:3], events[3:5]]) == (5, 0)
+        assert store.take_stream([events[:5]]) == (0, 5)  # those that are there do not count
+        store.verify()
+
+
+@pytest.mark.parametrize("number", [MAX_ALIASES, MAX_ALIASES + 1])
+def test_an_event_with_too_many_names_of_datasets_is_refused(number: int) -> None:
+    """Of all its datasets together."""
+    half = [f"one-{place}" for place in range(number // 2)]
+    rest = [f"two-{place}" for place in range(number - number // 2)]
+    event = run_event(
+        inputs=[used("a", facets={"symlinks": symlinks(*half)})],
+        outputs=[used("b", facets={"symlinks": symlinks(*rest)})],
+    )
+    if number <= MAX_ALIASES:
+        assert len(read_event(event).datasets) == 2
+        return
+    with pytest.raises(EventRefused, match=r"5,001 other names of datasets \(symlinks\); one event has at most 5,000"):
+        read_event(event)
