@@ -7,6 +7,7 @@ import inspect
 import headwater
 from headwater import errors
 from headwater.client import Lineage
+from headwater.store.proofs import StoreProofs
 from headwater.store.store import Store
 
 STORE = {
@@ -229,7 +230,8 @@ def test_what_the_package_exports() -> None:
 
 
 def test_the_methods_of_a_store() -> None:
-    public = {name: value for name, value in vars(Store).items() if callable(value) and not name.startswith("_")}
+    members = {**vars(StoreProofs), **vars(Store)}
+    public = {name: value for name, value in members.items() if callable(value) and not name.startswith("_")}
     public["__init__"] = Store.__init__
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == STORE
 

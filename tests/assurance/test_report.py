@@ -173,7 +173,7 @@ def test_a_run_that_shows_nothing_says_so(one_store: Store) -> None:
     assert 'class="verdict open"' in html
     assert "No certificate was issued: the run did not end with a manifest (cdme.runManifest)." in words
     assert words.count("Not shown by this run") == 6
-    assert "Nothing was signed yet" in words
+    assert "Nothing is signed yet" in words
     # That it is in the log is evidence of a run in any case.
     assert set(table_of_principles(html)) == {"open"}
     assert words.count("not shown by this run") == 10
@@ -315,7 +315,7 @@ def test_facets_of_any_shape(many: Store, data: st.DataObject) -> None:
 def test_very_many_columns_are_counted(one_store: Store) -> None:
     trace = {"cdme.morphismTrace": {"targetAttributes": {f"c{i}": [f"s#{i}"] for i in range(1_200)}}}
     one_store.ingest(ended("one", facets=trace))
-    assert "700 more are left out here" in Page(report(one_store)).words
+    assert "700 more are omitted here" in Page(report(one_store)).words
 
 
 # -- the ledger ------------------------------------------------------------------------------------------------------
@@ -383,7 +383,7 @@ def test_a_ledger_that_is_not_of_all_rows(one_store: Store) -> None:
     words = Page(page(case)).words
     assert case.failures == ()
     for shown in (
-        *("balance not known", "balance not known", "Not of all rows: one item in 10 was followed."),
+        *("balance not known", "balance not known", "Not all rows: one item in 10 was followed."),
         *("balanced in number", "not told at join", "its rows have no place", "key 1, key 2"),
         "not shown: a ledger of all rows",
     ):

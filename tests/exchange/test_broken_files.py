@@ -111,7 +111,7 @@ def test_a_gzip_that_breaks_off(tmp_path: Path) -> None:
     file = tmp_path / "graph.json.gz"
     packed = gzip.compress(random.Random(1).randbytes(100) + json.dumps(whole()).encode())
     file.write_bytes(gzip.compress(json.dumps(whole()).encode())[:-20])
-    assert "breaks off" in refused_untouched(file)
+    assert "truncated or damaged" in refused_untouched(file)
     file.write_bytes(packed[:2] + b"\0" * 50)
     refused_untouched(file)
 

@@ -303,7 +303,7 @@ def test_on_the_command_line(estate: Estate, tmp_path: Path) -> None:
     assert json.loads(good.stdout)["count"] == 1
     wrong = asked(estate.entry, "--where", f"customer IN (SELECT 1 FROM read_text('{estate.canary}'))")
     assert isinstance(wrong.exception, HeadwaterError)
-    assert "asks a query of its own" in str(wrong.exception)
+    assert "It contains a subquery" in str(wrong.exception)
     forged = CliRunner()
     with Store(address) as store:
         facet = {"outputs": [changed(estate.entry, ("sources", 0, "occurrence"), estate.sql)]}

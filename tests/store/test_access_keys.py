@@ -84,7 +84,7 @@ def test_a_revoked_key_does_not_open(store: Store) -> None:
 
 
 def test_a_key_that_is_not_there_cannot_be_revoked(store: Store) -> None:
-    with pytest.raises(UnknownAccessKey, match="There are none yet"):
+    with pytest.raises(UnknownAccessKey, match="has none yet"):
         store.access.revoke("page")
     first, _ = store.access.add("page"), store.access.add("page")
     with pytest.raises(UnknownAccessKey, match=rf"'pge' is not known\. Keys: {first.key.key_id} \(page\)"):

@@ -143,7 +143,7 @@ class PostgreSQL(Dialect):
         return postgresql.insert(table)
 
     def cursor(self, driver: Any) -> Any:
-        return driver.cursor("headwater_rows")
+        return driver.cursor("headwater_scan")
 
     def now(self, conn: Connection) -> datetime | None:
         found: datetime | None = conn.scalar(select(func.clock_timestamp()))
