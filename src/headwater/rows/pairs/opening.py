@@ -66,7 +66,7 @@ class OpenTables:
 def tables_in(folder: str | Path, roots: LookupRoots) -> OpenTables:
     """The tables in a folder that a person names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
-    if not (path / MARK).is_file():
+    if not os.path.isfile(path / MARK):
         raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
     layout = read_layout(read_json(path / MARK))
     return OpenTables(path, replace(layout, location=str(path)))
@@ -78,7 +78,7 @@ def tables_of(facet: object, output: int, roots: LookupRoots, run_id: str | None
     path = roots.table_folder(local_path(described.location))
     if run_id is not None and path.parent.name.lower() != run_id.lower():
         raise LayoutInvalid("location", "it is not a folder of this run")
-    if not (path / MARK).is_file():
+    if not os.path.isfile(path / MARK):
         raise RowsError(f"there are no pair tables at {shorten(described.location)}")
     written = read_layout(read_json(path / MARK))
     if written.structure != described.structure:

@@ -9,7 +9,7 @@ from headwater.errors import EngineError, LayoutInvalid, RowsError
 from headwater.rows.pairs.opening import LookupRoots
 from headwater.server.app.problems import Problem
 from headwater.server.rows.questions import TraceAsked
-from headwater.server.rows.run_rows import ELSEWHERE, KeptRows
+from headwater.server.rows.run_rows import ELSEWHERE, KeptRows, one_line
 
 
 def look_up(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any] | None:
@@ -32,8 +32,8 @@ def _refuse_unless_known(kept: KeptRows, asked: TraceAsked, strange: list[str]) 
     if asked.written is not None:
         refuse_unknown_columns(strange, columns, _dataset(kept) or "the output")
     elif not {name.lower() for name in strange} <= {name.lower() for name in columns}:
-        known = ", ".join(kept.identity)
-        raise RowsError(f"Rows of the output are known by {known}; not by {', '.join(sorted(strange))}.")
+        known, asked_by = one_line(kept.identity), one_line(sorted(strange))
+        raise RowsError(f"Rows of the output are known by {known}; not by {asked_by}.")
 
 
 def _found(kept: KeptRows, asked: TraceAsked, roots: LookupRoots) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Facets are what somebody sent: nothing in them is counted on to be there, or to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -21,6 +22,7 @@ from headwater.server.app.problems import Problem
 from headwater.store.store import Store
 
 _MOST_READERS = 20
+_LONGEST_QUOTED = 800
 _NOTHING_TOLD = 'The latest run told nothing of its rows: it ran with rows="off", or Headwater did not capture it.'
 ELSEWHERE = "The pair tables are not in the folder that this server reads."
 
@@ -67,13 +69,13 @@ class KeptRows:
         if self.tables is None:
             return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
         if "invalid" in self.tables:
-            return Way(False, f"The pair tables were not kept: {self.tables['invalid']}.")
+            return Way(False, f"The pair tables were not kept: {one_line([self.tables['invalid']])}.")
         location = self.tables.get("location")
         try:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
             return Way(False, ELSEWHERE)
-        if not (folder / MARK).is_file():
+        if not os.path.isfile(folder / MARK):  # unlike Path.is_file, also of a name that no file can have
             return Way(False, "The pair tables are gone.")
         return Way(True)
 
@@ -84,15 +86,15 @@ class KeptRows:
         if not facet:
             return Way(False, _NOTHING_TOLD)
         if facet.get("replayable") is not True:
-            needs = "; ".join(map(str, _sequence(facet.get("needs"))))
+            needs = one_line(_sequence(facet.get("needs")), "; ")
             return Way(False, f"The run cannot be run again: {needs or 'what it takes was not kept'}.")
         refusal = self._refusal(facet)
         if refusal is not None:
             return Way(False, refusal)
         functions = _sequence(_mapping(facet.get("plan")).get("python"))
         if functions:
-            return Way(False, f"The query holds Python, which a server does not run: {', '.join(map(str, functions))}.")
-        here, there = _spark_here(), str(facet.get("spark"))
+            return Way(False, f"The query holds Python, which a server does not run: {one_line(functions)}.")
+        here, there = _spark_here(), one_line([facet.get("spark")])
         if here is None:
             return Way(False, "Spark is not installed where the server runs.")
         if here.split(".")[:2] != there.split(".")[:2]:
@@ -191,6 +193,12 @@ def _datasets(source: Mapping[str, Any]) -> Iterator[Dataset]:
 def _dataset(told: Mapping[str, Any]) -> Dataset | None:
     namespace, name = told.get("namespace"), told.get("name")
     return Dataset(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
+
+
+def one_line(values: Iterable[object], between: str = ", ") -> str:
+    """What somebody sent, in a message: without line breaks, and no longer than a message may be."""
+    text = "".join(c if c.isprintable() else " " for c in between.join(map(str, values)))
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}…"
 
 
 def _spark_here() -> str | None:
