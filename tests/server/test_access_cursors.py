@@ -83,7 +83,8 @@ def items(answer: Any) -> list[Any]:
 
 def walk(estate: Estate, route: str, key: str, cursor: str | None = None) -> tuple[list[Any], list[str]]:
     """One by one: what there is, and the cursors on the way."""
-    found, cursors = [], []
+    found: list[Any] = []
+    cursors: list[str] = []
     while True:
         answer = page(estate, route, key, cursor, 1)
         found += items(answer)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -30,8 +31,16 @@ RECORD = {"root_id": "r-canary", "node_id": "n-canary", "parent_id": "r-canary",
 CHILD = "tests.server.slow_task"
 _LITERAL = re.compile(r"[xX]'[0-9a-fA-F]*'|'(?:[^']|'')*'|\b\d+\b")
 _LIST = re.compile(r"\bIN \((?:[^()]|\([^()]*\))*\)")
+OF_NUMBERS = ("GET /api/v1/log/proof",)
+"""Asks for an entry of the log by its number. That one is taken is no secret: `/log/consistency` tells every reader how
+many there are. Of one that is taken the event is looked up."""
 _OF_KEYS = ("access_key", "access_session")
 """Whether a key is good is looked up now and then, whatever is asked."""
+
+
+def _shape(text: str) -> str:
+    """Without what stands in it; a list of nothing is written with a condition that never holds."""
+    return _LIST.sub("IN (?)", _LITERAL.sub("?", text)).replace(" AND (? != ?)", "")
 
 
 class Statements:
@@ -55,9 +64,11 @@ class Statements:
 
     def _transactions(self) -> Iterator[list[str]]:
         part: list[str] = []
-        for text in [*(_LIST.sub("IN (?)", _LITERAL.sub("?", text)) for text in self._texts), "BEGIN"]:
+        for text in [*map(_shape, self._texts), "BEGIN"]:
             if text.startswith("BEGIN"):
-                if not any(name in statement for statement in part for name in _OF_KEYS):
+                # What does not begin in here is the end of something earlier.
+                whole = bool(part) and part[0].startswith("BEGIN")
+                if whole and not any(name in statement for statement in part for name in _OF_KEYS):
                     yield part
                 part = []
             part.append(text)
@@ -111,7 +122,7 @@ def test_what_is_seen_is_another_matter(estate: Estate, statements: Statements) 
 
 
 @pytest.mark.parametrize("by", ["key", "session"])
-@pytest.mark.parametrize("route", [route for route, row in TABLE.items() if row.absent])
+@pytest.mark.parametrize("route", [route for route, row in TABLE.items() if row.absent and route not in OF_NUMBERS])
 def test_hidden_and_absent_take_the_same_work(estate: Estate, statements: Statements, route: str, by: str) -> None:
     row = TABLE[route]
     for role in ROLES:
@@ -119,8 +130,8 @@ def test_hidden_and_absent_take_the_same_work(estate: Estate, statements: Statem
             continue
         hidden, absent = alike(
             statements,
-            lambda role=role: estate.ask(route, VAULT, f"open {role}", by_session=by == "session"),
-            lambda role=role: estate.ask(route, ABSENT, f"open {role}", by_session=by == "session"),
+            partial(estate.ask, route, VAULT, f"open {role}", by_session=by == "session"),
+            partial(estate.ask, route, ABSENT, f"open {role}", by_session=by == "session"),
         )
         assert comparable_text(hidden, estate.about[VAULT]) == comparable_text(absent, estate.about[ABSENT]), role
 
@@ -151,8 +162,7 @@ def test_rows_are_for_keys_of_all_namespaces(estate: Estate, statements: Stateme
     (path, hidden), (_, absent), (_, own) = (row_questions(side)[number] for side in (VAULT, ABSENT, OPEN))
     for role in ROLES:
         asked = [
-            lambda body=body, role=role: ask(estate, f"open {role}", "POST", path, body)
-            for body in (hidden, absent, own, {"strange": 1})
+            partial(ask, estate, f"open {role}", "POST", path, body) for body in (hidden, absent, own, {"strange": 1})
         ]
         for other in asked[1:]:
             one, two = alike(statements, asked[0], other)
@@ -204,8 +214,8 @@ def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, t
                 nothing = str(uuid4())
                 hidden, absent = alike(
                     statements,
-                    lambda key=key, method=method, task=task: ask(estate, key, method, f"/tasks/{task.id}"),
-                    lambda key=key, method=method, nothing=nothing: ask(estate, key, method, f"/tasks/{nothing}"),
+                    partial(ask, estate, key, method, f"/tasks/{task.id}"),
+                    partial(ask, estate, key, method, f"/tasks/{nothing}"),
                 )
                 assert hidden.status_code == (404 if "read" in key else 403), (key, hidden.text)
                 assert comparable_text(hidden, {"id": task.id}) == comparable_text(absent, {"id": nothing})
@@ -234,8 +244,8 @@ def test_records_are_for_keys_of_all_namespaces(estate: Estate, statements: Stat
         for role in ROLES:
             hidden, absent = alike(
                 statements,
-                lambda path=path, role=role: ask(estate, f"open {role}", "GET", path.format("r-canary")),
-                lambda path=path, role=role: ask(estate, f"open {role}", "GET", path.format("absent")),
+                partial(ask, estate, f"open {role}", "GET", path.format("r-canary")),
+                partial(ask, estate, f"open {role}", "GET", path.format("absent")),
             )
             assert (hidden.status_code, hidden.json()["code"]) == (403, "not_permitted")
             assert comparable_text(hidden, {}) == comparable_text(absent, {})

