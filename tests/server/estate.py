@@ -80,9 +80,9 @@ def crossing() -> list[Json]:
     ]  # fmt: skip
 
 
-def build(url: str, folder: Path) -> None:
+def build(url: str, folder: Path, *more: Json) -> None:
     with Store(url) as store:
         for side in (OPEN, VAULT):
             store.ingest_many(events(side))
-        store.ingest_many(crossing())
+        store.ingest_many([*crossing(), *more])
         store.checkpoint(key=KeyRing.create(folder / "key.pem"))

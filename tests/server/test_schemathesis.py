@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from headwater.store.store import Store
 from tests.server.estate import OPEN, build, run_id
+from tests.server.matrix import ADMIN, RECORD, TABLE, filled, names_in
 from tests.server.running import ServerProcess
-from tests.server.test_access_matrix import ADMIN, RECORD, TABLE, filled, names_in
 from tests.server.test_records import load
 
 if TYPE_CHECKING:

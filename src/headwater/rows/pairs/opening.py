@@ -65,7 +65,7 @@ class OpenTables:
 def open_folder(folder: str | Path, roots: LookupRoots) -> OpenTables:
     """The tables in a folder that a user names. It may have been moved since it was written."""
     path = roots.table_folder(local_path(str(folder)))
-    if not (path / MARKER_FILE).is_file():
+    if not os.path.isfile(path / MARKER_FILE):
         raise RowsError(f"there are no pair tables at {shorten(str(folder))}")
     layout = read_layout(read_json(path / MARKER_FILE))
     return OpenTables(path, replace(layout, location=str(path)))
@@ -77,7 +77,7 @@ def open_facet(facet: object, output: int, roots: LookupRoots, run_id: str | Non
     path = roots.table_folder(local_path(described.location))
     if run_id is not None and path.parent.name.lower() != run_id.lower():
         raise LayoutInvalid("location", "it is not a folder of this run")
-    if not (path / MARKER_FILE).is_file():
+    if not os.path.isfile(path / MARKER_FILE):
         raise RowsError(f"there are no pair tables at {shorten(described.location)}")
     written = read_layout(read_json(path / MARKER_FILE))
     if written.structure != described.structure:

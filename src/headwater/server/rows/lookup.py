@@ -9,7 +9,7 @@ from headwater.errors import EngineError, LayoutInvalid, RowsError
 from headwater.rows.pairs.opening import LookupRoots
 from headwater.server.app.problems import HttpProblem
 from headwater.server.rows.request_models import TraceRequest
-from headwater.server.rows.run_rows import ELSEWHERE, RunRows
+from headwater.server.rows.run_rows import ELSEWHERE, RunRows, one_line
 
 
 def look_up(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any] | None:
@@ -32,8 +32,8 @@ def _check_columns(rows: RunRows, request: TraceRequest, other: list[str]) -> No
     if request.parsed_condition is not None:
         refuse_unknown_columns(other, columns, _dataset(rows) or "the output")
     elif not {name.lower() for name in other} <= {name.lower() for name in columns}:
-        keys = ", ".join(rows.identity)
-        raise RowsError(f"Key columns of the output: {keys}; not {', '.join(sorted(other))}.")
+        keys, requested = one_line(rows.identity), one_line(sorted(other))
+        raise RowsError(f"Key columns of the output: {keys}; not {requested}.")
 
 
 def _table_answer(rows: RunRows, request: TraceRequest, roots: LookupRoots) -> dict[str, Any]:

@@ -5,7 +5,8 @@ Facets are untrusted input: members may be missing or of another type.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -21,6 +22,7 @@ from headwater.server.app.problems import HttpProblem
 from headwater.store.store import Store
 
 _MAX_READERS = 20
+_LONGEST_QUOTED = 800
 _NO_ROWS = 'The latest run reported no rows: it ran with rows="off", or Headwater did not capture it.'
 ELSEWHERE = "The pair tables are not in the folder that this server reads."
 
@@ -67,13 +69,13 @@ class RunRows:
         if self.tables is None:
             return Way(False, 'The run wrote no pair tables: it ran without rows="full".')
         if "invalid" in self.tables:
-            return Way(False, f"The pair tables were discarded: {self.tables['invalid']}.")
+            return Way(False, f"The pair tables were discarded: {one_line([self.tables['invalid']])}.")
         location = self.tables.get("location")
         try:
             folder = roots.table_folder(local_path(location if isinstance(location, str) else ""))
         except PathNotAllowed:
             return Way(False, ELSEWHERE)
-        if not (folder / MARKER_FILE).is_file():
+        if not os.path.isfile(folder / MARKER_FILE):  # unlike Path.is_file, also of a name that no file can have
             return Way(False, "The pair tables no longer exist.")
         return Way(True)
 
@@ -84,7 +86,7 @@ class RunRows:
         if not facet:
             return Way(False, _NO_ROWS)
         if facet.get("replayable") is not True:
-            needs = "; ".join(map(str, _sequence(facet.get("needs"))))
+            needs = one_line(_sequence(facet.get("needs")), "; ")
             return Way(False, f"The run cannot be replayed: {needs or 'its plan is missing'}.")
         refusal = self._refusal(facet)
         if refusal is not None:
@@ -93,9 +95,9 @@ class RunRows:
         if functions:
             return Way(
                 False,
-                f"The query contains Python, which the server does not run: {', '.join(map(str, functions))}.",
+                f"The query contains Python, which the server does not run: {one_line(functions)}.",
             )
-        installed, recorded = _installed_spark(), str(facet.get("spark"))
+        installed, recorded = _installed_spark(), one_line([facet.get("spark")])
         if installed is None:
             return Way(False, "Spark is not installed on the server.")
         if installed.split(".")[:2] != recorded.split(".")[:2]:
@@ -194,6 +196,12 @@ def _datasets(source: Mapping[str, Any]) -> Iterator[Dataset]:
 def _dataset(value: Mapping[str, Any]) -> Dataset | None:
     namespace, name = value.get("namespace"), value.get("name")
     return Dataset(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
+
+
+def one_line(values: Iterable[object], between: str = ", ") -> str:
+    """Values from a request or a facet, for a message: without line breaks, and not longer than a message may be."""
+    text = "".join(c if c.isprintable() else " " for c in between.join(map(str, values)))
+    return text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}…"
 
 
 def _installed_spark() -> str | None:

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.DeflaterOutputStream;
 
+import org.apache.spark.api.java.function.FilterFunction;
 import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -21,12 +22,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.ObjectType;
 
 /** Plans that run code, and the stream of one. */
 public final class Forge {
   private static final String OBJECTS = "org.apache.spark.sql.catalyst.expressions.objects.";
   private static final String EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions.";
+  private static final String OPERATORS = "org.apache.spark.sql.catalyst.plans.logical.";
   private final Object frame;
   private final String canary;
 
@@ -38,15 +41,14 @@ public final class Forge {
   /** The range with the gadget in place of its column. */
   public LogicalPlan plan(String gadget) throws Exception {
     Expression made = expression(gadget);
-    if (made.dataType() instanceof ObjectType) {
-      made = make(EXPRESSIONS + "IsNotNull", new Object[] {made});
+    if (made.dataType() instanceof ObjectType) { // no column; whether it is null is known without making it
+      made = make(OBJECTS + "Invoke", new Object[] {made, "hashCode", DataTypes.IntegerType});
     }
-    Alias named = new Alias(made, "id", NamedExpression$.MODULE$.newExprId(), nil(), (scala.Option) scala.None$.MODULE$, nil());
-    return new Project(nil().$colon$colon(named), analyzed(frame));
+    return new Project(nil().$colon$colon(named(made)), analyzed(frame));
   }
 
   private Expression expression(String gadget) throws Exception {
-    Expression path = new Literal(canary, new ObjectType(String.class));
+    Expression path = text(canary);
     if (gadget.equals("NewInstance")) {
       return instance(java.io.FileOutputStream.class, path);
     }
@@ -55,9 +57,11 @@ public final class Forge {
           DataTypes.BooleanType});
     }
     if (gadget.equals("StaticInvoke")) {
-      Expression name = new Literal("headwater.canary", new ObjectType(String.class));
-      return make(OBJECTS + "StaticInvoke", new Object[] {System.class, new ObjectType(String.class), "setProperty",
-          nil().$colon$colon(path).$colon$colon(name)});
+      java.io.File folder = new java.io.File(canary).getParentFile();
+      scala.collection.immutable.List names = nil().$colon$colon(new Literal(folder, new ObjectType(java.io.File.class)))
+          .$colon$colon(text(".tmp")).$colon$colon(text("canary"));
+      return make(OBJECTS + "StaticInvoke", new Object[] {java.io.File.class, new ObjectType(java.io.File.class),
+          "createTempFile", names});
     }
     if (gadget.equals("InitializeJavaBean")) {
       String setter = "toString(); new java.io.FileOutputStream(\"" + canary + "\").close(); new Object().equals";
@@ -66,19 +70,83 @@ public final class Forge {
       return make(OBJECTS + "InitializeJavaBean", new Object[] {instance(Object.class, null), setters});
     }
     if (gadget.equals("TimestampAdd")) {
-      String unit = "DAY\", touched(), 0L, java.time.ZoneOffset.UTC)";
-      return make(EXPRESSIONS + "TimestampAdd", new Object[] {unit, Literal$.MODULE$.apply(Integer.valueOf(1)),
-          new Literal(Long.valueOf(0), DataTypes.TimestampType), new scala.Some("UTC")});
+      String unit = "DAY\".concat(String.valueOf(new java.io.FileOutputStream(\"" + canary + "\"))) + \"";
+      Expression time = make(EXPRESSIONS + "PreciseTimestampConversion", new Object[] {
+          analyzed(frame).output().head(), DataTypes.LongType, DataTypes.TimestampType}); // of a row: not folded
+      return make(EXPRESSIONS + "TimestampAdd", new Object[] {unit, Literal$.MODULE$.apply(Integer.valueOf(1)), time,
+          new scala.Some("UTC")});
+    }
+    if (gadget.equals("lambda")) {
+      return make(EXPRESSIONS + "ScalaUDF", new Object[] {lambda(), DataTypes.StringType, nil()});
     }
     return make(EXPRESSIONS + "ScalaUDF", new Object[] {new Touch(canary), DataTypes.StringType,
         nil().$colon$colon(Literal$.MODULE$.apply(Integer.valueOf(1)))});
   }
 
-  /** A typed map over the range: a lambda between a deserializer and a serializer, which encoders have made. */
+  /** One of Scala's own library, which every Spark has: it opens the canary for writing. In a stream a lambda is the
+   *  names of a class and a method. */
+  private Object lambda() throws Exception {
+    Class kind = Class.forName("scala.sys.process.ProcessBuilderImpl$FileOutput");
+    Object outer = scala.sys.process.ProcessBuilder$.MODULE$;
+    Object built = kind.getConstructors()[0].newInstance(
+        new Object[] {outer, new java.io.File(canary), Boolean.FALSE});
+    return opening(built, kind, 3);
+  }
+
+  /** The function without parameters that an object holds, or a function that it holds. */
+  private static Object opening(Object holder, Class kind, int deep) throws Exception {
+    for (Class above = kind; above != null && deep > 0; above = above.getSuperclass()) {
+      java.lang.reflect.Field[] fields = above.getDeclaredFields();
+      for (int i = 0; i < fields.length; i++) {
+        boolean function = scala.Function0.class.isAssignableFrom(fields[i].getType())
+            || scala.Function1.class.isAssignableFrom(fields[i].getType());
+        if (!function || java.lang.reflect.Modifier.isStatic(fields[i].getModifiers())) {
+          continue;
+        }
+        fields[i].setAccessible(true);
+        Object held = fields[i].get(holder);
+        if (held instanceof scala.Function0) {
+          return held;
+        }
+        Object within = held == null ? null : opening(held, held.getClass(), deep - 1);
+        if (within != null) {
+          return within;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** A typed filter over the range: what is asked of each row is a function. */
+  public LogicalPlan filter() throws Exception {
+    java.lang.reflect.Method filter = frame.getClass().getMethod("filter", new Class[] {FilterFunction.class});
+    return analyzed(filter.invoke(frame, new Object[] {new Sieve(canary)}));
+  }
+
+  /** What an encoder has in a plan: an expression that makes an object of a row, and one that takes it apart. */
   public LogicalPlan encoders() throws Exception {
+    Object[] given = {"made", new ObjectType(java.io.FileOutputStream.class), Boolean.TRUE, Metadata.empty(),
+        NamedExpression$.MODULE$.newExprId(), nil()};
+    Expression made = make(EXPRESSIONS + "AttributeReference", given);
+    Object read = construct(OPERATORS + "DeserializeToObject", new Object[] {
+        instance(java.io.FileOutputStream.class, text(canary)), made, analyzed(frame)});
+    Alias named = named(make(OBJECTS + "Invoke", new Object[] {made, "hashCode", DataTypes.IntegerType}));
+    return (LogicalPlan) construct(OPERATORS + "SerializeFromObject", new Object[] {nil().$colon$colon(named), read});
+  }
+
+  private static Alias named(Expression made) {
+    return new Alias(made, "id", NamedExpression$.MODULE$.newExprId(), nil(), (scala.Option) scala.None$.MODULE$, nil());
+  }
+
+  /** A typed map over the range: a function between a deserializer and a serializer. */
+  public LogicalPlan map() throws Exception {
     java.lang.reflect.Method map = frame.getClass().getMethod("map",
         new Class[] {MapFunction.class, org.apache.spark.sql.Encoder.class});
     return analyzed(map.invoke(frame, new Object[] {new Touch(canary), Encoders.STRING()}));
+  }
+
+  private static Expression text(String value) {
+    return new Literal(value, new ObjectType(String.class));
   }
 
   private static LogicalPlan analyzed(Object frame) throws Exception {
@@ -93,7 +161,7 @@ public final class Forge {
   }
 
   /** By the longest constructor, with false, nothing and no elements for what is not given. */
-  private static Expression make(String name, Object[] given) throws Exception {
+  private static Object construct(String name, Object[] given) throws Exception {
     Constructor[] all = Class.forName(name).getConstructors();
     Constructor longest = all[0];
     for (int i = 1; i < all.length; i++) {
@@ -114,7 +182,11 @@ public final class Forge {
         arguments[i] = nil();
       }
     }
-    return (Expression) longest.newInstance(arguments);
+    return longest.newInstance(arguments);
+  }
+
+  private static Expression make(String name, Object[] given) throws Exception {
+    return (Expression) construct(name, given);
   }
 
   private static scala.collection.immutable.List nil() {
@@ -191,6 +263,20 @@ public final class Forge {
 
     public Object call(Object value) {
       return apply(value);
+    }
+  }
+
+  /** A condition that writes the canary. */
+  public static final class Sieve implements FilterFunction, Serializable {
+    private final String canary;
+
+    public Sieve(String canary) {
+      this.canary = canary;
+    }
+
+    public boolean call(Object value) {
+      new Touch(canary).apply(value);
+      return true;
     }
   }
 }

@@ -1,0 +1,184 @@
+"""Cursors in foreign hands: a page goes on where the cursor says, in what the key sees, and nowhere else.
+
+A cursor is a position, and not secret. One that a key of all namespaces was given stands at things that another key
+does not see; so does one that somebody makes up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi import FastAPI
+
+from headwater.model.access import Scope
+from tests.server.asking import document
+from tests.server.estate import OPEN, VAULT, Json, dataset, event, from_columns, run_id
+from tests.server.matrix import ALL, TABLE, Estate, names_in, two_sides
+
+WIDE = "wide-open"
+"""Sorts after the vault, so that what is hidden stands between what is seen."""
+PAGED = [
+    *("GET /api/v1/datasets", "GET /api/v1/jobs", "GET /api/v1/find", "GET /api/v1/coverage", "GET /api/v1/runs"),
+    *("GET /api/v1/events", "GET /api/v1/audit", "GET /api/v1/log/checkpoints", "GET /api/v1/graph/columns"),
+    *(f"GET /api/v1/lineage/{way}" for way in ("upstream", "downstream", "columns", "impact")),
+    "GET /api/v1/datasets/{namespace}/{name}/provenance",
+]
+SIDES = (OPEN, VAULT, WIDE)
+AT_NAMES = [route for route in PAGED if route.rpartition("/")[2] in ("datasets", "jobs", "coverage", "columns")]
+AT_NAMES += [f"GET /api/v1/lineage/{way}" for way in ("upstream", "downstream", "impact")]
+"""Whose cursors stand at names; those of the others, at times and at numbers of the log."""
+
+
+def fan() -> list[Json]:
+    """What of all sides goes into one dataset, and what of all sides comes of one."""
+    into = [(side, f"{side}/in{number}") for side in SIDES for number in (1, 2)]
+    out_of = [(side, f"out{number}") for side in SIDES for number in (1, 2)]
+    columns = {"fields": {"x": {"inputFields": [{"namespace": s, "name": n, "field": "x"} for s, n in into]}}}
+    made = {"namespace": OPEN, "name": f"{OPEN}/c", "facets": {"columnLineage": columns}}
+    wide = [dataset(side, name, columnLineage=from_columns((OPEN, "b"))) for side, name in out_of]
+    events = [
+        event(OPEN, "into", 10, [{"namespace": s, "name": n} for s, n in into], [made], job="into"),
+        event(OPEN, "out", 11, [dataset(OPEN, "b")], wide, job="out"),
+    ]
+    for number, side in enumerate(SIDES * 2):  # taking turns, in time as well as in the log
+        inputs = [dataset(OPEN, "b")]
+        events.append(event(side, f"turn{number}", 12 + number, inputs, [dataset(side, "turned")], job=f"turn{number}"))
+    return events
+
+
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Estate]:
+    with two_sides(tmp_path_factory.mktemp("estate"), sqlite_template, *fan()) as estate:
+        assert isinstance(estate.client.app, FastAPI)
+        access = estate.client.app.state.service.store.access
+        estate.keys["narrow"] = access.add("narrow", scopes=list(Scope), namespaces=[OPEN, WIDE]).secret
+        estate.keys["all"] = access.add("all", scopes=list(Scope)).secret
+        yield estate
+
+
+def page(estate: Estate, route: str, key: str, cursor: str | None, limit: int) -> Any:
+    words = estate.about[OPEN]
+    path = route.partition(" ")[2]
+    path = path.format(**{name: quote(value, safe="") for name, value in names_in(route, words).items()})
+    query = {name: value.format(**words) for name, value in TABLE[route].query.items()}
+    query |= {"q": "turn"} if "q" in query else {}
+    more = {} if cursor is None else {"cursor": cursor}
+    headers = {"Authorization": f"Bearer {estate.keys[key]}"}
+    return estate.client.get(path, params={**query, **more, "limit": str(limit)}, headers=headers)
+
+
+def items(answer: Any) -> list[Any]:
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    [part] = {"items", "nodes", "affected"} & body.keys()
+    return list(body[part])
+
+
+def walk(estate: Estate, route: str, key: str, cursor: str | None = None) -> tuple[list[Any], list[str]]:
+    """One by one: what there is, and the cursors on the way."""
+    found: list[Any] = []
+    cursors: list[str] = []
+    while True:
+        answer = page(estate, route, key, cursor, 1)
+        found += items(answer)
+        cursor = answer.json()["next"]
+        if cursor is None:
+            return found, cursors
+        cursors.append(cursor)
+
+
+def position(cursor: str) -> list[Any]:
+    return list(json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))))
+
+
+def cursor_at(place: list[Any]) -> str:
+    return urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+HIDDEN = {run_id(VAULT, name) for name in ("run", "again", "reach", "turn1", "turn4")}
+
+
+def hidden_words(text: str) -> list[str]:
+    return [word for word in (VAULT, *HIDDEN, *(run.replace("-", "") for run in HIDDEN)) if word in text]
+
+
+def test_these_are_all_lists_with_cursors() -> None:
+    described = {
+        f"GET {path}"
+        for path, ways in document()["paths"].items()
+        if any(parameter["name"] == "cursor" for parameter in ways.get("get", {}).get("parameters", ()))
+    }
+    assert described == set(PAGED)
+
+
+@pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
+def test_a_cursor_of_a_key_that_sees_more(estate: Estate, route: str) -> None:
+    seen, own = walk(estate, route, "narrow")
+    assert seen == items(page(estate, route, "narrow", None, 1000))
+    assert not [cursor for cursor in own if hidden_words(json.dumps(position(cursor)))], (
+        "a cursor stands at what is hidden"
+    )
+    everything, cursors = walk(estate, route, "all")
+    assert len(everything) > len(seen) > 2
+    assert hidden_words(json.dumps(everything))
+    left = len(seen)
+    for cursor in cursors:
+        answer = page(estate, route, "narrow", cursor, 1000)
+        rest = items(answer)
+        assert not hidden_words(answer.text)
+        assert rest == seen[len(seen) - len(rest) :], "it goes on in what the key sees, in its order"
+        assert len(rest) <= left, "the place moves on"
+        left = len(rest)
+        stepped, further = walk(estate, route, "narrow", cursor)
+        assert stepped == rest
+        assert not [one for one in further if hidden_words(json.dumps(position(one)))]
+    assert left < len(seen)
+
+
+@pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
+def test_a_place_that_is_hidden_and_one_that_is_not_there(estate: Estate, route: str) -> None:
+    """Whether something stands at the place of a cursor is not to be seen in the page after it."""
+    _, cursors = walk(estate, route, "all")
+    compared = 0
+    for place in map(position, cursors):
+        absent = json.loads(_absent(json.dumps(place)))
+        if absent != place:
+            compared += 1
+            hidden, nowhere = (page(estate, route, "narrow", cursor_at(one), 2) for one in (place, absent))
+            assert (hidden.status_code, hidden.json()) == (nowhere.status_code, nowhere.json())
+    assert compared or route not in AT_NAMES
+
+
+def _absent(text: str) -> str:
+    """The next name, or run, that nobody has: between it and the hidden one there is nothing."""
+    text = text.replace(VAULT, f"{VAULT}-")
+    for run in HIDDEN:
+        for form in (run, run.replace("-", "")):
+            text = text.replace(form, form[:-1] + ("0" if form[-1] == "f" else "f"))
+    return text
+
+
+@pytest.mark.parametrize("route", [route for route in PAGED if ALL in TABLE[route].needs])
+def test_a_cursor_opens_no_list(estate: Estate, route: str) -> None:
+    for cursor in (None, cursor_at([0]), cursor_at([10**6]), "garbage"):
+        answer = page(estate, route, "narrow", cursor, 1)
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_permitted")
+
+
+@pytest.mark.parametrize("route", PAGED)
+def test_a_cursor_of_another_list(estate: Estate, route: str) -> None:
+    """It is refused, or is a place in this one; what it says of is not looked up."""
+    for other in PAGED:
+        if ALL in TABLE[other].needs or ALL in TABLE[route].needs:
+            continue
+        for cursor in walk(estate, other, "all")[1][:2]:
+            answer = page(estate, route, "narrow", cursor, 1000)
+            assert answer.status_code in (200, 400), answer.text
+            assert not hidden_words(re.sub(r"\"cursor\":\"[^\"]*\"", "", answer.text))
