@@ -21,10 +21,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from headwater.capture.events.facets import adjoint_facet
 from headwater.cli.app import app as commands
 from headwater.cli.failures import run_app
 from headwater.errors import HeadwaterError
-from headwater.formats.openlineage.facet_names import ADJOINT_FACET, adjoint_facet
+from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 from headwater.rows.pairs.lookup import PairTables
 from headwater.rows.pairs.opening import LookupRoots
 from headwater.rows.pairs.render import tables_document

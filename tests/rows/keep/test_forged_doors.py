@@ -23,7 +23,8 @@ import headwater as hw
 from headwater.cli.app import app
 from headwater.cli.failures import run_app
 from headwater.errors import KeptPlanRefused, SignatureRefused
-from headwater.formats.openlineage.facet_names import ROWS_FACET, SIGNATURE, sign_event
+from headwater.formats.openlineage.facet_names import ROWS_FACET
+from headwater.formats.openlineage.signed_rows import SIGNATURE, sign_event
 from headwater.proof.keys import SigningKey, key_text
 from headwater.store.store import Store
 from tests.capture.watching import Watch
@@ -35,7 +36,7 @@ from tests.support.spark import INTERPRETED, SHORT_JOB, program_environment
 
 NOBODY, STRANGER, TRUSTED = SIGNERS = ("nobody", "a stranger", "a trusted key")
 SIGNATURES = {NOBODY: "is not signed", STRANGER: "a key that this store does not trust"}
-REFUSAL = "The kept plan is refused: "
+REFUSAL = "The stored plan is refused: "
 # Gadgets are text in code that Spark generates, so it has to generate some.
 COMPILED = program_environment("local[2]", {k: v for k, v in SHORT_JOB.items() if k not in INTERPRETED})
 
