@@ -67,16 +67,20 @@
     │       ├── GraphCyclic     it leads back to where it began; lists the path
     │       ├── NamespaceInvalid    no URI
     │       └── StructureInvalid    a value of another type, or not one of those that there are
-    └── StoreError              the database behind the store
-        ├── StoreUrlInvalid     the address itself is wrong
-        ├── StoreMissing        nothing is there
-        ├── StoreUnavailable    it is there but does not answer, or has gone
-        │   └── StoreFull       no space is left for it, on its disk or by its quota
-        ├── StoreReadOnly       it answers but takes no writes
-        ├── StoreNotOurs        it is a database, but not a Headwater store
-        ├── StoreOutdated       older than this code: `headwater db upgrade`
-        ├── StoreTooNew         newer than this code: upgrade Headwater
-        └── AuditBroken         the audit log does not add up; names the first entry that fails
+    ├── StoreError              the database behind the store
+    │   ├── StoreUrlInvalid     the address itself is wrong
+    │   ├── StoreMissing        nothing is there
+    │   ├── StoreUnavailable    it is there but does not answer, or has gone
+    │   │   └── StoreFull       no space is left for it, on its disk or by its quota
+    │   ├── StoreReadOnly       it answers but takes no writes
+    │   ├── StoreNotOurs        it is a database, but not a Headwater store
+    │   ├── StoreOutdated       older than this code: `headwater db upgrade`
+    │   ├── StoreTooNew         newer than this code: upgrade Headwater
+    │   └── AuditBroken         the audit log does not add up; names the first entry that fails
+    └── RemoteError             a Headwater server, used as a store over HTTP
+        ├── NotOffered          the server has no route for this; names the method
+        ├── RequestRefused      the server refuses the request or fails; names the problem's code
+        └── AnswerUnreadable    the answer has an unknown shape; names the field and the server's version
 
 The command line prints ``str(error)`` as its one line, so a message names the culprit and what exists.
 """
@@ -91,6 +95,7 @@ __all__ = [
     "AccessKeyInvalid",
     "AmbiguousDataset",
     "AnchorUnusable",
+    "AnswerUnreadable",
     "ArchiveMoved",
     "ArchiveUnusable",
     "AssuranceError",
@@ -119,6 +124,7 @@ __all__ = [
     "NamespaceRefused",
     "NoEvidence",
     "NotAuthenticated",
+    "NotOffered",
     "NotPermitted",
     "NotReplayable",
     "NoteInvalid",
@@ -138,6 +144,8 @@ __all__ = [
     "RateExceeded",
     "RecordsError",
     "ReferenceDangling",
+    "RemoteError",
+    "RequestRefused",
     "RowsError",
     "RowsRefused",
     "RulesBroken",
@@ -681,3 +689,39 @@ class AuditBroken(StoreError):
         self.seq = seq
         self.reason = reason
         super().__init__(f"The audit log does not hold at entry {seq}: {reason}")
+
+
+class RemoteError(HeadwaterError):
+    """Something about a Headwater server that is used as a store over HTTP."""
+
+
+class NotOffered(RemoteError):
+    """``method`` has no route; a partial answer would be a wrong one."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+        super().__init__(f"{method} is not offered over HTTP; open the store itself or run it on the server.")
+
+
+class RequestRefused(RemoteError):
+    """``code`` is that of the server's problem, where it sends one."""
+
+    def __init__(self, status: int, code: str | None, detail: str) -> None:
+        self.status = status
+        self.code = code
+        self.detail = detail
+        named = str(status) if code is None else f"{status}, {code}"
+        super().__init__(f"The server refuses the request ({named}): {detail}")
+
+
+class AnswerUnreadable(RemoteError):
+    """``field`` is the path to it, like `nodes[0].via`."""
+
+    def __init__(self, field: str, reason: str, version: str) -> None:
+        self.field = field
+        self.reason = reason
+        self.version = version
+        super().__init__(
+            f"The answer of the server (Headwater {shorten(version)}) cannot be read at {shorten(field)}: {reason}. "
+            "Use the same version on both sides."
+        )

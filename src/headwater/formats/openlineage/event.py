@@ -78,6 +78,11 @@ def read_event(raw: RawEvent) -> Event:
     return _Reader(document, body).event()
 
 
+def encode_event(raw: RawEvent) -> bytes:
+    """The bytes of ``raw`` as a server takes them, or :class:`EventRefused` where they are no JSON object."""
+    return _decode(raw)[1]
+
+
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
     """An event that was accepted before: what was checked and computed then is not done again."""
     document, body = _decode(body)

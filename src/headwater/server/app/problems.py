@@ -97,11 +97,17 @@ def problem_of(error: errors.HeadwaterError) -> Problem:
         headers = {"WWW-Authenticate": 'Bearer realm="headwater"'}
     if isinstance(error, errors.RateExceeded):
         headers = {"Retry-After": str(math.ceil(error.retry_after))}
-    return Problem(status, code_of(type(error)), detail, headers, **_more(error))
+    return Problem(status, code_of(type(error)), detail, headers, **_more(error, status))
 
 
-def _more(error: errors.HeadwaterError) -> dict[str, Any]:
-    """What a program would otherwise have to read out of a sentence."""
+def _more(error: errors.HeadwaterError, status: int) -> dict[str, Any]:
+    """What a program would otherwise have to read out of a sentence; ``about`` are the error's own attributes, where
+    its own words leave the server too."""
+    about = {} if status >= 500 or _nearest(type(error), _UNSAID) else vars(error)
+    return {**_members(error), **({"about": about} if about else {})}
+
+
+def _members(error: errors.HeadwaterError) -> dict[str, Any]:
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
     if isinstance(error, errors.ConditionRefused):

@@ -11,7 +11,7 @@ from headwater.model.names import Dataset, Job
 from headwater.model.pages import Coverage, Hit, JobDetail, JobSummary
 from headwater.server.app.openapi_schemas import answers, page_of, schema_of
 from headwater.server.app.service import Reader, Serving
-from headwater.server.routes.asking import Cursor, Limit, Segment, Text
+from headwater.server.routes.asking import Cursor, DatasetParameter, Limit, NamespaceParameter, Segment, Text, named
 
 router = APIRouter(tags=["Catalog"])
 
@@ -25,6 +25,14 @@ async def datasets(
     pages = serving.seen_by(who).pages
     filters = {"namespace": namespace, "kind": kind, "owner": owner, "tag": tag}
     return await serving.answer(pages.datasets, search, cursor=cursor, limit=limit, **filters)
+
+
+@router.get("/datasets/named", responses=answers(schema_of(DatasetDetail), 200, 400, 404, 409, 422))
+async def dataset_named(
+    serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None
+) -> Response:
+    """One dataset by its name alone, where only one namespace has it, or by any of its names."""
+    return await serving.answer(serving.seen_by(who).dataset, named(dataset, namespace))
 
 
 @router.get("/datasets/{namespace:name}/{name:name}", responses=answers(schema_of(DatasetDetail), 200, 400, 404))

@@ -5,16 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from headwater.errors import EventRefused
+from headwater.formats.openlineage.event import Event
+from headwater.formats.openlineage.many import read_events
 from headwater.model.answers import Receipt
+from headwater.model.audit import Actor
 from headwater.server.app.metrics import PROCESSING, WAITING
 from headwater.server.app.openapi_schemas import accepts, answers, schema_of
 from headwater.server.app.responses import Json
 from headwater.server.app.service import Serving, Writer
 from headwater.server.ingest.group_commit import count
 from headwater.server.ingest.local_ingest import Sent
+from headwater.store.store import Store
 
 router = APIRouter(tags=["Events in"])
 
@@ -71,14 +77,27 @@ async def take_event(request: Request, serving: Serving, who: Writer) -> Respons
 
 @router.post(
     "/lineage/batch", status_code=204, responses={
-        **answers(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All of them were taken."}
+        **answers(schema_of(list[Receipt]), 201), **answers(BATCH, 200, 400, 408, 413, 415),
+        204: {"description": "All of them were taken."},
     },
     openapi_extra=accepts({"type": "array", "items": EVENT}),
 )  # fmt: skip
-async def take_events(request: Request, serving: Serving, who: Writer) -> Response:
+async def take_events(
+    request: Request,
+    serving: Serving,
+    who: Writer,
+    atomic: Annotated[
+        bool, Query(description="All of them or, if one is refused, none; 201 with a receipt for each.")
+    ] = False,
+) -> Response:
     """Take a list of OpenLineage events: each that can be taken, together; the others are named by their index."""
     async with serving.gate.body(request) as body:
         with _measured():
+            if atomic:
+                store = serving.seen_by(who)
+                receipts = await serving.threads.write(_take_all, store, body, who.actor)
+                count(receipts, 0)
+                return Json(receipts, 201)
             told = await serving.threads.write(serving.storing.many, Sent(body, who.actor, who.visibility))
     count(told.receipts, len(told.refused))
     if not told.refused:
@@ -92,6 +111,14 @@ async def take_events(request: Request, serving: Serving, who: Writer) -> Respon
         "non_retriable": len(failed),
     }
     return Json({"status": "partial_success", "summary": summary, "failed_events": failed})
+
+
+def _take_all(store: Store, body: bytes, actor: Actor) -> list[Receipt]:
+    events = read_events(body)
+    for event in events:
+        if isinstance(event, EventRefused):
+            raise event
+    return store.take([event for event in events if isinstance(event, Event)], actor=actor)
 
 
 @contextmanager

@@ -20,13 +20,14 @@ from headwater.store.query.cursors import decode, page
 router = APIRouter(tags=["Proof"])
 Entries = Annotated[int, Query(ge=0, le=2**62)]
 COMPONENTS["VerifiedStore"] = with_members(Verified, holds={"const": True})  # what a task ends with
+Before = Annotated[int | None, Query(ge=0, le=2**62, description="Only what comes before it in the log.")]
 Size = Annotated[int | None, Query(ge=0, le=2**62, description="Of the log; all of it unless told.")]
 
 
 @router.get("/audit", responses=answers(page_of(AuditEntry), 200, 400, 422))
 async def audit(
     serving: Serving, who: Reader, event_type: Text = None, actor: Text = None, resource: Text = None,
-    correlation_id: Text = None, cursor: Cursor = None, limit: Limit = 100,
+    correlation_id: Text = None, before: Before = None, cursor: Cursor = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
     """The audit log, the newest entries first."""
     after = decode(cursor, int)
@@ -36,7 +37,7 @@ async def audit(
         actor=actor,
         resource=resource,
         correlation_id=correlation_id,
-        before=None if after is None else max(after[0], 0),
+        before=before if after is None else max(after[0], 0),
         limit=limit + 1,
     )
     return Json(page(found, limit, lambda entry: (entry.seq,)))
@@ -52,10 +53,12 @@ async def checkpoint(serving: Serving, who: FullReader) -> Response:
 
 
 @router.get("/log/checkpoints", responses=answers(page_of(SignedCheckpoint), 200, 400, 422))
-async def checkpoints(serving: Serving, who: FullReader, cursor: Cursor = None, limit: Limit = 100) -> Response:
+async def checkpoints(
+    serving: Serving, who: FullReader, before: Before = None, cursor: Cursor = None, limit: Limit = 100
+) -> Response:
     """All checkpoints that were signed, the newest first."""
     after = decode(cursor, int)
-    before = None if after is None else max(after[0], 0)
+    before = before if after is None else max(after[0], 0)
     found = await serving.ask(serving.store.checkpoints, before=before, limit=limit + 1)
     return Json(page(found, limit, lambda one: (one.size,)))
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from headwater.formats.openlineage.fidelity import LEDGER, MANIFEST
 from headwater.model.answers import RunDetail, RunDiff
 from headwater.model.certificates import Certificate
 from headwater.model.log import VerifiedRun
-from headwater.model.runs import Run
-from headwater.server.app.document_schemas import BUNDLE, FACET
+from headwater.model.runs import OutputFacet, Run
+from headwater.server.app.document_schemas import BUNDLE, FACET, closed, listed
 from headwater.server.app.openapi_schemas import answers, answers_text, page_of, schema_of
 from headwater.server.app.problems import Problem
 from headwater.server.app.responses import Json
@@ -86,6 +86,26 @@ async def certificate(serving: Serving, who: Reader, run_id: Segment) -> Respons
     if not found:
         raise Problem(404, "no_certificate", "No certificate was issued for the run.")
     return Json(found[0])
+
+
+@router.get("/certificates", responses=answers(closed(items=listed(schema_of(Certificate))), 200, 400, 422))
+async def certificates(
+    serving: Serving, who: Reader, namespace: Text = None, run: Text = None, limit: Limit = 100
+) -> Response:
+    """Certificates, the newest first: of a namespace, of a run, or all."""
+    ask = serving.seen_by(who).certificates
+    return Json({"items": await serving.ask(ask, namespace=namespace, run_id=run, limit=limit)})
+
+
+@router.get("/output-facets", responses=answers(closed(items=listed(schema_of(OutputFacet))), 200, 400, 404, 409, 422))
+async def output_facets(
+    serving: Serving, who: Reader, facet: Annotated[str, Query(max_length=10_000)], dataset: Text = None,
+    namespace: NamespaceParameter = None, run: Text = None, limit: Limit = 100,
+) -> Response:  # fmt: skip
+    """One facet of the datasets that completed runs wrote, the newest first."""
+    about = named(dataset, namespace) if dataset is not None else None
+    ask = serving.seen_by(who).output_facets
+    return Json({"items": await serving.ask(ask, facet, dataset=about, run_id=run, limit=limit)})
 
 
 @router.get("/runs/{run_id:name}/verified", responses=answers(schema_of(VerifiedRun), 200, 400, 404, 409))
