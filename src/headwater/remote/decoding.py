@@ -7,14 +7,15 @@ type raises :class:`ShapeError` with its path, so that an answer of another vers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from headwater.model.answers import Closure, Grain, Node
+from headwater.model.answers import Change, Closure, Grain, Node, RunDiff
+from headwater.model.lineage import Dependency
 from headwater.model.names import Dataset, Endpoint, Job
 
 Answer = TypeVar("Answer")
@@ -207,6 +208,22 @@ def decode_closure(head: Mapping[str, Any], nodes: Sequence[Any]) -> Closure:
     hints = get_type_hints(Closure)
     values = {name: decoder(hints[name])(head[name], name) for name in names}
     return Closure(**values, nodes=tuple(_nodes(nodes, values["grain"])))
+
+
+def decode_diff(answer: Any) -> RunDiff:
+    """What changed may be anything that JSON is; of a column edge it is a list, and how it depends is no mere text."""
+    diff = decode(RunDiff, answer)
+    changes = [
+        Change(change.what, change.name, _dependencies(change.before, place), _dependencies(change.after, place))
+        for change, place in ((change, f"column_edges[{index}]") for index, change in enumerate(diff.column_edges))
+    ]
+    return replace(diff, column_edges=tuple(changes))
+
+
+def _dependencies(edges: Any, field: str) -> Any:
+    kinds = decoder(list[dict[str, Any]] | None)(edges, field)
+    as_it_is = decoder(Dependency)
+    return kinds and [{**edge, "dependency": as_it_is(edge.get("dependency"), field)} for edge in kinds]
 
 
 _NODE = {"endpoint", "part", "depth", "dependency", "via", "path", "parent"}

@@ -111,7 +111,7 @@ class RemotePages:
     def address(self, dataset: str | Endpoint) -> str:
         """The path of a dataset. Its namespace is asked for first where only its name is given."""
         if isinstance(dataset, str):
-            dataset = self._one("/datasets/named", named(dataset), DatasetDetail).summary.dataset
+            dataset = self._one("/datasets/named", endpoint_named(dataset), DatasetDetail).summary.dataset
         refuse_job(dataset)
         return f"/datasets/{segment(dataset.namespace)}/{segment(dataset.name)}"
 
@@ -136,9 +136,16 @@ def named(dataset: str | Endpoint) -> dict[str, str]:
     return {"dataset": dataset.name, "namespace": dataset.namespace}
 
 
+def endpoint_named(endpoint: str | Endpoint) -> dict[str, str | bool]:
+    """The same where a job can be meant: an edge can start from one or end in one."""
+    if isinstance(endpoint, Job):
+        return {"dataset": endpoint.name, "namespace": endpoint.namespace, "job": True}
+    return dict(named(endpoint))
+
+
 def refuse_job(dataset: Endpoint) -> None:
     if isinstance(dataset, Job):
-        raise NotOffered("A question about a job as the end of an edge")
+        raise NotOffered("This question about a job in the place of a dataset")
 
 
 def run_filters(

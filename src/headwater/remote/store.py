@@ -14,6 +14,7 @@ from headwater.errors import NotOffered, RequestRefused
 from headwater.formats.openlineage.event import Event, RawEvent, encode_event
 from headwater.formats.provenance import context_of, statement
 from headwater.formats.query_checks import provenance_event_of, refuse_unaskable, refuse_unaskable_part, state_of
+from headwater.formats.wia.quality import stated_event
 from headwater.model.answers import Closure, DatasetDetail, DatasetSummary, Impact, Receipt, RunDetail, RunDiff
 from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
@@ -24,8 +25,8 @@ from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.model.tasks import Task, TaskState
 from headwater.remote.client import DEFAULT_TIMEOUT, MOST_AT_ONCE, Client, Parameters, segment
-from headwater.remote.decoding import decode, decode_all, decode_closure, decode_list, decode_part
-from headwater.remote.pages import RemotePages, named, run_filters
+from headwater.remote.decoding import decode, decode_all, decode_closure, decode_diff, decode_list, decode_part
+from headwater.remote.pages import RemotePages, endpoint_named, named, run_filters
 from headwater.remote.problems import error_of
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class RemoteStore:
             self.dataset(dataset)  # a local store first says that it does not know the dataset
             refuse_unaskable_part(column, partition, depth)
         asked: dict[str, Any] = {
-            **named(dataset),
+            **endpoint_named(dataset),
             "column": column,
             "partition": partition,
             "depth": None if depth is None else min(depth, _MOST_DEPTH),
@@ -195,7 +196,7 @@ class RemoteStore:
         return self._client.items("/datasets", filters, DatasetSummary, limit)[0]
 
     def dataset(self, dataset: DatasetName) -> DatasetDetail:
-        return self._read(DatasetDetail, self._client.get("/datasets/named", named(dataset)))
+        return self._read(DatasetDetail, self._client.get("/datasets/named", endpoint_named(dataset)))
 
     def runs(
         self,
@@ -218,7 +219,8 @@ class RemoteStore:
 
     def diff(self, run_a: str, run_b: str) -> RunDiff:
         """What ``run_b`` did otherwise than ``run_a``."""
-        return self._read(RunDiff, self._client.get(f"/runs/{segment(run_a)}/diff/{segment(run_b)}"))
+        answer = self._client.get(f"/runs/{segment(run_a)}/diff/{segment(run_b)}")
+        return self._client.read(decode_diff, answer)
 
     def output_facets(
         self, facet: str, *, dataset: DatasetName | None = None, run_id: str | None = None, limit: int = 100
@@ -238,8 +240,10 @@ class RemoteStore:
     def set_quality(self, dataset: DatasetName, document: Mapping[str, Any], *, actor: Actor | None = None) -> Receipt:
         """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
         _refuse_actor(actor)
-        path = self.pages.address(self.dataset(dataset).summary.dataset)
-        return self._read(Receipt, self._client.post(f"{path}/quality", encode_event(dict(document))))
+        canonical = self.dataset(dataset).summary.dataset
+        encode_event(stated_event(canonical, dict(document), datetime.now(UTC)))  # refused as a local store does
+        path = f"{self.pages.address(canonical)}/quality"
+        return self._read(Receipt, self._client.post(path, encode_event(document)))
 
     # -- provenance -------------------------------------------------------------------------------
 

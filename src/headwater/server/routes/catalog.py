@@ -11,7 +11,16 @@ from headwater.model.names import Dataset, Job
 from headwater.model.pages import Coverage, Hit, JobDetail, JobSummary
 from headwater.server.app.openapi_schemas import answers, page_of, schema_of
 from headwater.server.app.service import Reader, Serving
-from headwater.server.routes.asking import Cursor, DatasetParameter, Limit, NamespaceParameter, Segment, Text, named
+from headwater.server.routes.asking import (
+    Cursor,
+    DatasetParameter,
+    JobParameter,
+    Limit,
+    NamespaceParameter,
+    Segment,
+    Text,
+    endpoint_named,
+)
 
 router = APIRouter(tags=["Catalog"])
 
@@ -29,10 +38,14 @@ async def datasets(
 
 @router.get("/datasets/named", responses=answers(schema_of(DatasetDetail), 200, 400, 404, 409, 422))
 async def dataset_named(
-    serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None
+    serving: Serving,
+    who: Reader,
+    dataset: DatasetParameter,
+    namespace: NamespaceParameter = None,
+    job: JobParameter = False,
 ) -> Response:
     """One dataset by its name alone, where only one namespace has it, or by any of its names."""
-    return await serving.answer(serving.seen_by(who).dataset, named(dataset, namespace))
+    return await serving.answer(serving.seen_by(who).dataset, endpoint_named(dataset, namespace, job))
 
 
 @router.get("/datasets/{namespace:name}/{name:name}", responses=answers(schema_of(DatasetDetail), 200, 400, 404))

@@ -17,10 +17,12 @@ from headwater.server.routes.asking import (
     Cursor,
     DatasetParameter,
     Depth,
+    JobParameter,
     Limit,
     Moment,
     NamespaceParameter,
     Text,
+    endpoint_named,
     named,
 )
 from headwater.store.query.cursors import Position, decode, page
@@ -45,26 +47,28 @@ _IMPACT = answers(with_members(Impact, next=_NEXT), 200, 400, 404, 409, 422)
 async def upstream(
     serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
-    limit: Limit = 1000, parents: Parents = False,
+    limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """Where it comes from: everything it was made of, nearest first."""
     ask = serving.seen_by(who).upstream
     return await serving.answer(
-        _closure, ask, named(dataset, namespace), column, partition, depth, as_of, cursor, limit, parents=parents
-    )
+        _closure, ask, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
+        parents=parents,
+    )  # fmt: skip
 
 
 @router.get("/lineage/downstream", responses=_CLOSURE)
 async def downstream(
     serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
-    limit: Limit = 1000, parents: Parents = False,
+    limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """What was made of it, nearest first."""
     ask = serving.seen_by(who).downstream
     return await serving.answer(
-        _closure, ask, named(dataset, namespace), column, partition, depth, as_of, cursor, limit, parents=parents
-    )
+        _closure, ask, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
+        parents=parents,
+    )  # fmt: skip
 
 
 @router.get("/lineage/columns", responses=_CLOSURE)
@@ -83,12 +87,13 @@ async def columns(
 async def impact(
     serving: Serving, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
+    job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """What breaks if it changes: affected assets with the columns touched, their jobs, owner and latest run."""
     seen = serving.seen_by(who)
 
     def asked() -> dict[str, Any]:
-        answer = seen.impact(named(dataset, namespace), column, depth, as_of)
+        answer = seen.impact(endpoint_named(dataset, namespace, job), column, depth, as_of)
         return _cut(answer, "affected", answer.affected, cursor, limit, _of_affected)
 
     return await serving.answer(asked)
