@@ -146,8 +146,8 @@ def check_history(events: list[dict[str, Any]], folder: Path) -> None:
 
 @pytest.mark.parametrize("world", [GRAPH, MOVING_GRAPH, HUBS, ODD], ids=["graph", "aliases", "hubs", "odd names"])
 def test_histories_are_answered_as_the_model_says(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:
-    @QUICK(1)
-    @given(events=histories(world, 6))
+    @QUICK(2)
+    @given(events=histories(world, 8))
     def check(events: list[dict[str, Any]]) -> None:
         check_history(events, tmp_path_factory.mktemp("workspace"))
 
@@ -178,8 +178,11 @@ def test_a_server_of_its_own_takes_events_and_verifies_itself(sqlite_url: str, t
     assert verified.graph
     assert told
     with Lineage(sqlite_url) as local:
-        assert type(verified) is type(local.verify())
-        assert local.verify().entries > verified.entries, "the task itself left an entry"
+        expected = local.verify()
+    # The entry that the task left about itself may have come after the task had counted.
+    log = {"entries": expected.entries, "head": expected.head, "root": expected.root}
+    assert exact(verified._replace(**log)) == exact(expected)
+    assert verified.entries in (expected.entries, expected.entries - 1)
 
 
 def test_a_store_that_does_not_hold_says_so_over_http(sqlite_url: str, tmp_path: Path) -> None:
