@@ -335,4 +335,4 @@ def test_facets_are_looked_at_with_openlineages_own_classes_and_no_sooner(sqlite
     with_facet = (
         "lin.ingest(run_event(run='2', inputs=[used('a', facets={'ownership': ownership('team')})]))\nlin.close()"
     )
-    assert loaded_after_each([without, with_facet], sqlite_url) == [set(), {"openlineage"}]
+    assert loaded_after_each([without, with_facet], sqlite_url) == [set(), {"openlineage", "requests"}]
