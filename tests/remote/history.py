@@ -7,6 +7,7 @@ from typing import Any
 from headwater.proof.keys import KeyRing
 from headwater.store.store import Store
 from tests.support.events import (
+    ColumnSource,
     at,
     chain,
     column_lineage,
@@ -31,7 +32,7 @@ from tests.support.events import (
 )
 
 Json = dict[str, Any]
-MANIFEST = {"cdme.runManifest": {}}
+MANIFEST: Json = {"cdme.runManifest": {}}
 QUALITY: Json = {
     "metrics": {"completeness": 0.5, "accuracy": 1},
     "validations": [{"rule_name": "r", "rule_type": "not_null", "passed": False, "failed_count": 3}],
@@ -40,7 +41,10 @@ QUALITY: Json = {
 
 
 def columned() -> list[Json]:
-    both = {"x": [("a", "x", "DIRECT", "IDENTITY")], "y": [("a", "x", "DIRECT", "AGGREGATION"), ("b", "y")]}
+    both: dict[str, list[ColumnSource]] = {
+        "x": [("a", "x", "DIRECT", "IDENTITY")],
+        "y": [("a", "x", "DIRECT", "AGGREGATION"), ("b", "y")],
+    }
     lineage = column_lineage(both, dataset=[("b", "z", "INDIRECT", "FILTER")])
     described = {"schema": schema("x:int", "y", "z"), "ownership": ownership("team"), "tags": tags(pii="yes")}
     statistics = {"outputStatistics": facet(rowCount=3, size=10**15, share=0.1)}

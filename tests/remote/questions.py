@@ -11,7 +11,17 @@ from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.store import Store
 from tests.remote.contract import Question
 
-NOT_THERE = ("", "nowhere", "no/where", "..", "%2F", "größe\n", "a\x00b", Dataset("no", "where"), Dataset("", ""))
+NOT_THERE: tuple[str | Endpoint, ...] = (
+    "",
+    "nowhere",
+    "no/where",
+    "..",
+    "%2F",
+    "größe\n",
+    "a\x00b",
+    Dataset("no", "where"),
+    Dataset("", ""),
+)
 EVENTS_OF_PROVENANCE = (None, "created", "MODIFIED", "accessed", "deleted", "invented")
 
 
@@ -109,9 +119,9 @@ def of_edges(store: Store, dataset: str | Endpoint, moments: list[datetime | Non
         about = dataset, column, depth, as_of
         yield f"impact {about}", _with(lambda lin, about: lin.impact(*about), about)
     for partition, as_of in zip(partitions, cycle(moments), strict=False):
-        asked = dataset, None, partition, None, as_of
-        yield f"upstream {asked}", _with(lambda lin, asked: lin.upstream(*asked), asked)
-        yield f"downstream {asked}", _with(lambda lin, asked: lin.downstream(*asked), asked)
+        part = dataset, None, partition, None, as_of
+        yield f"upstream {part}", _with(lambda lin, part: lin.upstream(*part), part)
+        yield f"downstream {part}", _with(lambda lin, part: lin.downstream(*part), part)
     for wrong in ((dataset, "x", "y", None), (dataset, None, None, 0)):
         yield f"upstream {wrong}", _with(lambda lin, asked: lin.upstream(*asked), wrong)
     yield f"impact of no depth of {dataset}", _with(lambda lin, one: lin.impact(one, depth=0), dataset)
@@ -134,7 +144,8 @@ def _with(ask: Any, told: Any) -> Question:
 
 def _page_by_page(lin: Any, asked: tuple[str, int]) -> list[Any]:
     name, limit = asked
-    pages, cursor = [], None
+    pages: list[Any] = []
+    cursor = None
     while not pages or cursor is not None:
         page = getattr(lin.pages, name)(cursor=cursor, limit=limit)
         pages.append(page)

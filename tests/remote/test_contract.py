@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,19 +87,25 @@ def test_events_go_in_as_they_do_locally(tmp_path: Path) -> None:
     bodies += [{**good[0], "eventTime": "never"}, {**good[0], "schemaURL": None}, {**good[0], "producer": float("nan")}]
     with Lineage("memory://") as local, served("memory://", tmp_path) as (remote, behind):
         for body in bodies:
-            assert outcome(lambda lin, body=body: lin.ingest(body), remote) == outcome(
-                lambda lin, body=body: lin.ingest(body), local
-            )
+            ingest = partial(_ingest, body)
+            assert outcome(ingest, remote) == outcome(ingest, local)
         batches = [[], good, [run_event(run="new"), run_event(run="new"), *good], [run_event(run="lost"), bodies[-3]]]
         for batch in batches:
-            assert outcome(lambda lin, batch=batch: lin.ingest_many(batch), remote) == outcome(
-                lambda lin, batch=batch: lin.ingest_many(batch), local
-            )
+            ingest = partial(_ingest_many, batch)
+            assert outcome(ingest, remote) == outcome(ingest, local)
         assert [run.run_id for run in remote.runs()] == [run.run_id for run in local.runs()]
         assert run_id("lost") not in {run.run_id for run in behind.runs()}
         with pytest.raises(EventRefused) as refused:
             remote.ingest(bodies[-3])
         assert refused.value.path == "$.eventTime"
+
+
+def _ingest(event: Any, lin: Any) -> object:
+    return lin.ingest(event)
+
+
+def _ingest_many(events: Any, lin: Any) -> object:
+    return lin.ingest_many(events)
 
 
 def test_statements_go_in_as_they_do_locally(tmp_path: Path) -> None:
@@ -180,8 +187,8 @@ def test_a_server_of_its_own_takes_events_and_verifies_itself(sqlite_url: str, t
     with Lineage(sqlite_url) as local:
         expected = local.verify()
     # The entry that the task left about itself may have come after the task had counted.
-    log = {"entries": expected.entries, "head": expected.head, "root": expected.root}
-    assert exact(verified._replace(**log)) == exact(expected)
+    told_of = verified._replace(entries=expected.entries, head=expected.head, root=expected.root)
+    assert exact(told_of) == exact(expected)
     assert verified.entries in (expected.entries, expected.entries - 1)
 
 

@@ -34,7 +34,7 @@ from tests.server.running import free_port
 from tests.support.events import run_event
 
 Answer = tuple[int, dict[str, str], Any]
-EMPTY = {"items": [], "next": None}
+EMPTY: dict[str, Any] = {"items": [], "next": None}
 
 
 class Stranger:
@@ -185,7 +185,7 @@ def test_a_server_that_never_answers() -> None:
 
 
 def test_a_question_is_asked_again_while_the_server_is_away() -> None:
-    away = (503, {"Retry-After": "0"}, {"code": "draining", "detail": "The server has been asked to stop."})
+    away: Answer = (503, {"Retry-After": "0"}, {"code": "draining", "detail": "The server has been asked to stop."})
     with stranger(away, away, (200, {}, EMPTY)) as told, connected(told.url) as lin:
         assert lin.datasets() == []
         assert len(told.asked) == 3
@@ -201,7 +201,7 @@ def test_a_question_is_asked_again_while_the_server_is_away() -> None:
 
 
 def test_events_are_sent_again_while_the_server_is_busy() -> None:
-    busy = (429, {}, {"code": "busy", "detail": "Too much waits to be stored."})
+    busy: Answer = (429, {}, {"code": "busy", "detail": "Too much waits to be stored."})
     receipt = {"digest": "ab", "duplicate": False, "problems": []}
     with stranger(busy, (201, {}, receipt)) as told, connected(told.url) as lin:
         assert lin.ingest(run_event()).digest == "ab"
@@ -237,7 +237,7 @@ def test_an_answer_of_another_shape_names_the_field_and_the_version(answer: Answ
 
 
 def test_the_problem_of_a_stranger_is_told_as_it_is() -> None:
-    teapot = (418, {}, {"code": "teapot", "detail": "Short and stout."})
+    teapot: Answer = (418, {}, {"code": "teapot", "detail": "Short and stout."})
     for answer, words in (
         (teapot, r"418, teapot\): Short and stout"),
         ((404, {}, b"<html>"), r"404\): Not Found\. Is http"),

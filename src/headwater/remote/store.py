@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from headwater.errors import NotOffered, RequestRefused
 from headwater.formats.openlineage.event import Event, RawEvent, encode_event
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from headwater.proof.history import Reign
 
 DatasetName = str | Endpoint
+Answer = TypeVar("Answer")
 _MOST_DEPTH = 100_000
 """What the server takes; no store follows a chain further than it goes."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -415,10 +416,10 @@ class RemoteStore:
 
     # -- ------------------------------------------------------------------------------------------
 
-    def _read(self, kind: type[Any], answer: Any) -> Any:
+    def _read(self, kind: type[Answer], answer: Any) -> Answer:
         return self._client.read(decode, kind, answer)
 
-    def _list(self, path: str, parameters: Parameters, kind: type[Any], limit: int) -> list[Any]:
+    def _list(self, path: str, parameters: Parameters, kind: type[Answer], limit: int) -> list[Answer]:
         """A list that the server has no cursors for."""
         if limit > MOST_AT_ONCE:
             raise NotOffered(f"A list of more than {MOST_AT_ONCE:,} of these")

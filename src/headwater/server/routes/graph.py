@@ -110,7 +110,8 @@ def _closure(
 def _with_parent(node: Node) -> dict[str, Any]:
     """The labels of the path do not tell a node for certain: names may hold what stands between them."""
     near = node.parent
-    return plain(node) | {"parent": None if near is None else {"endpoint": plain(near.endpoint), "part": near.part}}
+    parent = None if near is None else {"endpoint": plain(near.endpoint), "part": near.part}
+    return {**plain(node), "parent": parent}
 
 
 def _cut(
