@@ -85,6 +85,7 @@ TABLE: dict[str, Row] = {
     "GET /api/v1/graph/map": Row(**LIST),
     "GET /api/v1/overview": Row(**LIST),
     "GET /api/v1/datasets": Row(**LIST),
+    "GET /api/v1/datasets/named": Row(**ONE, query=MADE),
     "GET /api/v1/datasets/{namespace}/{name}": Row(**ONE),
     "GET /api/v1/datasets/{namespace}/{name}/quality": Row(**ONE),
     "POST /api/v1/datasets/{namespace}/{name}/quality": Row((WRITE,), body=QUALITY, own=201, other=403),
@@ -94,6 +95,8 @@ TABLE: dict[str, Row] = {
     "GET /api/v1/jobs/named/{namespace}/{name}": Row(**ONE),
     "GET /api/v1/find": Row(**LIST, query={"q": "a"}),
     "GET /api/v1/coverage": Row(**LIST),
+    "GET /api/v1/certificates": Row(**LIST),
+    "GET /api/v1/output-facets": Row(**ONE, query={**DATASET, "facet": "columnLineage"}),
     "GET /api/v1/runs": Row(**LIST),
     "GET /api/v1/runs/{run_id}": Row(**ONE),
     "GET /api/v1/runs/{run_a}/diff/{run_b}": Row(**ONE),
@@ -318,6 +321,7 @@ def _told(answer: Any, words: dict[str, str]) -> str:
     """Without the names that were asked for, and the id of the request."""
     text: str = answer.text.replace(str(answer.headers["x-request-id"]), "")
     text = re.sub(r"Closest: [^\"]*", "", text)  # of what they see, by how like it is to what was asked
+    text = re.sub(r'"closest":\[[^]]*\]', "", text)
     asked = {quote(each, safe="") for each in words.values()} | set(words.values())
     for word in sorted(asked, key=len, reverse=True):
         text = text.replace(word, "·")

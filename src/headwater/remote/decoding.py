@@ -40,7 +40,9 @@ class ShapeError(ValueError):
 
 def decode(kind: type[Answer], value: Any, field: str = "$") -> Answer:
     """``value`` as an instance of ``kind``."""
-    return decoder(kind)(value, field)  # type: ignore[no-any-return]
+    hashable: Any = kind
+    answer: Answer = decoder(hashable)(value, field)
+    return answer
 
 
 def decode_all(kind: type[Answer], values: Any, field: str = "items") -> tuple[Answer, ...]:

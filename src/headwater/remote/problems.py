@@ -17,6 +17,10 @@ def _code_of(name: str) -> str:
 
 _BY_CODE: dict[str, type[HeadwaterError]] = {_code_of(name): getattr(errors, name) for name in errors.__all__}
 
+_MEMBERS = {"path", "reason", "culprit", "entry", "what"}
+"""Attributes that a problem has as members of its own."""
+_NAMES = {"entry": "seq"}
+
 
 def error_of(problem: Mapping[str, Any], status: int) -> HeadwaterError:
     """The error behind a problem document; ``status`` is that of the HTTP answer, 0 for a task."""
@@ -27,7 +31,11 @@ def error_of(problem: Mapping[str, Any], status: int) -> HeadwaterError:
     if kind is None:
         return RequestRefused(status, code, detail)
     about = problem.get("about")
-    attributes = about if isinstance(about, dict) else {}
+    attributes = (
+        about
+        if isinstance(about, dict)
+        else {_NAMES.get(name, name): problem[name] for name in _MEMBERS & problem.keys()}
+    )
     error = kind.__new__(kind, detail)  # not by __init__, which would write a message of its own
     error.__dict__.update({name: tuple(v) if isinstance(v, list) else v for name, v in attributes.items()})
     return error

@@ -103,8 +103,10 @@ def problem_of(error: errors.HeadwaterError) -> Problem:
 def _more(error: errors.HeadwaterError, status: int) -> dict[str, Any]:
     """What a program would otherwise have to read out of a sentence; ``about`` are the error's own attributes, where
     its own words leave the server too."""
+    if members := _members(error):
+        return members
     about = {} if status >= 500 or _nearest(type(error), _UNSAID) else vars(error)
-    return {**_members(error), **({"about": about} if about else {})}
+    return {"about": about} if about else {}
 
 
 def _members(error: errors.HeadwaterError) -> dict[str, Any]:
