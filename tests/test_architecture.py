@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assurance": {"model", "proof", "store"},
     "exchange": {"model", "formats", "store"},
     "records": {"engines", "model", "store"},
+    "remote": {"model", "errors", "formats", "proof"},
 }
 """The rooms, from the ground up. A room may also import what these may import."""
 
@@ -310,7 +311,7 @@ def test_what_is_shipped_to_executors_takes_nothing_of_ours_along() -> None:
 
 HEAVY = (
     *("pyspark", "py4j", "fastapi", "starlette", "openlineage", "alembic"),
-    *("pandas", "numpy", "pyarrow", "cryptography"),
+    *("pandas", "numpy", "pyarrow", "cryptography", "requests"),
 )
 
 
@@ -380,4 +381,4 @@ def test_facets_are_looked_at_with_openlineages_own_classes_and_no_sooner(sqlite
     with_facet = (
         "lin.ingest(run_event(run='2', inputs=[used('a', facets={'ownership': ownership('team')})]))\nlin.close()"
     )
-    assert loaded_after_each([without, with_facet], sqlite_url) == [set(), {"openlineage"}]
+    assert loaded_after_each([without, with_facet], sqlite_url) == [set(), {"openlineage", "requests"}]

@@ -203,16 +203,20 @@ HeadwaterError
 │       ├── GraphCyclic
 │       ├── NamespaceInvalid
 │       └── StructureInvalid
-└── StoreError
-    ├── StoreUrlInvalid
-    ├── StoreMissing
-    ├── StoreUnavailable
-    │   └── StoreFull
-    ├── StoreReadOnly
-    ├── StoreNotOurs
-    ├── StoreOutdated
-    ├── StoreTooNew
-    └── AuditBroken
+├── StoreError
+│   ├── StoreUrlInvalid
+│   ├── StoreMissing
+│   ├── StoreUnavailable
+│   │   └── StoreFull
+│   ├── StoreReadOnly
+│   ├── StoreNotOurs
+│   ├── StoreOutdated
+│   ├── StoreTooNew
+│   └── AuditBroken
+└── RemoteError
+    ├── NotOffered
+    ├── RequestRefused
+    └── AnswerUnreadable
 """
 
 
@@ -257,7 +261,8 @@ def test_quality_and_its_rules() -> None:
 
 def test_connect() -> None:
     assert str(inspect.signature(headwater.connect)) == (
-        "(url: 'str' = 'sqlite:///.headwater/lineage.db', **options: 'Any') -> 'Lineage'"
+        "(url: 'str' = 'sqlite:///.headwater/lineage.db', *, api_key: 'str | None' = None, **options: 'Any') "
+        "-> 'Lineage'"
     )
     with headwater.connect("memory://") as lin:
         assert isinstance(lin, Store)

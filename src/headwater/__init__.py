@@ -47,11 +47,23 @@ __all__ = [
 ]
 
 
-def connect(url: str = "sqlite:///.headwater/lineage.db", **options: Any) -> Lineage:
-    """Open the store at ``url``: `sqlite:///file.db`, `postgresql://user@host/database` or `memory://`.
+def connect(url: str = "sqlite:///.headwater/lineage.db", *, api_key: str | None = None, **options: Any) -> Lineage:
+    """Open the store at ``url``: `sqlite:///file.db`, `postgresql://user@host/database`, `memory://`, or the server at
+    `http://host:port`.
 
-    An empty database becomes a store unless ``create=False``.
+    An empty database becomes a store unless ``create=False``. ``api_key`` is for a server; the default is
+    HEADWATER_API_KEY. Over HTTP the methods and their answers are the same; what the server has no route for raises
+    :class:`~headwater.errors.NotOffered`.
     """
+    if url.lower().startswith(("http://", "https://")):
+        from headwater.remote.store import open_server
+
+        # It has the methods of a Lineage, which a test compares, and nothing else of it.
+        return open_server(url, api_key=api_key, **options)  # type: ignore[return-value]
     from headwater.client import Lineage
 
+    if api_key is not None:
+        from headwater.errors import StoreUrlInvalid
+
+        raise StoreUrlInvalid("api_key is for a server at http://host:port; the address is that of a database.")
     return Lineage(url, **options)

@@ -67,16 +67,20 @@
     │       ├── GraphCyclic     a cycle; lists its path
     │       ├── NamespaceInvalid    not a URI
     │       └── StructureInvalid    a value of the wrong type, or not an allowed one
-    └── StoreError              the database behind the store
-        ├── StoreUrlInvalid     the URL is invalid
-        ├── StoreMissing        there is no store at the URL
-        ├── StoreUnavailable    the database does not respond
-        │   └── StoreFull       the disk or the quota of the database is full
-        ├── StoreReadOnly       the database is read-only
-        ├── StoreNotOurs        the database is not a Headwater store
-        ├── StoreOutdated       older than this code: `headwater db upgrade`
-        ├── StoreTooNew         newer than this code: upgrade Headwater
-        └── AuditBroken         the audit log fails verification; names the first failing entry
+    ├── StoreError              the database behind the store
+    │   ├── StoreUrlInvalid     the URL is invalid
+    │   ├── StoreMissing        there is no store at the URL
+    │   ├── StoreUnavailable    the database does not respond
+    │   │   └── StoreFull       the disk or the quota of the database is full
+    │   ├── StoreReadOnly       the database is read-only
+    │   ├── StoreNotOurs        the database is not a Headwater store
+    │   ├── StoreOutdated       older than this code: `headwater db upgrade`
+    │   ├── StoreTooNew         newer than this code: upgrade Headwater
+    │   └── AuditBroken         the audit log fails verification; names the first failing entry
+    └── RemoteError             a Headwater server that is used as a store over HTTP
+        ├── NotOffered          the server has no route for this; names the method
+        ├── RequestRefused      the server refuses the request or fails; names the problem's code
+        └── AnswerUnreadable    the answer has an unknown shape; names the field and the server's version
 
 The command line prints ``str(error)`` as one line, so a message names the culprit and what exists.
 """
@@ -148,6 +152,12 @@ from headwater.errors.query import (
     UnknownRoot,
     UnknownRun,
 )
+from headwater.errors.remote import (
+    AnswerUnreadable,
+    NotOffered,
+    RemoteError,
+    RequestRefused,
+)
 from headwater.errors.rows import (
     EngineError,
     EngineFailed,
@@ -181,6 +191,7 @@ __all__ = [
     "AccessKeyInvalid",
     "AmbiguousDataset",
     "AnchorUnusable",
+    "AnswerUnreadable",
     "ArchiveMoved",
     "ArchiveUnusable",
     "AssuranceError",
@@ -209,6 +220,7 @@ __all__ = [
     "NamespaceRefused",
     "NoEvidence",
     "NotAuthenticated",
+    "NotOffered",
     "NotPermitted",
     "NotReplayable",
     "NoteInvalid",
@@ -228,6 +240,8 @@ __all__ = [
     "RateExceeded",
     "RecordsError",
     "ReferenceDangling",
+    "RemoteError",
+    "RequestRefused",
     "RowsError",
     "RowsRefused",
     "RulesBroken",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from headwater.errors import NotPermitted, QueryError
+from headwater.formats.query_checks import refuse_unaskable
 from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, SignedCheckpoint, Verified, VerifiedRun
@@ -20,7 +21,6 @@ from headwater.store.log.checkpoints import Anchored
 from headwater.store.log.verify import VerifyProgress, verify
 from headwater.store.log.verify_run import verify_certificate, verify_run
 from headwater.store.log.visible_entries import entry_visible, visible_entries
-from headwater.store.query.questions import refuse_unaskable
 
 
 class StoreProofs:

@@ -18,6 +18,7 @@ from headwater.errors import StoreError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_document, provenance_event
+from headwater.formats.query_checks import provenance_event_of, refuse_unaskable, state_of
 from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import (
     Closure,
@@ -59,7 +60,7 @@ from headwater.store.query.impact import impact
 from headwater.store.query.lookup import find_dataset
 from headwater.store.query.pages import Pages
 from headwater.store.query.provenance.stated import default_operation
-from headwater.store.query.questions import provenance_event_of, question, refuse_unaskable, state_of
+from headwater.store.query.questions import question
 from headwater.store.schema.upgrade import ensure_current
 
 DatasetName = str | Endpoint

@@ -92,6 +92,11 @@ def _refuse_too_many_aliases(event: Event) -> None:
         raise EventRefused("$", f"{count:,} other names of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
 
 
+def encode_event(raw: RawEvent) -> bytes:
+    """The bytes of ``raw`` as a server takes them, or :class:`EventRefused` where they are no JSON object."""
+    return _decode(raw)[1]
+
+
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
     """An event that was accepted before: what was checked and computed then is not done again."""
     document, body = _decode(body)

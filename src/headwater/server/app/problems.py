@@ -97,11 +97,21 @@ def problem_of(error: errors.HeadwaterError) -> HttpProblem:
         headers = {"WWW-Authenticate": 'Bearer realm="headwater"'}
     if isinstance(error, errors.RateExceeded):
         headers = {"Retry-After": str(math.ceil(error.retry_after))}
-    return HttpProblem(status, code_of(type(error)), detail, headers, **_extra_members(error))
+    return HttpProblem(status, code_of(type(error)), detail, headers, **_extra_members(error, status))
 
 
-def _extra_members(error: errors.HeadwaterError) -> dict[str, Any]:
-    """Return members that a program would otherwise have to parse from the detail."""
+def _extra_members(error: errors.HeadwaterError, status: int) -> dict[str, Any]:
+    """Return members that a program would otherwise have to parse from the detail.
+
+    ``about`` has the attributes of the error, where its message leaves the server too.
+    """
+    if members := _members(error):
+        return members
+    about = {} if status >= 500 or _by_nearest_class(type(error), _PUBLIC_DETAILS) else vars(error)
+    return {"about": about} if about else {}
+
+
+def _members(error: errors.HeadwaterError) -> dict[str, Any]:
     if isinstance(error, errors.EventRefused):
         return {"path": error.path, "reason": error.reason}
     if isinstance(error, errors.ConditionRefused):

@@ -11,7 +11,16 @@ from headwater.model.names import Dataset, Job
 from headwater.model.pages import Coverage, Hit, JobDetail, JobSummary
 from headwater.server.app.openapi_schemas import json_responses, page_of, schema_of
 from headwater.server.app.service import CurrentService, Reader
-from headwater.server.routes.parameters import Cursor, Limit, Segment, Text
+from headwater.server.routes.parameters import (
+    Cursor,
+    DatasetParameter,
+    JobParameter,
+    Limit,
+    NamespaceParameter,
+    Segment,
+    Text,
+    endpoint_named,
+)
 
 router = APIRouter(tags=["Catalog"])
 
@@ -32,6 +41,18 @@ async def datasets(
     pages = service.store_for(who).pages
     filters = {"namespace": namespace, "kind": kind, "owner": owner, "tag": tag}
     return await service.respond(pages.datasets, search, cursor=cursor, limit=limit, **filters)
+
+
+@router.get("/datasets/named", responses=json_responses(schema_of(DatasetDetail), 200, 400, 404, 409, 422))
+async def dataset_named(
+    service: CurrentService,
+    who: Reader,
+    dataset: DatasetParameter,
+    namespace: NamespaceParameter = None,
+    job: JobParameter = False,
+) -> Response:
+    """One dataset by its name alone, where only one namespace has it, or by any of its names."""
+    return await service.respond(service.store_for(who).dataset, endpoint_named(dataset, namespace, job))
 
 
 @router.get("/datasets/{namespace:name}/{name:name}", responses=json_responses(schema_of(DatasetDetail), 200, 400, 404))

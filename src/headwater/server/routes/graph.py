@@ -9,24 +9,37 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Response
 
 from headwater.model.answers import Affected, Closure, Impact, Node
+from headwater.model.names import Endpoint
 from headwater.model.plain import plain
-from headwater.server.app.openapi_schemas import json_responses, schema_of, with_members
+from headwater.server.app.openapi_schemas import COMPONENTS, Schema, json_responses, schema_of, with_members
 from headwater.server.app.service import CurrentService, Reader
 from headwater.server.routes.parameters import (
     Cursor,
     DatasetParameter,
     Depth,
+    JobParameter,
     Limit,
     Moment,
     NamespaceParameter,
     Text,
     dataset_reference,
+    endpoint_named,
 )
 from headwater.store.query.cursors import Position, decode, page
 
 router = APIRouter(tags=["Lineage"])
+Parents = Annotated[
+    bool, Query(description="With the `parent` of each node: the node one hop nearer, or null, by endpoint and part.")
+]
 _NEXT = schema_of(str | None)
+_NODE_REF: Schema = {
+    "type": "object",
+    "required": ["endpoint", "part"],
+    "properties": {"endpoint": schema_of(Endpoint), "part": schema_of(str | None)},
+    "additionalProperties": False,
+}
 _CLOSURE = json_responses(with_members(Closure, next=_NEXT), 200, 400, 404, 409, 422)
+COMPONENTS["Node"]["properties"]["parent"] = {"anyOf": [_NODE_REF, schema_of(type(None))]}  # not required: see Parents
 _IMPACT = json_responses(with_members(Impact, next=_NEXT), 200, 400, 404, 409, 422)
 
 
@@ -34,26 +47,28 @@ _IMPACT = json_responses(with_members(Impact, next=_NEXT), 200, 400, 404, 409, 4
 async def upstream(
     service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
-    limit: Limit = 1000,
+    limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """Where it comes from, nearest first."""
     query = service.store_for(who).upstream
     return await service.respond(
-        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
-    )
+        _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
+        parents=parents,
+    )  # fmt: skip
 
 
 @router.get("/lineage/downstream", responses=_CLOSURE)
 async def downstream(
     service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
-    limit: Limit = 1000,
+    limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """What was made from it, nearest first."""
     query = service.store_for(who).downstream
     return await service.respond(
-        _closure, query, dataset_reference(dataset, namespace), column, partition, depth, as_of, cursor, limit
-    )
+        _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
+        parents=parents,
+    )  # fmt: skip
 
 
 @router.get("/lineage/columns", responses=_CLOSURE)
@@ -74,12 +89,13 @@ async def columns(
 async def impact(
     service: CurrentService, who: Reader, dataset: DatasetParameter, namespace: NamespaceParameter = None,
     column: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None, limit: Limit = 1000,
+    job: JobParameter = False,
 ) -> Response:  # fmt: skip
     """What breaks if it changes: affected assets with their columns, jobs, owner and latest run."""
     store = service.store_for(who)
 
     def page_of_impact() -> dict[str, Any]:
-        answer = store.impact(dataset_reference(dataset, namespace), column, depth, as_of)
+        answer = store.impact(endpoint_named(dataset, namespace, job), column, depth, as_of)
         return _page_of(answer, "affected", answer.affected, cursor, limit, _asset_position)
 
     return await service.respond(page_of_impact)
@@ -87,22 +103,29 @@ async def impact(
 
 def _closure(
     query: Callable[..., Closure], dataset: Any, column: str | None, partition: str | None, depth: int | None,
-    as_of: datetime | None, cursor: str | None, limit: int,
+    as_of: datetime | None, cursor: str | None, limit: int, *, parents: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     answer = query(dataset, column, partition, depth, as_of)
-    return _page_of(answer, "nodes", answer.nodes, cursor, limit, _node_position)
+    return _page_of(answer, "nodes", answer.nodes, cursor, limit, _node_position, _with_parent if parents else plain)
+
+
+def _with_parent(node: Node) -> dict[str, Any]:
+    """The labels of the path do not identify a node for certain: names may contain their separator."""
+    near = node.parent
+    parent = None if near is None else {"endpoint": plain(near.endpoint), "part": near.part}
+    return {**plain(node), "parent": parent}
 
 
 def _page_of(
     answer: Closure | Impact, part: str, items: Sequence[Any], cursor: str | None, limit: int,
-    position: Callable[[Any], Position],
+    position: Callable[[Any], Position], shape: Callable[[Any], Any] = plain,
 ) -> dict[str, Any]:  # fmt: skip
     """Return one page of the answer. Items added since the previous page appear in order, or are skipped."""
     after = decode(cursor, *_POSITION_TYPES)
     remaining = [item for item in items if after is None or position(item) > after][: limit + 1]
     page_items = page(remaining, limit, position)
     head = {name: getattr(answer, name) for name in answer.__slots__ if name != part}
-    return {**plain(head), part: plain(page_items.items), "next": page_items.next}
+    return {**plain(head), part: [shape(item) for item in page_items.items], "next": page_items.next}
 
 
 _POSITION_TYPES = (int, str, str, bool, bool, str)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from headwater.errors import EventRefused
+from headwater.formats.openlineage.event import Event
+from headwater.formats.openlineage.many import read_events
 from headwater.model.answers import Receipt
+from headwater.model.audit import Actor
 from headwater.server.app.metrics import IN_FLIGHT, PROCESSING
 from headwater.server.app.openapi_schemas import json_responses, request_body, schema_of
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Writer
 from headwater.server.ingest.group_commit import count_events
 from headwater.server.ingest.local_ingest import ReceivedBody
+from headwater.store.store import Store
 
 router = APIRouter(tags=["Events in"])
 
@@ -73,14 +79,27 @@ async def take_event(request: Request, service: CurrentService, who: Writer) -> 
 
 @router.post(
     "/lineage/batch", status_code=204, responses={
-        **json_responses(BATCH, 200, 400, 408, 413, 415), 204: {"description": "All events were accepted."}
+        **json_responses(schema_of(list[Receipt]), 201), **json_responses(BATCH, 200, 400, 408, 413, 415),
+        204: {"description": "All events were accepted."},
     },
     openapi_extra=request_body({"type": "array", "items": EVENT}),
 )  # fmt: skip
-async def take_events(request: Request, service: CurrentService, who: Writer) -> Response:
+async def take_events(
+    request: Request,
+    service: CurrentService,
+    who: Writer,
+    atomic: Annotated[
+        bool, Query(description="All of them or, if one is refused, none; 201 with a receipt for each.")
+    ] = False,
+) -> Response:
     """Ingest a list of OpenLineage events. Valid ones are stored together; others are reported by index."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
+            if atomic:
+                store = service.store_for(who)
+                receipts = await service.threads.write(_take_all, store, body, who.actor)
+                count_events(receipts, 0)
+                return JsonResponse(receipts, 201)
             result = await service.threads.write(service.ingest.batch, ReceivedBody(body, who.actor, who.visibility))
     count_events(result.receipts, len(result.refused))
     if not result.refused:
@@ -94,6 +113,14 @@ async def take_events(request: Request, service: CurrentService, who: Writer) ->
         "non_retriable": len(failed),
     }
     return JsonResponse({"status": "partial_success", "summary": summary, "failed_events": failed})
+
+
+def _take_all(store: Store, body: bytes, actor: Actor) -> list[Receipt]:
+    events = read_events(body)
+    for event in events:
+        if isinstance(event, EventRefused):
+            raise event
+    return store.take([event for event in events if isinstance(event, Event)], actor=actor)
 
 
 @contextmanager

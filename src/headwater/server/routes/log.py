@@ -20,13 +20,14 @@ from headwater.store.query.cursors import decode, page
 router = APIRouter(tags=["Proof"])
 Entries = Annotated[int, Query(ge=0, le=2**62)]
 COMPONENTS["VerifiedStore"] = with_members(Verified, holds={"const": True})  # the result of a verify task
+Before = Annotated[int | None, Query(ge=0, le=2**62, description="Only what comes before it in the log.")]
 Size = Annotated[int | None, Query(ge=0, le=2**62, description="Size of the log; the whole log by default.")]
 
 
 @router.get("/audit", responses=json_responses(page_of(AuditEntry), 200, 400, 422))
 async def audit(
     service: CurrentService, who: Reader, event_type: Text = None, actor: Text = None, resource: Text = None,
-    correlation_id: Text = None, cursor: Cursor = None, limit: Limit = 100,
+    correlation_id: Text = None, before: Before = None, cursor: Cursor = None, limit: Limit = 100,
 ) -> Response:  # fmt: skip
     """The audit log, newest entries first."""
     after = decode(cursor, int)
@@ -36,7 +37,7 @@ async def audit(
         actor=actor,
         resource=resource,
         correlation_id=correlation_id,
-        before=None if after is None else max(after[0], 0),
+        before=before if after is None else max(after[0], 0),
         limit=limit + 1,
     )
     return JsonResponse(page(result, limit, lambda entry: (entry.seq,)))
@@ -52,10 +53,12 @@ async def checkpoint(service: CurrentService, who: FullReader) -> Response:
 
 
 @router.get("/log/checkpoints", responses=json_responses(page_of(SignedCheckpoint), 200, 400, 422))
-async def checkpoints(service: CurrentService, who: FullReader, cursor: Cursor = None, limit: Limit = 100) -> Response:
+async def checkpoints(
+    service: CurrentService, who: FullReader, before: Before = None, cursor: Cursor = None, limit: Limit = 100
+) -> Response:
     """All signed checkpoints, newest first."""
     after = decode(cursor, int)
-    before = None if after is None else max(after[0], 0)
+    before = before if after is None else max(after[0], 0)
     result = await service.call(service.store.checkpoints, before=before, limit=limit + 1)
     return JsonResponse(page(result, limit, lambda checkpoint: (checkpoint.size,)))
 

@@ -9,7 +9,7 @@ from fastapi import Path, Query
 from pydantic import BeforeValidator, WithJsonSchema
 
 from headwater.formats.openlineage.event import as_utc, parse_time
-from headwater.model.names import Dataset
+from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import RunState
 
 MAX_RESULTS = 1000
@@ -49,6 +49,12 @@ NamespaceParameter = Annotated[
     str | None, Query(max_length=100_000, description="Namespace of the dataset, to name it exactly.")
 ]
 
+JobParameter = Annotated[bool, Query(description="With `namespace`: the name is of a job, which an edge can lead to.")]
+
 
 def dataset_reference(dataset: str, namespace: str | None) -> str | Dataset:
     return dataset if namespace is None else Dataset(namespace, dataset)
+
+
+def endpoint_named(dataset: str, namespace: str | None, job: bool) -> str | Endpoint:
+    return Job(namespace, dataset) if job and namespace is not None else dataset_reference(dataset, namespace)

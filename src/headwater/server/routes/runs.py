@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 
 from headwater.formats.openlineage.facet_names import LEDGER_FACET, MANIFEST_FACET
 from headwater.model.answers import RunDetail, RunDiff
 from headwater.model.certificates import Certificate
 from headwater.model.log import VerifiedRun
-from headwater.model.runs import Run
-from headwater.server.app.document_schemas import BUNDLE, FACET
+from headwater.model.runs import OutputFacet, Run
+from headwater.server.app.document_schemas import BUNDLE, FACET, array_of, closed_object
 from headwater.server.app.openapi_schemas import file_responses, json_responses, page_of, schema_of
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
@@ -103,6 +103,31 @@ async def certificate(service: CurrentService, who: Reader, run_id: Segment) -> 
     if not result:
         raise HttpProblem(404, "no_certificate", "No certificate was issued for the run.")
     return JsonResponse(result[0])
+
+
+@router.get(
+    "/certificates", responses=json_responses(closed_object(items=array_of(schema_of(Certificate))), 200, 400, 422)
+)
+async def certificates(
+    service: CurrentService, who: Reader, namespace: Text = None, run: Text = None, limit: Limit = 100
+) -> Response:
+    """Certificates, the newest first: of a namespace, of a run, or all."""
+    ask = service.store_for(who).certificates
+    return JsonResponse({"items": await service.call(ask, namespace=namespace, run_id=run, limit=limit)})
+
+
+@router.get(
+    "/output-facets",
+    responses=json_responses(closed_object(items=array_of(schema_of(OutputFacet))), 200, 400, 404, 409, 422),
+)
+async def output_facets(
+    service: CurrentService, who: Reader, facet: Annotated[str, Query(max_length=10_000)], dataset: Text = None,
+    namespace: NamespaceParameter = None, run: Text = None, limit: Limit = 100,
+) -> Response:  # fmt: skip
+    """One facet of the datasets that completed runs wrote, the newest first."""
+    about = dataset_reference(dataset, namespace) if dataset is not None else None
+    ask = service.store_for(who).output_facets
+    return JsonResponse({"items": await service.call(ask, facet, dataset=about, run_id=run, limit=limit)})
 
 
 @router.get("/runs/{run_id:name}/verified", responses=json_responses(schema_of(VerifiedRun), 200, 400, 404, 409))

@@ -87,7 +87,7 @@ class Forger:
         frame: Any = self._spark.range(1)
         forge = self._classes.new("Forge", frame._jdf, str(self.canary))
         # As a capture writes it, which takes functions of Python out of their surroundings; else without checks.
-        packed = self._plan_classes.new("Packed", plan, _LARGEST).bytes() if python else forge.packed(plan)
+        packed = self._plan_classes.new("PlanStream", plan, _LARGEST).bytes() if python else forge.packed(plan)
         forged = copy.deepcopy(captured)
         forged.pop("signature", None)
         forged["plan"] |= {"bytes": base64.b64encode(bytes(packed)).decode(), "python": []}

@@ -1,0 +1,279 @@
+"""JSON back into the types of :mod:`headwater.model`: the inverse of :mod:`headwater.model.plain`.
+
+Types are read off the classes' own annotations. Decoding is strict: a member that is missing, unknown or of another
+type raises :class:`ShapeError` with its path, so that an answer of another version is never misread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from headwater.model.answers import Change, Closure, Grain, Node, RunDiff
+from headwater.model.lineage import Dependency
+from headwater.model.names import Dataset, Endpoint, Job
+
+Answer = TypeVar("Answer")
+Decoder = Callable[[Any, str], Any]
+_SCALARS: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    int: (int,),
+    float: (float, int),
+    bool: (bool,),
+    NoneType: (NoneType,),
+}
+
+
+class ShapeError(ValueError):
+    """``field`` is the path to what has an unknown shape."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        self.field = field
+        self.reason = reason
+        super().__init__(f"{field}: {reason}")
+
+
+def decode(kind: type[Answer], value: Any, field: str = "$") -> Answer:
+    """``value`` as an instance of ``kind``."""
+    hashable: Any = kind
+    answer: Answer = decoder(hashable)(value, field)
+    return answer
+
+
+def decode_all(kind: type[Answer], values: Any, field: str = "items") -> tuple[Answer, ...]:
+    return decode(tuple[kind, ...], values, field)  # type: ignore[valid-type]
+
+
+@cache
+def decoder(kind: Any) -> Decoder:
+    """The function that decodes ``kind``; annotations of a class are resolved once."""
+    if kind is Any:
+        return lambda value, field: value
+    if kind in _SCALARS:
+        return _scalar(kind)
+    if kind is datetime:
+        return _moment
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _union(inner)
+    if origin in (tuple, list):
+        return _sequence(origin, inner)
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping(inner[1])
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return _choice(kind)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _record(kind)
+    raise TypeError(f"no decoder is known for {kind}")
+
+
+def _scalar(kind: type) -> Decoder:
+    allowed = _SCALARS[kind]
+
+    def scalar(value: Any, field: str) -> Any:
+        if type(value) not in allowed:  # not isinstance: True is no number
+            raise ShapeError(field, f"{_named(value)} where {kind.__name__} is expected")
+        return value
+
+    return scalar
+
+
+def _moment(value: Any, field: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ShapeError(field, f"{_named(value)} where a time is expected") from None
+    if moment.tzinfo is None:
+        raise ShapeError(field, "a time without a zone")
+    return moment
+
+
+def _union(kinds: tuple[Any, ...]) -> Decoder:
+    if set(kinds) >= {Dataset, Job}:
+        endpoint: Decoder = _endpoint
+        return _optional(endpoint) if NoneType in kinds else endpoint
+    others = [kind for kind in kinds if kind is not NoneType]
+    if len(others) == 1:
+        return _optional(decoder(others[0]))
+    if all(kind in _SCALARS for kind in others):
+        allowed = tuple(name for kind in kinds for name in _SCALARS[kind])
+
+        def scalar(value: Any, field: str) -> Any:
+            if type(value) not in allowed:
+                raise ShapeError(field, f"{_named(value)} where a plain value is expected")
+            return value
+
+        return scalar
+    raise TypeError(f"no decoder is known for a union of {kinds}")
+
+
+def _optional(inner: Decoder) -> Decoder:
+    return lambda value, field: None if value is None else inner(value, field)
+
+
+def _endpoint(value: Any, field: str) -> Endpoint:
+    """A job says that it is one; a dataset says nothing."""
+    kind = Job if isinstance(value, dict) and value.get("type") == "job" else Dataset
+    return decoder(kind)(value, field)  # type: ignore[no-any-return]
+
+
+def _sequence(origin: type, inner: tuple[Any, ...]) -> Decoder:
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return _fixed([decoder(kind) for kind in inner])
+    item = decoder(inner[0])
+
+    def sequence(value: Any, field: str) -> Any:
+        if not isinstance(value, list):
+            raise ShapeError(field, f"{_named(value)} where a list is expected")
+        return origin(item(one, f"{field}[{index}]") for index, one in enumerate(value))
+
+    return sequence
+
+
+def _fixed(items: Sequence[Decoder]) -> Decoder:
+    def fixed(value: Any, field: str) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) != len(items):
+            raise ShapeError(field, f"{_named(value)} where a list of {len(items)} is expected")
+        pairs = enumerate(zip(items, value, strict=True))
+        return tuple(item(one, f"{field}[{index}]") for index, (item, one) in pairs)
+
+    return fixed
+
+
+def _mapping(inner: Any) -> Decoder:
+    item = decoder(inner)
+
+    def mapping(value: Any, field: str) -> dict[str, Any]:
+        return {name: item(one, f"{field}.{name}") for name, one in _object(value, field).items()}
+
+    return mapping
+
+
+def _choice(kind: type[StrEnum]) -> Decoder:
+    def choice(value: Any, field: str) -> StrEnum:
+        try:
+            return kind(value)
+        except ValueError:
+            raise ShapeError(field, f"{_named(value)} is not one of {', '.join(kind)}") from None
+
+    return choice
+
+
+def _record(kind: Any) -> Decoder:
+    hints = get_type_hints(kind)
+    names = tuple(one.name for one in fields(kind)) if is_dataclass(kind) else kind._fields
+    members: dict[str, Decoder] = {}  # filled below at the first use: a class may hold itself
+    tag = {"type": "job"} if kind is Job else {}
+
+    def record(value: Any, field: str) -> Any:
+        if not members:
+            members.update({name: decoder(hints[name]) for name in names})
+        document = _object(value, field)
+        _refuse_others(document, {*names, *tag}, field)
+        if any(document[name] != expected for name, expected in tag.items()):
+            raise ShapeError(f"{field}.type", f"{_named(document['type'])} where 'job' is expected")
+        return kind(**{name: member(document[name], f"{field}.{name}") for name, member in members.items()})
+
+    return record
+
+
+def decode_page(kind: type[Answer], page: Any) -> tuple[tuple[Answer, ...], str | None]:
+    """The items of one page of a list, and the cursor of the next."""
+    document = _object(page, "$")
+    _refuse_others(document, {"items", "next"}, "$")
+    return decode_all(kind, document["items"]), decoder(str | None)(document["next"], "next")
+
+
+def decode_list(kind: type[Answer], answer: Any) -> tuple[Answer, ...]:
+    """The items of a list that is answered whole, with or without a cursor, which is null."""
+    return decode_page(kind, {"next": None, **_object(answer, "$")})[0]
+
+
+def decode_part(answer: Any, part: str) -> tuple[list[Any], str | None]:
+    """The list ``part`` of one page of an answer, as it came, and the cursor of the next page."""
+    document = _object(answer, "$")
+    for name in (part, "next"):
+        if name not in document:
+            raise ShapeError(name, "it is missing")
+    return decoder(list[Any])(document[part], part), decoder(str | None)(document["next"], "next")
+
+
+def decode_closure(head: Mapping[str, Any], nodes: Sequence[Any]) -> Closure:
+    """The answer of `lineage/upstream` and `lineage/downstream`, asked with `parents`; ``nodes`` is the list whole."""
+    names = [one.name for one in fields(Closure) if one.name != "nodes"]
+    _refuse_others(head, set(names), "$")
+    hints = get_type_hints(Closure)
+    values = {name: decoder(hints[name])(head[name], name) for name in names}
+    return Closure(**values, nodes=tuple(_nodes(nodes, values["grain"])))
+
+
+def decode_diff(answer: Any) -> RunDiff:
+    """What changed may be anything that JSON is; of a column edge it is a list, and how it depends is no mere text."""
+    diff = decode(RunDiff, answer)
+    changes = [
+        Change(change.what, change.name, _dependencies(change.before, place), _dependencies(change.after, place))
+        for change, place in ((change, f"column_edges[{index}]") for index, change in enumerate(diff.column_edges))
+    ]
+    return replace(diff, column_edges=tuple(changes))
+
+
+def _dependencies(edges: Any, field: str) -> Any:
+    kinds = decoder(list[dict[str, Any]] | None)(edges, field)
+    as_it_is = decoder(Dependency)
+    return kinds and [{**edge, "dependency": as_it_is(edge.get("dependency"), field)} for edge in kinds]
+
+
+_NODE = {"endpoint", "part", "depth", "dependency", "via", "path", "parent"}
+_Ref = tuple[int, Endpoint, str | None]
+
+
+def _nodes(values: Sequence[Any], grain: Grain) -> list[Node]:
+    """A node's parent is one hop nearer, so it is in the list before it."""
+    hints = get_type_hints(Node)
+    nodes: dict[_Ref, Node] = {}
+    for index, value in enumerate(values):
+        field = f"nodes[{index}]"
+        document = _object(value, field)
+        _refuse_others(document, _NODE, field)
+        told = {
+            name: decoder(hints[name])(document[name], f"{field}.{name}")
+            for name in ("endpoint", "part", "depth", "dependency", "via")
+        }
+        parent = None
+        if document["parent"] is not None:
+            parent = nodes.get((told["depth"] - 1, *_parent(document["parent"], f"{field}.parent")))
+            if parent is None:
+                raise ShapeError(f"{field}.parent", "it is not among the nodes before; the graph changed meanwhile")
+        nodes[told["depth"], told["endpoint"], told["part"]] = Node(**told, grain=grain, parent=parent)
+    return list(nodes.values())
+
+
+def _parent(value: Any, field: str) -> tuple[Endpoint, str | None]:
+    document = _object(value, field)
+    _refuse_others(document, {"endpoint", "part"}, field)
+    part: str | None = decoder(str | None)(document["part"], f"{field}.part")
+    return _endpoint(document["endpoint"], f"{field}.endpoint"), part
+
+
+def _object(value: Any, field: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ShapeError(field, f"{_named(value)} where an object is expected")
+    return value
+
+
+def _refuse_others(document: Mapping[str, Any], names: set[str], field: str) -> None:
+    missing, unknown = sorted(names - document.keys()), sorted(document.keys() - names)
+    if missing:
+        raise ShapeError(f"{field}.{missing[0]}", "it is missing")
+    if unknown:
+        raise ShapeError(f"{field}.{unknown[0]}", "it is not known here")
+
+
+def _named(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
