@@ -227,7 +227,17 @@ def test_every_method_of_a_store_is_answered_or_refused() -> None:
         else:
             assert parameters(own) == parameters(getattr(Lineage, name)), name
     assert refused == {
-        *("access", "capture_keys", "checkpoint", "deeds", "export", "graphs", "import_", "issue_certificate"),
+        *(
+            "access",
+            "capture_keys",
+            "change_max_direct_edges",
+            "checkpoint",
+            "deeds",
+            "export",
+            "graphs",
+            "import_",
+            "issue_certificate",
+        ),
         *("provenance_event", "records", "rotate_key", "sessions", "store_all", "submission", "take_stream"),
         *("trusted_capture_keys", "verify_certificate", "visible_to"),
     }

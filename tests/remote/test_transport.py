@@ -149,7 +149,7 @@ def test_a_key_is_shown_and_what_it_is_not_good_for_is_refused(
     with Store(sqlite_url) as store:
         secret = store.access.add("reader", scopes=["read"], namespaces=["*"]).secret
     with served(sqlite_url, tmp_path) as (nobody, _):
-        with pytest.raises(NotAuthenticated, match="Show a key"):
+        with pytest.raises(NotAuthenticated, match="Send a valid access key"):
             nobody.datasets()
         url = nobody._client.url
         with connected(url, api_key="hw_wrong") as wrong, pytest.raises(NotAuthenticated):

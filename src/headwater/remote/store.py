@@ -396,6 +396,7 @@ class RemoteStore:
     # -- what takes the store itself --------------------------------------------------------------
 
     visible_to = _not_offered("visible_to")
+    change_max_direct_edges = _not_offered("change_max_direct_edges")
     take_stream = _not_offered("take_stream")
     submission = _not_offered("submission")
     store_all = _not_offered("store_all")
