@@ -13,17 +13,36 @@ import os
 import stat
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Protocol
 from weakref import WeakKeyDictionary
+
+
+class JavaObject(Protocol):
+    """An object, class, package or method of Spark's JVM, as py4j hands it over.
+
+    Which members there are is known to Java alone. Strings, numbers and booleans arrive as Python's own, so the type is
+    named where one is taken: ``str(plan.toJSON())``, ``int(frame.count())``.
+    """
+
+    def __getattr__(self, name: str) -> JavaObject: ...
+    def __call__(self, *arguments: object) -> JavaObject: ...
+    def __getitem__(self, index: int | str) -> JavaObject: ...
+    def __setitem__(self, index: int, value: object) -> None: ...
+    def __iter__(self) -> Iterator[JavaObject]: ...
+    def __len__(self) -> int: ...
+    def __int__(self) -> int: ...
+    def __float__(self) -> float: ...
+    def __bytes__(self) -> bytes: ...
+
 
 _log = logging.getLogger("headwater")
 _lock = Lock()
-_loaders: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+_loaders: WeakKeyDictionary[JavaObject, dict[str, JavaObject]] = WeakKeyDictionary()
 """Class loaders by gateway and package. Once per JVM: py4j caches methods by the name of their class, and would call
 those of the first class on an object of the second."""
 
@@ -32,7 +51,9 @@ class JavaClasses:
     """The classes of one Python package's `.java` files. Each uses only those named before it, and those of the package
     ``above``."""
 
-    def __init__(self, gateway: Any, package: str, names: tuple[str, ...], above: JavaClasses | None = None) -> None:
+    def __init__(
+        self, gateway: JavaObject, package: str, names: tuple[str, ...], above: JavaClasses | None = None
+    ) -> None:
         self._gateway = gateway
         self._texts = {name: files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names}
         with _lock:
@@ -42,14 +63,14 @@ class JavaClasses:
             self._loader = loaders[package]
 
     @property
-    def loader(self) -> Any:
+    def loader(self) -> JavaObject:
         return self._loader
 
     @property
     def texts(self) -> Mapping[str, str]:
         return self._texts
 
-    def new(self, name: str, *arguments: object) -> Any:
+    def new(self, name: str, *arguments: object) -> JavaObject:
         """A new object of a class; each class has one constructor."""
         array = self._gateway.new_array(self._gateway.jvm.java.lang.Object, len(arguments))
         for index, argument in enumerate(arguments):
@@ -57,7 +78,7 @@ class JavaClasses:
         return self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
 
 
-def _loader(gateway: Any, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> Any:
+def _loader(gateway: JavaObject, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> JavaObject:
     parent_loader = (
         parent_classes.loader
         if parent_classes
@@ -84,7 +105,9 @@ def _loader(gateway: Any, texts: Mapping[str, str], parent_classes: JavaClasses 
     return loader
 
 
-def _compile(gateway: Any, texts: Mapping[str, str], parent_loader: Any) -> tuple[Any, dict[str, bytes]]:
+def _compile(
+    gateway: JavaObject, texts: Mapping[str, str], parent_loader: JavaObject
+) -> tuple[JavaObject, dict[str, bytes]]:
     compiled: dict[str, bytes] = {}
     loader = parent_loader
     for text in texts.values():
@@ -96,7 +119,7 @@ def _compile(gateway: Any, texts: Mapping[str, str], parent_loader: Any) -> tupl
     return loader, compiled
 
 
-def _cached_jar(gateway: Any, texts: Mapping[str, str]) -> Path | None:
+def _cached_jar(gateway: JavaObject, texts: Mapping[str, str]) -> Path | None:
     """The file of these classes, compiled; None if other users could change it."""
     spark = gateway.jvm.java.lang.Class.forName("org.apache.spark.package$").getField("MODULE$").get(None)
     java = gateway.jvm.java.lang.System.getProperty("java.version")
