@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater import jvm
+from headwater.jvm import gateway_of
 from tests.support.spark import spark_session
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def word(spark: SparkSession) -> tuple[str, str]:
     """What the class says, and what has loaded it."""
-    gateway: Any = spark.sparkContext._gateway
+    gateway = gateway_of(spark.sparkContext)
     loader = jvm._loader(gateway, PROBE, None)
     nothing = gateway.new_array(gateway.jvm.java.lang.Object, 0)
     probe = loader.loadClass("headwater.Probe").getConstructors()[0].newInstance(nothing)

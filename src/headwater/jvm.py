@@ -18,33 +18,38 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
 
 
 class JavaObject(Protocol):
-    """An object, class, package or method of Spark's JVM, as py4j hands it over.
+    """An object, class, package or method of Spark's JVM, as py4j hands it over: its members are known to Java alone.
 
-    Which members there are is known to Java alone. Strings, numbers and booleans arrive as Python's own, so the type is
-    named where one is taken: ``str(plan.toJSON())``, ``int(frame.count())``.
+    What a method returns is another such object, a Python value, or None for Java's null; the type is named where the
+    answer is taken, as in ``text: str = plan.toJSON()``.
     """
 
     def __getattr__(self, name: str) -> JavaObject: ...
-    def __call__(self, *arguments: object) -> JavaObject: ...
-    def __getitem__(self, index: int | str) -> JavaObject: ...
+    def __call__(self, *arguments: object) -> Any: ...
+    def __getitem__(self, index: int) -> Any: ...
     def __setitem__(self, index: int, value: object) -> None: ...
-    def __iter__(self) -> Iterator[JavaObject]: ...
+    def __iter__(self) -> Iterator[Any]: ...
     def __len__(self) -> int: ...
-    def __int__(self) -> int: ...
-    def __float__(self) -> float: ...
-    def __bytes__(self) -> bytes: ...
 
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 _log = logging.getLogger("headwater")
 _lock = Lock()
 _loaders: WeakKeyDictionary[JavaObject, dict[str, JavaObject]] = WeakKeyDictionary()
 """Class loaders by gateway and package. Once per JVM: py4j caches methods by the name of their class, and would call
 those of the first class on an object of the second."""
+
+
+def gateway_of(context: SparkContext) -> JavaObject:
+    """The gateway to the JVM of a Spark application on this machine."""
+    return cast(JavaObject, context._gateway)
 
 
 class JavaClasses:
@@ -75,11 +80,12 @@ class JavaClasses:
         array = self._gateway.new_array(self._gateway.jvm.java.lang.Object, len(arguments))
         for index, argument in enumerate(arguments):
             array[index] = argument
-        return self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
+        made: JavaObject = self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
+        return made
 
 
 def _loader(gateway: JavaObject, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> JavaObject:
-    parent_loader = (
+    parent_loader: JavaObject = (
         parent_classes.loader
         if parent_classes
         else gateway.jvm.java.lang.Thread.currentThread().getContextClassLoader()
@@ -88,7 +94,7 @@ def _loader(gateway: JavaObject, texts: Mapping[str, str], parent_classes: JavaC
     if jar is not None and jar.exists():
         urls = gateway.new_array(gateway.jvm.java.net.URL, 1)
         urls[0] = gateway.jvm.java.io.File(str(jar)).toURI().toURL()
-        loader = gateway.jvm.java.net.URLClassLoader(urls, parent_loader)
+        loader: JavaObject = gateway.jvm.java.net.URLClassLoader(urls, parent_loader)
         try:
             for name in texts:
                 loader.loadClass(f"headwater.{name}")

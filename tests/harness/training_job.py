@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+
+from headwater.jvm import gateway_of
 
 
 def main(folder: str) -> None:
@@ -48,7 +49,7 @@ def main(folder: str) -> None:
     stream.option("checkpointLocation", f"{folder}/checkpoint").format("parquet").start(
         f"{folder}/out"
     ).awaitTermination()
-    gateway: Any = spark.sparkContext._gateway
+    gateway = gateway_of(spark.sparkContext)
     java = gateway.proc
     spark.stop()
     java.stdin.close()  # Java then ends, and writes the archive

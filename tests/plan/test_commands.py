@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.jvm import gateway_of
 from headwater.plan.commands import WriteCommand, read_write, read_writes
 from headwater.plan.trace import trace_write
 from headwater.plan.tree import read_plan
@@ -39,7 +40,7 @@ Seen = Callable[[Callable[[], Any]], list[WriteCommand]]
 def seen(spark: SparkSession) -> Iterator[Seen]:
     """Runs something and answers with what its plans write, in the order they end."""
     jvm: Any = spark._jvm
-    gateway = spark.sparkContext._gateway
+    gateway = gateway_of(spark.sparkContext)
     assert gateway is not None
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from headwater.jvm import gateway_of
 from headwater.plan.trace import trace_plan
 from headwater.plan.tree import read_plan
 from tests.plan.reading import written
@@ -31,7 +32,7 @@ public final class Kept implements org.apache.spark.api.java.function.FilterFunc
 def functions(spark: SparkSession) -> tuple[Any, Any]:
     """A function to map with and one to filter with, compiled by the compiler that Spark brings along."""
     jvm: Any = spark._jvm
-    gateway = spark.sparkContext._gateway
+    gateway = gateway_of(spark.sparkContext)
     assert gateway is not None
     made = []
     for source, name in ((MAP, "Mapped"), (FILTER, "Kept")):

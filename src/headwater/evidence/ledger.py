@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.errors import RowsRefused
 from headwater.evidence.files import BY_CONTENT, FileRowCounts, count_file_rows, file_format
 from headwater.evidence.repeats import Repeats
+from headwater.jvm import gateway_of
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.rows.backward import MAX_PUSHED_ROWS
 from headwater.rows.names import name_leaves
@@ -69,7 +70,7 @@ def count_ledger(
     except RowsRefused as refusal:
         yield CountedLedger(Ledger((), dict.fromkeys(sorted(set(datasets.values())), str(refusal))))
         return
-    below = BlockRows(provenance, pair_classes(spark.sparkContext._gateway).new("NumericIds", spark._jsparkSession))
+    below = BlockRows(provenance, pair_classes(gateway_of(spark.sparkContext)).new("NumericIds", spark._jsparkSession))
     counting = _LedgerCounter(provenance, below, datasets, outs.rows(below), whole=outs.covers_all)
     try:
         yield counting.account()

@@ -33,6 +33,7 @@ from headwater.formats.openlineage.facet_names import (
     TRACE_FACET,
     TYPES_FACET,
 )
+from headwater.jvm import gateway_of
 from headwater.model.ledger import Ledger
 from headwater.model.names import Dataset
 from headwater.plan.shape import canonical_plan
@@ -152,7 +153,7 @@ class RunEvidence:
                 part.outputs = checker.output(captured, ended.written)
 
     def _read(self, part: WriteEvidence, ended: EndedWrite, options: EvidenceOptions) -> None:
-        command = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", ended.execution.analyzed())
+        command = plan_classes(gateway_of(self._spark.sparkContext)).new("WrittenQuery", ended.execution.analyzed())
         query = command.plan()
         if query is None:
             return
@@ -174,7 +175,7 @@ class RunEvidence:
             return None
 
     def _read_steps(self, plan: Any) -> str:
-        return str(step_classes(self._spark.sparkContext._gateway).new("PlanSteps", plan, MAX_STEPS).toJson())
+        return str(step_classes(gateway_of(self._spark.sparkContext)).new("PlanSteps", plan, MAX_STEPS).toJson())
 
     def _count_ledger(
         self, ended: EndedWrite, command: Any, steps: PlanSteps, keys: Sequence[Key]

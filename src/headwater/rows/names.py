@@ -11,7 +11,7 @@ from headwater.capture.listener.jvm import CLASSES
 from headwater.capture.listener.plan_facts import LOGICAL
 from headwater.capture.naming.catalogs import catalogs_of
 from headwater.capture.naming.plan_sources import LeafDatasets, read_leaf
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, gateway_of
 from headwater.model.names import Dataset
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def name_leaves(spark: SparkSession, leaves: Sequence[Any]) -> list[NamedSource]
 
 def leaf_readings(spark: SparkSession, leaves: Sequence[Any]) -> list[LeafDatasets]:
     """The datasets behind each leaf of a plan."""
-    classes = JavaClasses(spark.sparkContext._gateway, "headwater.capture.listener.jvm", CLASSES)
+    classes = JavaClasses(gateway_of(spark.sparkContext), "headwater.capture.listener.jvm", CLASSES)
     plan_facts = classes.new("PlanFacts", json.dumps(LOGICAL))
     catalogs = catalogs_of(spark, dict(spark.sparkContext.getConf().getAll()))
     facts: list[Mapping[str, Any]] = [json.loads(plan_facts.collectFacts(leaf, 1))[0] for leaf in leaves]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import RowsRefused
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, gateway_of
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.grouped_calls import keyed_functions
 
@@ -132,7 +132,7 @@ def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
     """A plan in the JVM as a DataFrame."""
     from pyspark.sql import DataFrame
 
-    classes = block_classes(spark.sparkContext._gateway)
+    classes = block_classes(gateway_of(spark.sparkContext))
     return DataFrame(classes.new("Trees", spark._jsparkSession).frame(plan), spark)
 
 
@@ -151,7 +151,7 @@ class RowProvenance:
         ids: bool = True,
     ) -> None:
         self._spark = spark
-        self._classes = block_classes(spark.sparkContext._gateway)
+        self._classes = block_classes(gateway_of(spark.sparkContext))
         grouped = keyed_functions(spark, self._classes.new("GroupedFunctions", plan))
         self._builder = self._classes.new(
             "BlockBuilder", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
@@ -220,7 +220,7 @@ class RowProvenance:
     def join_result(self, wanted: DataFrame, columns: Sequence[str], max_pushed_rows: int) -> DataFrame:
         """The result's rows with their carried columns, joined with the wanted rows whose ``columns`` have the same
         identity."""
-        gateway: Any = self._spark.sparkContext._gateway
+        gateway = gateway_of(self._spark.sparkContext)
         names, places = gateway.jvm.java.util.ArrayList(), gateway.jvm.java.util.ArrayList()
         for name, place in zip(columns, self.identity, strict=True):
             names.add(name)

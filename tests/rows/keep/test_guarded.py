@@ -16,6 +16,7 @@ from typing import Any, cast
 import pytest
 
 from headwater.errors import InputsChanged, KeptPlanRefused, NotReplayable, PythonNotAllowed
+from headwater.jvm import gateway_of
 from headwater.rows.kept_queries.jvm import plan_classes
 from tests.capture.telling import Json
 from tests.rows.keep.keeping import Keeping, rows_of, run
@@ -226,7 +227,7 @@ class TestTheInputs:
 
 
 def test_a_plan_too_large_is_said_to_be(keeping: Keeping) -> None:
-    classes = plan_classes(keeping.spark.sparkContext._gateway)
+    classes = plan_classes(gateway_of(keeping.spark.sparkContext))
     frame: Any = keeping.spark.table("items").where("k = 1")
     command = _command(keeping, frame)
     for limits, pattern in (((1, 2**20, 10), "operators; up to 1"), ((100, 100, 10), "more bytes")):
@@ -238,6 +239,6 @@ def _command(keeping: Keeping, frame: Any) -> Any:
     jvm: Any = keeping.spark._jvm
     kind = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.datasources.SaveIntoDataSourceCommand")
     maker = kind.getConstructors()[0]
-    given: Any = keeping.spark.sparkContext._gateway.new_array(jvm.java.lang.Object, maker.getParameterCount())  # type: ignore[union-attr]
+    given: Any = gateway_of(keeping.spark.sparkContext).new_array(jvm.java.lang.Object, maker.getParameterCount())
     given[0] = frame._jdf.queryExecution().analyzed()
     return maker.newInstance(given)

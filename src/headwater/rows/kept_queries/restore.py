@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from headwater.errors import InputsChanged, KeptPlanRefused, NotReplayable, PythonNotAllowed, RowsError
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, gateway_of
 from headwater.rows.kept_queries.capture import FORMAT
 from headwater.rows.kept_queries.files import PinnedFile, describe_changes
 from headwater.rows.kept_queries.jvm import plan_classes
@@ -41,7 +41,7 @@ def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = 
     deserialized."""
     facet = trusted.content
     _check_replayable(spark, facet, allow_python)
-    classes = plan_classes(spark.sparkContext._gateway)
+    classes = plan_classes(gateway_of(spark.sparkContext))
     plan_reader = _read_plan(spark, classes, facet["plan"], allow_python)
     source_facets = facet["sources"]
     sources = tuple(map(read_source, source_facets))
@@ -49,7 +49,7 @@ def restore(spark: SparkSession, trusted: TrustedFacet, *, allow_python: bool = 
     if len(leaves) != len(sources):
         raise KeptPlanRefused(f"it has {len(leaves)} leaves, and {len(sources)} sources are recorded")
     _check_files(spark, sources)
-    gateway: Any = spark.sparkContext._gateway
+    gateway = gateway_of(spark.sparkContext)
     scans = gateway.jvm.java.util.ArrayList()
     try:
         for source, facts in zip(sources, source_facets, strict=True):
@@ -108,13 +108,13 @@ def changed_files(spark: SparkSession, files: Sequence[PinnedFile]) -> list[str]
     if not files:
         return []
     context: Any = spark.sparkContext._jsc
-    files_now = plan_classes(spark.sparkContext._gateway).new("FileStatuses", context.hadoopConfiguration())
+    files_now = plan_classes(gateway_of(spark.sparkContext)).new("FileStatuses", context.hadoopConfiguration())
     return describe_changes(files, str(files_now.statuses("\0".join(file.path for file in files))).split("\0"))
 
 
 def pinned_scan(spark: SparkSession, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:
     """A plan in the JVM that reads one stored source as it was. ``source_facet`` is what the facet has of it."""
-    return _scan(spark, plan_classes(spark.sparkContext._gateway), source, source_facet)
+    return _scan(spark, plan_classes(gateway_of(spark.sparkContext)), source, source_facet)
 
 
 def _scan(spark: SparkSession, classes: JavaClasses, source: KeptSource, source_facet: Mapping[str, Any]) -> Any:

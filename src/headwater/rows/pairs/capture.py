@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.capture.events.row_capture import RowCaptureOptions
 from headwater.capture.events.writes import CapturedWrite
 from headwater.errors import RowsError
+from headwater.jvm import gateway_of
 from headwater.redaction.redactor import Redactor
 from headwater.rows.kept_queries.capture import QueryCapture
 from headwater.rows.kept_queries.files import read_file_list
@@ -64,7 +65,7 @@ class RowTableCapture:
     def _write(
         self, execution: Any, facet: Mapping[str, Any], location: str, run_id: str, number: int, sample: float | None
     ) -> dict[str, Any]:
-        query = plan_classes(self._spark.sparkContext._gateway).new("WrittenQuery", execution.analyzed())
+        query = plan_classes(gateway_of(self._spark.sparkContext)).new("WrittenQuery", execution.analyzed())
         plan = query.plan()
         if plan is None:
             raise RowsError("the command does not show the query that it writes")

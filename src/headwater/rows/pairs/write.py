@@ -27,7 +27,7 @@ from headwater.rows.provenance import Block, RowProvenance
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.jvm import JavaClasses
+    from headwater.jvm import JavaClasses, gateway_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def write_pairs(
 
     Tables that do not agree with the output are removed, and the entry says why. An error removes them too.
     """
-    classes = pair_classes(spark.sparkContext._gateway)
+    classes = pair_classes(gateway_of(spark.sparkContext))
     with tag_own_jobs(spark):
         tables = PairTableWriter(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
         try:

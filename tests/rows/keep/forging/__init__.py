@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, gateway_of
 from headwater.rows.kept_queries.jvm import plan_classes
 from tests.capture.telling import Json
 
@@ -55,7 +55,7 @@ class Forger:
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self._spark = spark
-        gateway = spark.sparkContext._gateway
+        gateway = gateway_of(spark.sparkContext)
         self._plan_classes = plan_classes(gateway)
         self._classes = JavaClasses(gateway, __package__, ("Forge",), self._plan_classes)
         self.folder = folder

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from headwater.capture.listener.plan_facts import LOGICAL, PHYSICAL, TABLE, TOP
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, gateway_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -39,7 +39,7 @@ class Bridge:
     def __init__(self, context: SparkContext) -> None:
         jvm = self._jvm = cast(Any, context._jvm)
         scala_context = cast(Any, context._jsc).sc()
-        classes = JavaClasses(context._gateway, __package__, CLASSES)
+        classes = JavaClasses(gateway_of(context), __package__, CLASSES)
         self._listener: Any = classes.new("ListenerQueue", scala_context, _CAPACITY)
         self._queue: Any = self._listener.queue()
         self._fact_readers = {
