@@ -19,6 +19,7 @@ from headwater.formats.openlineage.signed_rows import FacetPlace
 from headwater.model.answers import Closure
 from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import OutputFacet
+from headwater.rows.column_names import quote_name
 from headwater.rows.kept_queries.files import PinnedFile, read_file_list
 from headwater.rows.kept_queries.restore import changed_files, restore
 from headwater.rows.kept_queries.roots import PlanRoots
@@ -26,6 +27,7 @@ from headwater.rows.kept_queries.shape import check_shape
 from headwater.rows.kept_queries.trust import PlanTrust, TrustedFacet
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.provenance import RowProvenance, frame_of_plan
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,6 +143,14 @@ class StoredWrites:
             if written_files:
                 yield write, written_files
 
+    def is_written(self, dataset: str, before: datetime) -> bool:
+        """Whether a run with recorded row lineage had written the dataset by then."""
+        try:
+            writes = self._facets(dataset=dataset, limit=_MAX_WRITES)
+        except UnknownDataset:
+            return False
+        return any(write.completed_at <= before for write in writes)
+
     def _is_signed(self, write: OutputFacet) -> bool:
         try:
             self.verified_facet(write)
@@ -193,20 +203,27 @@ class StoredWrites:
         if not files or changed_files(self.spark, files):
             return None
         schema = ", ".join(
-            f"`{name.replace('`', '``')}` {column.type}" for name, column in zip(names, provenance.columns, strict=True)
+            f"{quote_name(name)} {column.type}" for name, column in zip(names, provenance.columns, strict=True)
         )
-        reader = self.spark.read.format(written["format"]).schema(schema).option("basePath", written["uri"])
+        reader = self.spark.read.format(written["format"]).options(**written.get("options", {})).schema(schema)
+        reader = reader.option("basePath", written["uri"])
         return reader.option("__globPaths__", "false").load([file.path for file in files])
+
+    def stored_values(
+        self, write: OutputFacet, provenance: RowProvenance, rows: DataFrame, options: Mapping[str, str] | None
+    ) -> tuple[str | None, ...]:
+        """What became of the query's values when they were written, and read as these rows (stored_values.py)."""
+        written = self.verified_facet(write).content["written"]
+        stored = StoredFormat.of_output(written)
+        types = [type for _name, type in rows.dtypes]
+        return stored.stored_values(
+            provenance.columns, rows.columns, types, stored.options if options is None else options
+        )
 
 
 def dataset_of_path(path: str) -> Dataset:
     """The dataset of a path that a user typed."""
     return Dataset(*location_name(path if "://" in path else os.path.abspath(path)))
-
-
-def quote_name(name: str) -> str:
-    """A column name, quoted for Spark."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def _plain_path(path: str) -> str:

@@ -6,9 +6,7 @@ have none. `Part` is written into stored plans by its name and fields: neither m
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses
+from headwater.jvm import JavaClasses, JavaObject
 
 _NAMES = (
     "PlanClasses",
@@ -17,10 +15,10 @@ _NAMES = (
     "PlanStream",
     "DeepStack",
     "PlanLeaves",
+    "Reflection",
     "WrittenQuery",
     "KeptPlan",
     "RestoredPlan",
-    "Reflection",
     "FileListing",
     "SourcePins",
     "FileStatuses",
@@ -28,5 +26,5 @@ _NAMES = (
 )
 
 
-def plan_classes(gateway: Any) -> JavaClasses:
+def plan_classes(gateway: JavaObject) -> JavaClasses:
     return JavaClasses(gateway, __package__, _NAMES)
