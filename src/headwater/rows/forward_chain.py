@@ -53,7 +53,7 @@ def trace_forward_chain(
     ends: list[RowsError] = []
     for write in readers:
         try:
-            marked = mark_source(writes.frame(write), _source_name(write, str(dataset)), where)
+            marked = mark_source(writes.frame(write), _source_name(write, writes.canonical_name(dataset)), where)
             forward = ForwardTrace(marked.provenance, marked.sources)
             next_step = _next_step(writes, write, forward, None if depth is None else depth - 1)
         except RowsError as end:  # of this reader; the others may succeed

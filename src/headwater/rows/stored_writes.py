@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import unquote
 
-from headwater.capture.naming.paths import location_name
-from headwater.errors import KeptPlanRefused, QueryError, RowsError, SignatureRefused, UnknownDataset
+from headwater.errors import KeptPlanRefused, RowsError, SignatureRefused, UnknownDataset
 from headwater.formats.openlineage.facet_names import ROWS_FACET
 from headwater.formats.openlineage.signed_rows import FacetPlace
 from headwater.model.answers import Closure
@@ -27,6 +25,7 @@ from headwater.rows.kept_queries.shape import check_shape
 from headwater.rows.kept_queries.trust import PlanTrust, TrustedFacet
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.provenance import RowProvenance, frame_of_plan
+from headwater.rows.spellings import spellings
 from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 _RUN_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 _READABLE_FORMATS = ("parquet", "orc", "json", "avro")
 """Formats that can be read with the files and the plan's own schema alone."""
+_Answer = TypeVar("_Answer")
 _MAX_WRITES = 1_000  # that are searched for the one that wrote a file
 
 
@@ -86,18 +86,27 @@ class StoredWrites:
         )
 
     def _writes_of_dataset(self, what: str | Dataset) -> list[OutputFacet]:
+        return self._by_spelling(what, lambda name: self._facets(dataset=name))
+
+    def _by_spelling(self, what: str | Dataset, ask: Callable[[str | Dataset], _Answer]) -> _Answer:
+        """The first answer for a spelling of the dataset that the store knows."""
         try:
-            return self._facets(dataset=what)
+            return ask(what)
         except UnknownDataset as unknown:
             if isinstance(what, Dataset):
                 raise
-            try:
-                return self._facets(dataset=dataset_of_path(what))
-            except QueryError:
-                raise unknown from None
+            settings = dict(self.spark.sparkContext.getConf().getAll())
+            for spelling in spellings(what, self.spark.catalog.currentDatabase(), settings):
+                with suppress(UnknownDataset):
+                    return ask(spelling)
+            raise unknown from None
 
-    def _facets(self, **criteria: Any) -> list[OutputFacet]:
-        return [] if self.history is None else self.history.output_facets(ROWS_FACET, **criteria)
+    def _facets(
+        self, *, dataset: str | Endpoint | None = None, run_id: str | None = None, limit: int = 100
+    ) -> list[OutputFacet]:
+        if self.history is None:
+            return []
+        return self.history.output_facets(ROWS_FACET, dataset=dataset, run_id=run_id, limit=limit)
 
     @cached_property
     def _trust(self) -> PlanTrust:
@@ -180,16 +189,13 @@ class StoredWrites:
         return latest
 
     def _downstream(self, dataset: str | Dataset) -> Closure:
-        assert self.history is not None
-        try:
-            return self.history.downstream(dataset, depth=1)
-        except UnknownDataset as unknown:
-            if isinstance(dataset, Dataset):
-                raise
-            try:
-                return self.history.downstream(dataset_of_path(dataset), depth=1)
-            except QueryError:
-                raise unknown from None
+        history = self.history
+        assert history is not None
+        return self._by_spelling(dataset, lambda name: history.downstream(name, depth=1))
+
+    def canonical_name(self, dataset: str | Dataset) -> str:
+        """The name under which the store has the dataset."""
+        return str(self._downstream(dataset).endpoint)
 
     def names(self, provenance: RowProvenance) -> list[NamedSource]:
         return name_leaves(self.spark, [provenance.leaf(source.number) for source in provenance.sources])
@@ -219,11 +225,6 @@ class StoredWrites:
         return stored.stored_values(
             provenance.columns, rows.columns, types, stored.options if options is None else options
         )
-
-
-def dataset_of_path(path: str) -> Dataset:
-    """The dataset of a path that a user typed."""
-    return Dataset(*location_name(path if "://" in path else os.path.abspath(path)))
 
 
 def _plain_path(path: str) -> str:
