@@ -30,6 +30,7 @@ public final class DistinctRows {
     Class[] parameters = new Class[] {String[].class};
     Method dropDuplicates = hashed.getClass().getMethod("dropDuplicates", parameters);
     LogicalPlan unique = Trees.plan(dropDuplicates.invoke(hashed, new Object[] {hashes}));
-    return trees.frame(new Project(Trees.seq(outputs), unique));
+    List kept = Trees.list(unique.output()).subList(0, outputs.size());
+    return trees.frame(new Project(Trees.seq(kept), unique));
   }
 }

@@ -200,9 +200,9 @@ public final class Leaves {
     texts.add("0L as `" + prefix + "row`");
     LogicalPlan identified = trees.select(hashed, texts);
     List all = Trees.list(identified.output());
-    List columns = new ArrayList(outputs.subList(0, own));
+    List columns = new ArrayList(all.subList(0, own));
     columns.addAll(all.subList(all.size() - 2, all.size()));
-    columns.addAll(outputs.subList(own, outputs.size()));
+    columns.addAll(all.subList(own, outputs.size()));
     return new Project(Trees.seq(columns), identified);
   }
 

@@ -241,8 +241,8 @@ public final class RowHash {
       hashTexts.add(hashes.get(i) + " as " + quoted((String) names.get(i)));
     }
     LogicalPlan hashed = trees.select(hashable, hashTexts);
-    List outputs = Trees.list(hashed.output());
-    List kept = Trees.list(plan.output());
+    List outputs = Trees.list(hashed.output()); // the analyzer may have renewed the ids of a plan from another session
+    List kept = new ArrayList(outputs.subList(0, Trees.list(plan.output()).size()));
     kept.addAll(outputs.subList(outputs.size() - hashTexts.size(), outputs.size()));
     return new Project(Trees.seq(kept), hashed);
   }
