@@ -91,7 +91,7 @@ LINEAGE = {
 TRACING = {
     "trace": "(what: 'DataFrame | str', where: 'str | Column | None' = None, *, spark: 'SparkSession | None' = None, "
     "store: 'str | Store | None' = None, depth: 'int | None' = 1, output: 'str | None' = None, "
-    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'Trace'",
+    "allow_python: 'bool' = False, trust_unsigned: 'bool' = False, verify_limit: 'int' = 1000) -> 'Trace'",
     "trace_forward": "(what: 'DataFrame | str', *, source: 'str', where: 'str | None' = None, "
     "spark: 'SparkSession | None' = None, store: 'str | Store | None' = None, output: 'str | None' = None, "
     "allow_python: 'bool' = False, trust_unsigned: 'bool' = False) -> 'ForwardTrace'",

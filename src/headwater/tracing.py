@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headwater.rows.why_not import WhyNot
     from headwater.store.store import Store
 
+DEFAULT_VERIFY_LIMIT = 1_000
+"""Source rows of an answer that is verified by default."""
 _NO_SESSION = "For a stored run or dataset, pass a session: spark=spark."
 
 
@@ -31,6 +33,7 @@ def trace(
     output: str | None = None,
     allow_python: bool = False,
     trust_unsigned: bool = False,
+    verify_limit: int = DEFAULT_VERIFY_LIMIT,
 ) -> Trace:
     """Where rows come from: those that meet ``where``, a condition in SQL or a Column; without it, all of them.
 
@@ -39,6 +42,9 @@ def trace(
     name of one. The Python functions of a stored query run only with ``allow_python=True``. A stored query that no
     trusted key signed is refused; ``trust_unsigned=True`` reads one without a signature, as events had before captures
     signed.
+
+    An answer of up to ``verify_limit`` source rows is verified when its grain is asked for: the query, run on these
+    rows alone, has to give the traced rows again. 0 turns that off.
     """
     from headwater.rows.backward_chain import Tracer
     from headwater.rows.stored_writes import StoredWrites
@@ -50,9 +56,9 @@ def trace(
     if depth is not None and depth < 1:
         raise RowsError(f"The depth must be 1 or more, not {depth}.")
     if not isinstance(what, str) and depth == 1:
-        return Tracer(StoredWrites(spark, None)).trace_frame(what, where)
+        return Tracer(StoredWrites(spark, None), verify_limit=verify_limit).trace_frame(what, where)
     with _history(store) as history:
-        tracer = Tracer(StoredWrites(spark, history, allow_python, trust_unsigned), depth)
+        tracer = Tracer(StoredWrites(spark, history, allow_python, trust_unsigned), depth, verify_limit)
         return tracer.trace(what, where, output) if isinstance(what, str) else tracer.trace_frame(what, where)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from headwater.rows.grain import Grain
 from headwater.rows.identity import OUT_ID, out_id
 from headwater.rows.provenance import Block, BlockLink, RowProvenance
 
@@ -61,6 +62,13 @@ class BackwardTrace:
     """The rows that the caller passed, if it did."""
     missing_count: int = 0
     """How many of those the query, run again, does not return."""
+    exceeds_limit: bool = False
+    """Whether more rows equal the given ones than were given: a limit took some of them, which is not known."""
+
+    @property
+    def grain(self) -> Grain:
+        """The finest grain that the traced rows themselves allow, whatever the plan promises."""
+        return "opaque" if self.missing_count else "group" if self.exceeds_limit else "exact"
 
     def pairs(self, source: int) -> DataFrame:
         """(out_id, file, row) of one source, each pair once."""
@@ -98,12 +106,15 @@ class BackwardTrace:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if not self.missing_count:
-            return ()
-        return (
-            f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
-            "these have no source rows",
-        )
+        notes = []
+        if self.missing_count:
+            notes.append(
+                f"the query, run again, does not return {self.missing_count:,} of the traced rows: "
+                "these have no source rows"
+            )
+        if self.exceeds_limit:
+            notes.append("rows beyond a limit have the same values: which of them the limit took is not known")
+        return tuple(notes)
 
     def release(self) -> None:
         for rows in (*self.by_block.values(), *([self.given_rows] if self.given_rows else [])):
@@ -125,44 +136,49 @@ def trace(
 
 def trace_known(provenance: RowProvenance, wanted: DataFrame, max_pushed_rows: int = MAX_PUSHED_ROWS) -> BackwardTrace:
     """Traces rows that the caller passes: they have the result's columns, in its order, and are certainly in it."""
+    names = column_names(provenance)
+    wanted = wanted.toDF(*names)
+    if provenance.is_ambiguous:
+        steps = _trace_matching(provenance, wanted)
+    else:
+        given_rows = TracedRows.collect(provenance, wanted.select(*names, _out_id_column(provenance, wanted)))
+        top_rows, missing_count = _top_rows(provenance, given_rows, max_pushed_rows)
+        steps = BackwardTrace(
+            provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
+        )
+    if provenance.exceeds_limit:
+        steps.exceeds_limit = steps.by_block[0].frame.count() > wanted.count()
+    return follow_links(provenance, steps, max_pushed_rows)
+
+
+def _trace_matching(provenance: RowProvenance, wanted: DataFrame) -> BackwardTrace:
+    """Starts from the computed rows that equal the wanted ones as far as another execution repeats them."""
+    top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted)))
+    given, is_same = _comparison(provenance, wanted)
+    missing_count = given.join(top_rows.frame, is_same, "left_anti").count()
+    return BackwardTrace(
+        provenance, result_rows(provenance, top_rows.frame), {0: top_rows}, missing_count=missing_count
+    )
+
+
+def _top_rows(provenance: RowProvenance, given_rows: TracedRows, max_pushed_rows: int) -> tuple[TracedRows, int]:
+    """The given rows with their carried columns, and how many of them the query does not return."""
     from pyspark.sql import functions as F
 
-    names = _column_names(provenance)
-    wanted = wanted.toDF(*names)
+    names = column_names(provenance)
     top = provenance.blocks[0]
-    if provenance.is_ambiguous:
-        top_rows = TracedRows.collect(provenance, with_out_ids(provenance, _matching_rows(provenance, wanted)))
-        return follow_links(
-            provenance,
-            BackwardTrace(provenance, result_rows(provenance, top_rows.frame), {0: top_rows}),
-            max_pushed_rows,
-        )
-    given_rows = TracedRows.collect(provenance, wanted.select(*names, _out_id_column(provenance, wanted)))
-    if not top.sources and all(
-        link.result_places is not None for link in top.links
-    ):  # each row itself has the values that lead down
-        link_columns = [
-            column
-            for link in top.links
-            for column in (
-                F.lit(True).alias(link.present),
-                *(
-                    F.col(names[place]).alias(name)
-                    for name, place in zip(link.columns, link.result_places or (), strict=True)
-                ),
-            )
-        ]
-        top_rows, missing_count = TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
-    else:
+    if top.sources or any(link.result_places is None for link in top.links):
         columns = [names[place] for place in provenance.identity]
         keyed = given_rows.frame.select(OUT_ID, *columns)
         matched = provenance.join_result(keyed, columns, max_pushed_rows)
         top_rows = TracedRows.collect(provenance, matched.select(OUT_ID, *_carried_columns(top, provenance)))
-        missing_count = _count_missing(given_rows, top_rows)
-    steps = BackwardTrace(
-        provenance, result_rows(provenance, given_rows.frame), {0: top_rows}, given_rows, missing_count
-    )
-    return follow_links(provenance, steps, max_pushed_rows)
+        return top_rows, _count_missing(given_rows, top_rows)
+    link_columns = []
+    for link in top.links:  # each row itself has the values that lead down
+        link_columns.append(F.lit(True).alias(link.present))
+        for name, place in zip(link.columns, link.result_places or (), strict=True):
+            link_columns.append(F.col(names[place]).alias(name))
+    return TracedRows(given_rows.frame.select(OUT_ID, *link_columns), given_rows.is_local), 0
 
 
 def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
@@ -175,31 +191,43 @@ def _count_missing(given_rows: TracedRows, traced_rows: TracedRows) -> int:
 def _matching_rows(provenance: RowProvenance, wanted: DataFrame) -> DataFrame:
     """The result's rows, computed again, that equal the wanted ones. Floating-point sums are compared up to rounding,
     and other columns that may differ in another execution are not compared."""
+    names = column_names(provenance)
+    top = provenance.frame(0)
+    given, is_same = _comparison(provenance, wanted)
+    return top.toDF(*names, *top.columns[len(names) :]).join(given, is_same, "left_semi")
+
+
+def _comparison(provenance: RowProvenance, wanted: DataFrame) -> tuple[DataFrame, Column]:
+    """The wanted rows under names of their own, and the condition on which a row of the result is one of them."""
     from pyspark.sql import functions as F
 
-    names = _column_names(provenance)
-    top = provenance.frame(0)
-    top = top.toDF(*names, *top.columns[len(names) :])
-    given_rows = wanted.toDF(*(f"{name}_wanted" for name in names)).distinct()
+    names = column_names(provenance)
     is_same = F.lit(True)
     for place, column in enumerate(provenance.columns):
         computed, given = F.col(names[place]), F.col(f"{names[place]}_wanted")
         if place not in provenance.unstable:
             is_same = is_same & computed.eqNullSafe(given)
         elif column.type in ("double", "float"):
-            is_close = F.abs(computed - given) <= F.greatest(F.abs(computed), F.abs(given)) * _FLOAT_TOLERANCE
-            is_same = is_same & (computed.eqNullSafe(given) | F.coalesce(is_close, F.lit(False)))
-    return top.join(given_rows, is_same, "left_semi")
+            is_same = is_same & is_close(computed, given)
+    return wanted.toDF(*(f"{name}_wanted" for name in names)).distinct(), is_same
 
 
-def _column_names(provenance: RowProvenance) -> list[str]:
+def is_close(one: Column, other: Column) -> Column:
+    """Whether two floating-point numbers are equal up to rounding, or both null."""
+    from pyspark.sql import functions as F
+
+    is_near = F.abs(one - other) <= F.greatest(F.abs(one), F.abs(other)) * _FLOAT_TOLERANCE
+    return one.eqNullSafe(other) | F.coalesce(is_near, F.lit(False))
+
+
+def column_names(provenance: RowProvenance) -> list[str]:
     """Internal names for the result's columns, whose own names may repeat."""
     return [f"__hw_c{place}" for place in range(len(provenance.columns))]
 
 
 def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
     types = {field.name: field.dataType for field in rows.schema.fields}
-    names = _column_names(provenance)
+    names = column_names(provenance)
     identity = [names[place] for place in provenance.identity] + [
         name for name in provenance.group_columns if name in types
     ]
@@ -208,7 +236,7 @@ def _out_id_column(provenance: RowProvenance, rows: DataFrame) -> Column:
 
 def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """Rows of the top block under internal names, with the ids of the result's rows."""
-    names = _column_names(provenance)
+    names = column_names(provenance)
     top = top.toDF(*names, *top.columns[len(names) :])
     return top.select("*", _out_id_column(provenance, top))
 
@@ -216,7 +244,7 @@ def with_out_ids(provenance: RowProvenance, top: DataFrame) -> DataFrame:
 def result_rows(provenance: RowProvenance, top: DataFrame) -> DataFrame:
     """The result's rows under their own names, and their ids; equal ones once."""
     columns = (column.name for column in provenance.columns)
-    return top.select(*_column_names(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
+    return top.select(*column_names(provenance), OUT_ID).distinct().toDF(*columns, OUT_ID)
 
 
 def follow_links(provenance: RowProvenance, steps: BackwardTrace, max_pushed_rows: int) -> BackwardTrace:

@@ -15,7 +15,7 @@ from headwater.rows.grouped_calls import keyed_functions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLAN_CLASSES = ("Trees", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
+_PLAN_CLASSES = ("Trees", "Substitute", "Normalizer", "OperatorKinds", "DeterminismCheck", "SmallRowSet", "Leaves")
 _BLOCK_CLASSES = (
     "Conditions",
     "Link",
@@ -25,9 +25,12 @@ _BLOCK_CLASSES = (
     "GroupedFunctions",
     "BlockPath",
     "BlockBuilder",
+    "Reexecution",
 )
 _PATH_CLASSES = ("MarkedPlan", "JoinSides", "OperatorText", "ExpressionFrame", "LeafColumn", "OperatorPath")
 _CLASSES = (*_PLAN_CLASSES, *_BLOCK_CLASSES, *_PATH_CLASSES)
+_COLLECTED = ("Transpose",)
+"""Leaves with values that Spark collected while it analyzed the query, and that come from rows it does not name."""
 _GROUP_LINKS = ("aggregate", "chosen")
 _GRAIN_OF_LINK: dict[str, Grain] = {
     "aggregate": "exact",
@@ -166,6 +169,8 @@ class RowProvenance:
             PlanSource(entry["number"], entry["kind"], entry["id"], _columns(entry["columns"]), entry["text"])
             for entry in description["sources"]
         )
+        if any(source.kind in _COLLECTED for source in self.sources):
+            self.notes += ("transpose() collects rows in the program: what its values come from is not known",)
         self.blocks = tuple(_block(entry) for entry in description["blocks"])
         self.unstable = frozenset[int](description["unstable"])
         key: list[int] | None = description["identity"]
@@ -174,6 +179,9 @@ class RowProvenance:
         """The positions of the columns that identify a row of the result."""
         self.is_ambiguous = not self.has_key and bool(self.unstable)
         """Whether rows may differ only in columns that another execution does not repeat."""
+        self.exceeds_limit: bool = description["unlimited"] and not self.has_key
+        """Whether the result may have further rows that equal a known one: a limit or a sample at the top of the plan
+        was left out, and no key tells the rows apart."""
 
     @property
     def group_columns(self) -> tuple[str, ...]:
@@ -189,6 +197,14 @@ class RowProvenance:
     def source_frame(self, number: int) -> DataFrame:
         """All rows of a source, with their ids."""
         return self._frame(self._builder.source(number))
+
+    def execute_on(self, sources: Mapping[int, DataFrame]) -> DataFrame:
+        """The result of the query on these rows of sources; the other sources are as they were."""
+        gateway = gateway_of(self._spark.sparkContext)
+        frames = gateway.jvm.java.util.HashMap()
+        for number, frame in sources.items():
+            frames.put(number, frame._jdf)
+        return self._frame(self._classes.new("Reexecution", self._builder, frames).frame())
 
     def leaf(self, number: int) -> Any:
         """The source in the plan, in the JVM."""
@@ -248,8 +264,12 @@ class RowProvenance:
             for link in block.links:
                 reached = coarsest((of_block[block.number], link.grain))
                 of_block[link.to] = coarsest((of_block.get(link.to, "exact"), reached))
+        found = {
+            source.number: [of_block[block.number] for block in self.blocks if source.number in block.sources]
+            for source in self.sources
+        }
         return {
-            source.number: coarsest(of_block[block.number] for block in self.blocks if source.number in block.sources)
+            source.number: "opaque" if source.kind in _COLLECTED else coarsest(found[source.number])
             for source in self.sources
         }
 

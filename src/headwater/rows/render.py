@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from headwater.rows.answer import Trace
     from headwater.rows.forward_chain import ForwardStep
 
+_VERIFIED_STYLES = {"yes": "green", "no": "red", "not tried": "dim"}
 _MAX_COLUMNS = 8  # columns of a row in the tree
 _MAX_VALUE_LENGTH = 40  # characters of a value there
 
@@ -26,6 +28,7 @@ def trace_document(trace: Trace, max_rows: int) -> dict[str, Any]:
         "runs": [_run_document(part.write) for part in trace.parts if part.write is not None],
         **rows_document(trace.rows, max_rows),
         "notes": list(trace.notes),
+        "verified": trace.verified.to_dict(),
         "sources": [],
     }
     grains = trace.grain
@@ -91,8 +94,16 @@ def trace_tree(answer: dict[str, Any]) -> Tree:
     _add_rows(tree, answer)
     for note in answer["notes"]:
         tree.add(Text(f"note: {note}", style="yellow"))
+    tree.add(
+        Text(f"verified: {verified_text(answer['verified'])}", style=_VERIFIED_STYLES[answer["verified"]["answer"]])
+    )
     _add_sources(tree, answer)
     return tree
+
+
+def verified_text(verified: Mapping[str, str | None]) -> str:
+    """The outcome of running the query on the returned rows alone."""
+    return ", ".join(text for text in (verified["answer"], verified["reason"]) if text is not None)
 
 
 def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
@@ -142,7 +153,8 @@ def trace_html(answer: dict[str, Any]) -> str:
     title = escape(answer["dataset"] or "The DataFrame's rows")
     return (
         f"<div><b>{title}</b>, {_row_count(answer['count'])}{_table_html(answer['rows'])}"
-        f"{f'<ul>{notes}</ul>' if notes else ''}{_sources_html(answer)}</div>"
+        f"{f'<ul>{notes}</ul>' if notes else ''}<div>verified: {escape(verified_text(answer['verified']))}</div>"
+        f"{_sources_html(answer)}</div>"
     )
 
 

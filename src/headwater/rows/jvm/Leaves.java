@@ -41,8 +41,12 @@ public final class Leaves {
   }
 
   private void find(LogicalPlan node) throws Exception {
+    if (normalizer.isDomain(node)) {
+      return;
+    }
     List children = Trees.list(node.children());
-    if (children.isEmpty() && !Trees.name(node).startsWith("OneRowRelation")) {
+    boolean hasRows = !Trees.name(node).startsWith("OneRowRelation") && !OperatorKinds.isLoopReference(node);
+    if (children.isEmpty() && hasRows) {
       Source source = new Source();
       source.number = sources.size();
       source.leaf = node;
@@ -89,6 +93,11 @@ public final class Leaves {
     for (int i = 0; i < children.size(); i++) {
       collect((Expression) children.get(i), plans);
     }
+  }
+
+  /** The plan of a subquery as its sources are numbered; null if it is not one of these. */
+  public LogicalPlan normalizedPlan(PlanExpression subquery) {
+    return (LogicalPlan) normalizedPlans.get(subquery.plan());
   }
 
   /** All plans within expressions of the whole plan. */
@@ -156,6 +165,18 @@ public final class Leaves {
     return trees.select(source.leaf, texts);
   }
 
+  /** The sources beneath a node, and in its subqueries. */
+  public void collectLeaves(LogicalPlan node, List into) throws Exception {
+    if (byLeaf.containsKey(node)) {
+      into.add(node);
+    }
+    List below = Trees.list(node.children());
+    below.addAll(subqueries(node));
+    for (int i = 0; i < below.size(); i++) {
+      collectLeaves((LogicalPlan) below.get(i), into);
+    }
+  }
+
   /** The numbers of the sources beneath a node. */
   public void collectNumbers(LogicalPlan node, List into) {
     if (byLeaf.containsKey(node)) {
@@ -181,7 +202,7 @@ public final class Leaves {
       Source source = (Source) sources.get(i);
       Map description = new LinkedHashMap();
       description.put("number", Integer.valueOf(source.number));
-      description.put("kind", Trees.name(source.leaf));
+      description.put("kind", normalizer.isCollected(source.leaf) ? "Transpose" : Trees.name(source.leaf));
       description.put("id", source.id);
       description.put("columns", DeterminismCheck.describeColumns(Trees.list(source.leaf.output())));
       description.put("text", source.leaf.simpleString(10));

@@ -16,12 +16,12 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  * the aggregate, and often contains the keys of its group.
  */
 public final class TopKeys {
-  private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
+  private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sample", "Sort"});
   private static final List ROW_PRESERVING =
       Arrays.asList(
           new Object[] {
             "Project", "Filter", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression",
-            "RebalancePartitions", "GlobalLimit", "LocalLimit", "Sort"
+            "RebalancePartitions", "GlobalLimit", "LocalLimit", "Sample", "Sort"
           });
   private final List nodes = new ArrayList();
   private final List outputs;
@@ -36,7 +36,16 @@ public final class TopKeys {
     }
   }
 
-  /** The plan without limits and sorts at its top, for rows that are known to be in the result. */
+  /** Whether operators at the top take some rows of those below. */
+  public static boolean isLimited(LogicalPlan node) {
+    if (!ROW_PRESERVING.contains(Trees.name(node))) {
+      return false;
+    }
+    boolean limits = LIMITING.contains(Trees.name(node)) && !Trees.name(node).equals("Sort");
+    return limits || isLimited((LogicalPlan) Trees.list(node.children()).get(0));
+  }
+
+  /** The plan without limits, samples and sorts at its top, for rows that are known to be in the result. */
   public static LogicalPlan withoutLimits(LogicalPlan node) {
     if (!ROW_PRESERVING.contains(Trees.name(node))) {
       return node;

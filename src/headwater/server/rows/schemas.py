@@ -39,6 +39,17 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
+_VERIFIED = _component(
+    "VerifiedRows",
+    _object(
+        answer={
+            "type": "string",
+            "enum": ["yes", "no", "not tried"],
+            "description": "Whether the query, run on the returned rows alone, gives the traced rows again.",
+        },
+        reason=_or_null({**_STRING, "description": "What differs, or why it was not tried."}),
+    ),
+)
 _RUN = _component("RowsRun", _object(run=_STRING, job=_STRING, completed={"type": "string", "format": "date-time"}))
 _ROWS: dict[str, Any] = {
     "count": {**_INTEGER, "description": "Total number of rows; `rows` may hold fewer."},
@@ -48,7 +59,8 @@ _ROWS: dict[str, Any] = {
 TRACED_ROWS = _component(
     "TracedRows",
     _object(
-        dataset=_or_null(_STRING), runs=_list(_RUN), **_ROWS, notes=_STRINGS, sources=_list(_ref("TracedSource")),
+        dataset=_or_null(_STRING), runs=_list(_RUN), **_ROWS, notes=_STRINGS, verified=_VERIFIED,
+        sources=_list(_ref("TracedSource")),
     ),
 )  # fmt: skip
 _component(
@@ -61,7 +73,13 @@ _component(
 )  # fmt: skip
 _component(
     "TracedFurther",
-    _object(dataset=_or_null(_STRING), runs=_list(_RUN), notes=_STRINGS, sources=_list(_ref("TracedSource"))),
+    _object(
+        dataset=_or_null(_STRING),
+        runs=_list(_RUN),
+        notes=_STRINGS,
+        verified=_VERIFIED,
+        sources=_list(_ref("TracedSource")),
+    ),
 )
 _component(
     "ForwardRows",
@@ -79,7 +97,8 @@ _component(
 _component(
     "WhyNotRows",
     _object(
-        dataset=_STRING, run=_STRING, source=_STRING, where=_STRING, exists=_BOOLEAN, reached=_BOOLEAN, verdict=_STRING,
+        dataset=_STRING, run=_STRING, source=_STRING, where=_STRING, exists=_BOOLEAN, reached=_or_null(_BOOLEAN),
+        verdict=_STRING,
         culprits=_list(
             _object(
                 operator=_STRING, text=_STRING, kind=_STRING, explanation=_STRING, values=_VALUES, before=_INTEGER,
