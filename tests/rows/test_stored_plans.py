@@ -126,6 +126,20 @@ def test_rows_that_are_lost_are_not_exact(written: Written, monkeypatch: pytest.
     assert set(traced.grain.values()) == {"opaque"}
 
 
+def test_rows_of_no_group_are_not_exact(spark: SparkSession, written: Written) -> None:
+    """Even where nothing is verified: a row that claims a group without rows."""
+    from headwater.rows.answer import TracePart
+    from headwater.rows.backward import trace_known
+    from headwater.rows.provenance import RowProvenance
+
+    written.rows("o").createOrReplaceTempView("o")
+    plan = spark.sql("select k, count(*) as n from o group by k")._jdf.queryExecution().analyzed()
+    for key, grain in (("a", "exact"), ("z", "opaque")):
+        rows = spark.createDataFrame([(key, 2)], "k string, n bigint")
+        part = TracePart(trace_known(RowProvenance(spark, plan, known=True), rows), [], verify_limit=0)
+        assert part.grain == grain
+
+
 def test_columns_left_to_chance_are_not_compared(written: Written) -> None:
     found, grain, verified = answer(written.trace("random", "k = 'a'"))
     assert (found, grain, verified) == ([1, 2], "group", "yes")

@@ -244,7 +244,7 @@ def test_a_window_and_a_choice_within_a_group_say_their_grain(spark: SparkSessio
         ("select * from (select * from orders distribute by customer) tablesample (50 percent)", "a sample of rows"),
         ("select customer, count(*) from (select * from orders order by rand() limit 3) group by customer", "an order"),
         ("select * from orders where amount > (select rand())", "rand"),
-        ("select * from orders where amount > (select max(rand()) from orders)", "a subquery"),
+        ("select * from orders where amount > (select max(r) from (select rand() r from orders))", "a subquery"),
     ],
 )
 def test_what_differs_in_every_execution_is_refused_by_name(

@@ -402,7 +402,7 @@ def test_a_row_that_gave_way_to_another(query: Any) -> None:
         if not answer.reached:
             (culprit,) = answer.culprits
             assert culprit.text == "dropDuplicates, the first row of each orders.status"
-            assert culprit.explanation == f"another row was taken for orders.status = '{every[order_id]}'"
+            assert culprit.explanation == f"another row was taken for status = '{every[order_id]}'"
 
 
 def test_a_query_that_counts_on_what_was_kept_away(query: Any) -> None:

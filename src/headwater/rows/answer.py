@@ -130,7 +130,10 @@ class TracePart:
     @property
     def grain(self) -> Grain:
         """The finest grain that the traced rows allow."""
-        return "opaque" if self.verified.answer == "no" else coarsest((self.finest_grain, self.trace.grain))
+        is_lost = self.verified.answer == "no" or (
+            self.verified.answer == "not tried" and self.trace.unreached_count > 0
+        )
+        return "opaque" if is_lost else coarsest((self.finest_grain, self.trace.grain))
 
 
 @dataclass

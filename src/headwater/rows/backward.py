@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 from headwater.rows.grain import Grain
@@ -69,6 +69,20 @@ class BackwardTrace:
     def grain(self) -> Grain:
         """The finest grain that the traced rows themselves allow, whatever the plan promises."""
         return "opaque" if self.missing_count else "group" if self.exceeds_limit else "exact"
+
+    @cached_property
+    def unreached_count(self) -> int:
+        """How many traced rows say which group they are, and the group has no rows."""
+        return sum(
+            self.by_block[0]
+            .link_values(link)
+            .select(OUT_ID)
+            .distinct()
+            .join(self.by_block[link.to].frame.select(OUT_ID), OUT_ID, "left_anti")
+            .count()
+            for link in self.provenance.blocks[0].links
+            if link.kind in _GROUP_LINKS and link.columns and link.to in self.by_block
+        )
 
     def pairs(self, source: int) -> DataFrame:
         """(out_id, file, row) of one source, each pair once."""

@@ -66,7 +66,7 @@ class QueryCapture:
 
     def _capture_plan(self, facet: dict[str, Any], execution: Any, written: CapturedWrite) -> list[str]:
         """Adds the plan and its sources to the facet; returns the reasons why it cannot be run again."""
-        context = self._classes.new("QueryContext", execution)
+        context = self._classes.new("QueryContext", execution.queryExecution())
         limits = (_MAX_NODES, _MAX_BYTES, _MAX_LOCAL_ROWS)
         plan = self._classes.new("KeptPlan", execution.analyzed(), context, *limits)
         description = json.loads(plan.describe())

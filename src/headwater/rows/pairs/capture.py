@@ -69,7 +69,7 @@ class RowTableCapture:
         query = classes.new("WrittenQuery", execution.analyzed())
         if query.plan() is None:
             raise RowsError("the command does not show the query that it writes")
-        plan = classes.new("QueryContext", execution).fix(query.plan())
+        plan = classes.new("QueryContext", execution.queryExecution()).fix(query.plan())
         names, output = written_rows(self._spark, query, facet)
         unchanged = InputCheck(self._spark, facet)
         result = write_pairs(
