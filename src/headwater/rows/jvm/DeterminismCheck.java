@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.First;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.types.DoubleType$;
 import org.apache.spark.sql.types.FloatType$;
 
@@ -66,9 +67,24 @@ public final class DeterminismCheck {
     } else if (!children.isEmpty()) {
       checkDeciding(node, Trees.list(node.expressions()));
     }
+    if (node instanceof Window && Trees.list(((Window) node).orderSpec()).isEmpty() && numbersRows((Window) node)) {
+      refusals.add(
+          "a LIMIT within a correlated subquery, whose order Spark loses on the way: which rows it takes is left to"
+              + " chance. Order by a column that the subquery returns under its own name");
+    }
     if (Trees.name(node).equals("LocalLimit") && !totallyOrdered(node)) {
       notes.add("the rows that a limit takes among equals may differ from one execution to the next");
     }
+  }
+
+  private static boolean numbersRows(Window node) {
+    List columns = Trees.list(node.windowExpressions());
+    for (int i = 0; i < columns.size(); i++) {
+      if (((Expression) columns.get(i)).sql().contains("row_number()")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private void sample(LogicalPlan below) {

@@ -121,7 +121,8 @@ public final class PlanClasses {
       "plans.logical.BROADCAST$", "plans.logical.HintInfo", "plans.logical.JoinHint",
       "plans.logical.JoinStrategyHint", "plans.logical.NO_BROADCAST_AND_REPLICATION$",
       "plans.logical.NO_BROADCAST_HASH$", "plans.logical.PREFER_SHUFFLE_HASH$", "plans.logical.SHUFFLE_HASH$",
-      "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$"});
+      "plans.logical.SHUFFLE_MERGE$", "plans.logical.SHUFFLE_REPLICATE_NL$", "plans.logical.SampleMethod",
+      "plans.logical.SampleMethod$Bernoulli$", "plans.logical.SampleMethod$System$"});
     classNames.addAll(names("org.apache.spark.sql.types.", new String[] {
       "FixedLength", "MaxLength", "Metadata", "Metadata$", "NoConstraint$", "StringConstraint", "StructField"}));
     return classNames;

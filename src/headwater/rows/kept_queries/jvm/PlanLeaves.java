@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.View;
 
 /**
  * The leaves of a plan, in a fixed order: below an operator from left to right, then those of its subqueries. A
- * reference to a common table expression is not a leaf.
+ * reference to a common table expression, or to the step before of a recursive one, is not a leaf.
  */
 public final class PlanLeaves {
   private PlanLeaves() {}
@@ -77,7 +77,8 @@ public final class PlanLeaves {
       if (node instanceof View && !readOnly) {
         return ((View) node).child();
       }
-      if (!(node instanceof LeafNode) || node instanceof CTERelationRef) {
+      boolean isReference = node instanceof CTERelationRef || node.getClass().getSimpleName().equals("UnionLoopRef");
+      if (!(node instanceof LeafNode) || isReference) {
         return node;
       }
       leaves.add(node);

@@ -33,6 +33,7 @@ public final class QueryContext {
 
   private final Object session;
   private final long micros;
+  private final long wordMicros; // of 'now' as a word, for which Spark takes the time once more, a little later
   private boolean usesTime;
 
   public QueryContext(Object execution) throws Exception {
@@ -47,7 +48,8 @@ public final class QueryContext {
     }
     TimeSearch search = new TimeSearch(first * 1000, last * 1000 + 999, zone(null));
     ((LogicalPlan) Reflection.call(execution, "optimizedPlan")).transformAllExpressionsWithSubqueries(search);
-    micros = search.found == null ? first * 1000 : search.found.longValue();
+    micros = search.earliest == null ? first * 1000 : search.earliest.longValue();
+    wordMicros = search.latest == null ? micros : search.latest.longValue();
   }
 
   /** The plan with literals in place of what it takes from its surroundings. */
@@ -62,6 +64,10 @@ public final class QueryContext {
 
   private Instant instant() {
     return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+  }
+
+  private Instant wordInstant() {
+    return Instant.EPOCH.plus(wordMicros, ChronoUnit.MICROS);
   }
 
   private ZoneId zone(Object expression) {
@@ -123,7 +129,7 @@ public final class QueryContext {
       return null;
     }
     ZoneId zone = zone(cast);
-    LocalDateTime now = LocalDateTime.ofInstant(instant(), zone);
+    LocalDateTime now = LocalDateTime.ofInstant(wordInstant(), zone);
     LocalDate day = now.toLocalDate().plusDays(word.equals("tomorrow") ? 1 : word.equals("yesterday") ? -1 : 0);
     if (type.equals("date")) {
       return Integer.valueOf((int) day.toEpochDay());
@@ -197,7 +203,8 @@ public final class QueryContext {
     private final long first;
     private final long last;
     private final ZoneId zone;
-    private Long found;
+    private Long earliest;
+    private Long latest;
 
     public TimeSearch(long first, long last, ZoneId zone) {
       this.first = first;
@@ -219,7 +226,8 @@ public final class QueryContext {
           value = ChronoUnit.MICROS.between(Instant.EPOCH, time.atZone(zone).toInstant());
         }
         if (type.startsWith("timestamp") && first <= value && value <= last) {
-          found = Long.valueOf(value);
+          earliest = earliest == null || value < earliest.longValue() ? Long.valueOf(value) : earliest;
+          latest = latest == null || value > latest.longValue() ? Long.valueOf(value) : latest;
         }
       }
       return expression;
