@@ -94,9 +94,6 @@ def trace_tree(answer: dict[str, Any]) -> Tree:
     _add_rows(tree, answer)
     for note in answer["notes"]:
         tree.add(Text(f"note: {note}", style="yellow"))
-    tree.add(
-        Text(f"verified: {verified_text(answer['verified'])}", style=_VERIFIED_STYLES[answer["verified"]["answer"]])
-    )
     _add_sources(tree, answer)
     return tree
 
@@ -109,6 +106,8 @@ def verified_text(verified: Mapping[str, str | None]) -> str:
 def _add_sources(tree: Tree, answer: dict[str, Any]) -> None:
     for run in answer["runs"]:
         tree.add(Text(f"by {run['job']}, run {run['run']}", style="dim"))
+    verified = answer["verified"]
+    tree.add(Text(f"verified: {verified_text(verified)}", style=_VERIFIED_STYLES[verified["answer"]]))
     for source in answer["sources"]:
         head = Text(source["dataset"], style="bold").append(f"  {source['grain']}", style="green not bold")
         branch = tree.add(head.append(f", {_row_count(source['count'])}", style="not bold"))
@@ -153,14 +152,15 @@ def trace_html(answer: dict[str, Any]) -> str:
     title = escape(answer["dataset"] or "The DataFrame's rows")
     return (
         f"<div><b>{title}</b>, {_row_count(answer['count'])}{_table_html(answer['rows'])}"
-        f"{f'<ul>{notes}</ul>' if notes else ''}<div>verified: {escape(verified_text(answer['verified']))}</div>"
+        f"{f'<ul>{notes}</ul>' if notes else ''}"
         f"{_sources_html(answer)}</div>"
     )
 
 
 def _sources_html(answer: dict[str, Any]) -> str:
     runs = [f"<div><small>by {escape(run['job'])}, run {escape(run['run'])}</small></div>" for run in answer["runs"]]
-    return "".join([*runs, *map(_source_html, answer["sources"])])
+    verified = f"<div><small>verified: {escape(verified_text(answer['verified']))}</small></div>"
+    return "".join([*runs, verified, *map(_source_html, answer["sources"])])
 
 
 def _source_html(source: dict[str, Any]) -> str:
