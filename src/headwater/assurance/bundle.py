@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
 
 from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
 from headwater.formats.openlineage.event import Event, reread_event
 from headwater.formats.openlineage.run_handoff import same_state, shared_datasets
 from headwater.model.bundles import HandedOn, VerifiedBundle
-from headwater.model.certificates import Certificate
+from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.model.names import Job
 from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry
 from headwater.proof.history import KeyHistory, origin_of
@@ -107,7 +106,7 @@ class _BundleRun:
         self._bundle = bundle
         self._log = log
         self._events: dict[str, Event] = {}
-        self._issued: dict[int, Mapping[str, Any]] = {}
+        self._issued: dict[int, CertificateDocument] = {}
         """The documents of the run's certificates by the entry of each."""
 
     def verified(self, *, trusted: bool, anchored: bool | None) -> VerifiedBundle:
@@ -164,7 +163,7 @@ class _BundleRun:
 
     def _check_certificates(self) -> None:
         self._log.has(*self._bundle.chain)
-        before = {_document_hash(each): each for each in self._bundle.chain}
+        before: dict[str | None, ProvenEntry] = {_document_hash(entry): entry for entry in self._bundle.chain}
         needed: set[str | None] = set()
         superseded = None
         for entry in self._bundle.entries:
@@ -226,10 +225,10 @@ def _document_hash(certificate: ProvenEntry) -> str:
     return sha256(certificate.entry["details"].encode()).hexdigest()
 
 
-def _follows(document: Mapping[str, Any], before: ProvenEntry | None) -> bool:
+def _follows(document: CertificateDocument, before: ProvenEntry | None) -> bool:
     """Whether a certificate directly follows that of the entry ``before``, or is the first of its namespace."""
     if document["previousCertificateHash"] is None:
-        return bool(document["number"] == 0)
+        return document["number"] == 0
     if before is None:
         return False
     previous = document_in(before.seq, before.entry["details"])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.model.certificates import Certificate
+from headwater.model.json_types import JsonValue
 from headwater.model.lineage import Basis, ColumnEdge, Dependency, Edge, EdgeType, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse, Facets, Problem, Run, RunState
@@ -216,8 +217,8 @@ class Change:
 
     what: str
     name: str
-    before: Any
-    after: Any
+    before: JsonValue
+    after: JsonValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from headwater.model.json_types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class AuditEntry:
     resource_type: str | None
     resource_id: str | None
     action: str
-    details: Mapping[str, Any]
+    details: JsonObject
     correlation_id: str | None
     client_ip: str | None
     user_agent: str | None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.errors import HeadwaterError
-from headwater.model.certificates import Breach
+from headwater.model.certificates import Breach, Scalar
 
 LEDGER_MEASURES = (
     "input_rows",
@@ -51,9 +50,9 @@ class Expectation:
         sides = (("at least", self.at_least), ("at most", self.at_most))
         return " and ".join(f"{words} {bound:,}" for words, bound in sides if bound is not None)
 
-    def promise(self) -> dict[str, Any]:
-        """What was declared, before anything was measured."""
-        told = {
+    def promise(self) -> dict[str, Scalar]:
+        """The expectation as declared, before anything was measured."""
+        members: dict[str, Scalar] = {
             "name": self.name or f"{self.measure} {self.threshold}",
             "measure": self.measure,
             "atLeast": self.at_least,
@@ -61,10 +60,10 @@ class Expectation:
             "threshold": self.threshold,
             "materiality": str(self.materiality),
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
-    def judged(self, measured: Mapping[str, float]) -> dict[str, Any]:
-        """What could not be measured does not hold: nobody has seen that it does."""
+    def judged(self, measured: Mapping[str, float]) -> dict[str, Scalar]:
+        """The promise with its outcome. A measure that is missing does not hold: nothing shows that it does."""
         observed = measured.get(self.measure)
         if observed is None:
             return {**self.promise(), "holds": False, "observed": "not measured"}

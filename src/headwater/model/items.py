@@ -28,15 +28,15 @@ class Outcome(IntFlag):
         return " | ".join(_spelled(flag.name or "") for flag in self) or "None"
 
     @classmethod
-    def read(cls, said: str | int) -> Outcome:
+    def read(cls, text: str | int) -> Outcome:
         """From its words or from its number."""
-        if isinstance(said, int):
-            return cls(said)
+        if isinstance(text, int):
+            return cls(text)
         words = {_spelled(flag.name or ""): flag for flag in cls}
-        found = cls(0)
-        for word in said.split(" | "):
-            found |= words[word] if word != "None" else cls(0)
-        return found
+        outcome = cls(0)
+        for word in text.split(" | "):
+            outcome |= words[word] if word != "None" else cls(0)
+        return outcome
 
 
 class Cardinality(IntEnum):
@@ -58,8 +58,8 @@ class Cardinality(IntEnum):
         return cls(min(count, 2) + 1)
 
     @classmethod
-    def read(cls, said: str | int) -> Cardinality:
-        return cls(said) if isinstance(said, int) else cls[said.upper()]
+    def read(cls, text: str | int) -> Cardinality:
+        return cls(text) if isinstance(text, int) else cls[text.upper()]
 
 
 class Continuity(StrEnum):
@@ -144,21 +144,22 @@ class Hop:
     input: str | None = None
     output: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return _to_dict(self)
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Hop:
-        ancestry = said.get("ancestry")
+    def from_dict(cls, document: Mapping[str, object]) -> Hop:
+        members = _known_members(cls, document)
+        ancestry = members.get("ancestry")
         return cls(
-            **_known_fields(cls, said)
+            **members
             | {
-                "outcome": Outcome.read(said["outcome"]),
-                "cardinality": Cardinality.read(said.get("cardinality", Cardinality.UNKNOWN)),
-                "continuity": Continuity(said.get("continuity") or Continuity.EXACT),
+                "outcome": Outcome.read(members["outcome"]),
+                "cardinality": Cardinality.read(members.get("cardinality", Cardinality.UNKNOWN)),
+                "continuity": Continuity(members.get("continuity") or Continuity.EXACT),
                 "ancestry": None if ancestry is None else tuple(ancestry),
-                "retries": said.get("retries") or 0,
-                "at": _time(said.get("at")),
+                "retries": members.get("retries") or 0,
+                "at": _time(members.get("at")),
             }
         )
 
@@ -190,20 +191,21 @@ class ItemRecord:
     def sample_outcome(self) -> SampleOutcome:
         return SampleOutcome.of(self.outcome)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return _to_dict(self) | {"hops": [hop.to_dict() for hop in self.hops]}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> ItemRecord:
+    def from_dict(cls, document: Mapping[str, object]) -> ItemRecord:
+        members = _known_members(cls, document)
         return cls(
-            **_known_fields(cls, said)
+            **members
             | {
-                "path": tuple(said["path"]),
-                "hops": tuple(map(Hop.from_dict, said["hops"])),
-                "outcome": Outcome.read(said["outcome"]),
-                "reason": Reason(said["reason"]),
-                "contributors": tuple(said.get("contributors") or ()),
-                "retries": said.get("retries") or 0,
+                "path": tuple(members["path"]),
+                "hops": tuple(map(Hop.from_dict, members["hops"])),
+                "outcome": Outcome.read(members["outcome"]),
+                "reason": Reason(members["reason"]),
+                "contributors": tuple(members.get("contributors") or ()),
+                "retries": members.get("retries") or 0,
             }
         )
 
@@ -227,21 +229,22 @@ def _spelled(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _to_dict(value: Hop | ItemRecord) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+def _to_dict(value: Hop | ItemRecord) -> dict[str, object]:
+    document: dict[str, object] = {}
     for field in fields(value):
         item = getattr(value, field.name)
         if isinstance(item, Outcome):
             item = item.words
         elif isinstance(item, Cardinality):
             item = item.word
-        told[field.name] = plain(item)
-    return told
+        document[field.name] = plain(item)
+    return document
 
 
-def _known_fields(kind: type[Hop | ItemRecord], said: Mapping[str, Any]) -> dict[str, Any]:
-    return {field.name: said[field.name] for field in fields(kind) if field.name in said}
+def _known_members(kind: type[Hop | ItemRecord], document: Mapping[str, object]) -> dict[str, Any]:
+    """The members that are fields of ``kind``: their types are those of the fields, since `to_dict` wrote them."""
+    return {field.name: document[field.name] for field in fields(kind) if field.name in document}
 
 
-def _time(said: str | datetime | None) -> datetime | None:
-    return datetime.fromisoformat(said) if isinstance(said, str) else said
+def _time(value: str | datetime | None) -> datetime | None:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value

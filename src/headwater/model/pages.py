@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from headwater.model.answers import LatestRun
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import Facets, Problem, Run
 
@@ -98,7 +98,7 @@ class Coverage:
     """Upstreams of which nobody recorded which columns flowed."""
     complete: bool | None
     """By its producer's own word; None where it said nothing."""
-    gaps: tuple[Mapping[str, Any], ...]
+    gaps: tuple[JsonObject, ...]
 
 
 class Counts(NamedTuple):

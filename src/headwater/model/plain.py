@@ -14,7 +14,7 @@ from headwater.model.names import Column, Dataset, Job, Partition
 _AS_THEY_ARE = frozenset({str, int, float, bool, type(None)})
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """``value`` in dicts, lists, strings and numbers. Lists stay lists, so their order is the answer's order."""
     if type(value) in _AS_THEY_ARE:  # most of any answer, and a large one has a hundred thousand
         return value
@@ -37,5 +37,5 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _names(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))

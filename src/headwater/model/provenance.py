@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Job
 
 
@@ -33,7 +32,7 @@ class Operation:
 
     type: str | None = None
     method: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from headwater.errors import QualityError, shorten
 from headwater.model.names import Dataset, Job
@@ -141,6 +141,16 @@ class Anomaly:
     description: str | None = None
 
 
+class QualityDocument(TypedDict, total=False):
+    """A report in the form of WIA-DATA-008."""
+
+    measured_at: str
+    metrics: dict[str, object]
+    validations: list[dict[str, object]]
+    anomalies: list[dict[str, object]]
+    rows: int
+
+
 @dataclass(frozen=True)
 class QualityReport:
     """What was found. What others say of theirs may leave out anything."""
@@ -154,26 +164,30 @@ class QualityReport:
     @property
     def passed(self) -> bool:
         """Whether no rule is known to be broken."""
-        return all(each.passed is not False for each in self.validations)
+        return all(validation.passed is not False for validation in self.validations)
 
-    def document(self) -> dict[str, Any]:
-        """As WIA-DATA-008 has it, but for the ids, which are an exported graph's."""
-        told: dict[str, Any] = {}
+    def document(self) -> QualityDocument:
+        """In the form of WIA-DATA-008, without ids: an export adds them."""
+        document: QualityDocument = {
+            "metrics": _stated_members(self.metrics),
+            "validations": [_stated_members(validation) for validation in self.validations],
+            "anomalies": [_stated_members(anomaly) for anomaly in self.anomalies],
+        }
         if self.measured_at is not None:
-            told["measured_at"] = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        told["metrics"] = _stated_members(self.metrics)
-        told["validations"] = [_stated_members(each) for each in self.validations]
-        told["anomalies"] = [_stated_members(each) for each in self.anomalies]
-        return told if self.rows is None else told | {"rows": self.rows}
+            moment = self.measured_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            document = {"measured_at": moment, **document}
+        if self.rows is not None:
+            document["rows"] = self.rows
+        return document
 
 
-def _stated_members(part: Metrics | Validation | Anomaly) -> dict[str, Any]:
+def _stated_members(part: Metrics | Validation | Anomaly) -> dict[str, object]:
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def report_of(document: Mapping[str, Any]) -> QualityReport:
-    """From a document that is as it should be (``formats/wia/quality.py``)."""
+    """From a document whose fields were checked (``formats/wia/quality.py``): their types are those of its table."""
     moment, rows = document.get("measured_at"), document.get("rows")
     metrics = document.get("metrics") or {}
     return QualityReport(
@@ -182,26 +196,26 @@ def report_of(document: Mapping[str, Any]) -> QualityReport:
         Metrics(**{field.name: _share(metrics.get(field.name)) for field in fields(Metrics)}),
         tuple(
             Validation(
-                each.get("rule_name"),
-                each.get("rule_type"),
-                each.get("passed"),
-                _count(each.get("failed_count")),
-                each.get("details"),
+                item.get("rule_name"),
+                item.get("rule_type"),
+                item.get("passed"),
+                _count(item.get("failed_count")),
+                item.get("details"),
             )
-            for each in document.get("validations") or ()
+            for item in document.get("validations") or ()
         ),
         tuple(
-            Anomaly(each.get("type"), each.get("severity"), _count(each.get("count")), each.get("description"))
-            for each in document.get("anomalies") or ()
+            Anomaly(item.get("type"), item.get("severity"), _count(item.get("count")), item.get("description"))
+            for item in document.get("anomalies") or ()
         ),
     )
 
 
-def _share(value: Any) -> float | None:
+def _share(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _count(value: Any) -> int | None:
+def _count(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 

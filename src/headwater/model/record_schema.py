@@ -17,9 +17,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from headwater.model.records import Record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Kind = Literal["text", "texts", "long", "timestamp", "binary", "date", "day_number", "boolean", "steps"]
 
@@ -98,12 +101,13 @@ def names_of(columns: Iterable[RecordField]) -> tuple[str, ...]:
     return tuple(field.name for field in columns)
 
 
-content_of: attrgetter[tuple[Any, ...]] = attrgetter(*CONTENT_NAMES)
+content_of: attrgetter[tuple[object, ...]] = attrgetter(*CONTENT_NAMES)
 """The values of :data:`CONTENT` of a `Record`."""
 
 
-def with_parents(values: Sequence[Any], parents: Any) -> list[Any]:
-    """Values of :data:`CONTENT` with the parents in another form: as a tuple, a list, or JSON."""
+def with_parents(values: Sequence[object], parents: object) -> list[Any]:
+    """Values of :data:`CONTENT` with the parents in another form: as a tuple, a list, or JSON. Their types are those
+    of the fields, which a list cannot state one by one."""
     return [*values[:PARENTS], parents, *values[PARENTS + 1 :]]
 
 
@@ -135,14 +139,14 @@ def _spark_type(field: RecordField) -> str:
 # -- Arrow ----------------------------------------------------------------------------------------------------------
 
 
-def arrow_fields(columns: Iterable[RecordField]) -> list[Any]:
+def arrow_fields(columns: Iterable[RecordField]) -> list[pa.Field]:
     """The fields of an Arrow schema or struct. Imported here: most of headwater starts without pyarrow."""
     import pyarrow as pa
 
     return [pa.field(field.name, arrow_type(field)) for field in columns]
 
 
-def arrow_type(field: RecordField) -> Any:
+def arrow_type(field: RecordField) -> pa.DataType:
     import pyarrow as pa
 
     if field.kind == "steps":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import NotRequired, TypedDict
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -18,7 +18,70 @@ FINISHED = "FINISHED"
 DATA_COMPACTION = "DATA_COMPACTION"
 """What that step did."""
 
-Document = dict[str, Any]
+
+class RecordDocument(TypedDict):
+    """A record as it is published."""
+
+    root_id: str
+    parent_id: str
+    parent_ids: NotRequired[list[str]]
+    action_taken: str
+    recordedAt: int
+    storage_location: str
+    node_id: str
+
+
+class StepDocument(TypedDict):
+    """A record within the lineage of a leaf."""
+
+    node_id: str
+    parent_id: str
+    parent_ids: list[str]
+    action_taken: str
+    recordedAt: int
+    recorded_at: str
+    storage_location: str
+
+
+class TraceDocument(TypedDict):
+    record_id: str
+    root_id: str
+    lineage: list[StepDocument]
+    orphans: list[str]
+    cycle: list[str]
+    conflicts: list[str]
+    complete: bool
+
+
+class ConflictDocument(TypedDict):
+    node_id: str
+    held: RecordDocument
+    others: list[RecordDocument]
+
+
+class RootDocument(TypedDict):
+    root_id: str
+    records: int
+    traces: list[TraceDocument]
+    orphans: list[str]
+    cycle: list[str]
+    conflicts: list[ConflictDocument]
+
+
+class FoundDocument(RecordDocument):
+    recorded_at: str
+    archived: bool
+    conflict: bool
+
+
+class DeadLetterDocument(TypedDict):
+    id: int
+    kind: str
+    body: object
+    enqueued_at: str
+    failed_at: str
+    tries: int
+    reason: str
 
 
 def micros_of(moment: datetime) -> int:
@@ -39,8 +102,7 @@ def record_digest(
     """
     parents = sorted(set(parent_ids))
     parts = [part.encode() for part in (root_id, node_id, action_taken, storage_location, *parents)]
-    told = b"".join(len(part).to_bytes(4) + part for part in parts)
-    return hashlib.sha256(told).digest()[:16]
+    return hashlib.sha256(b"".join(len(part).to_bytes(4) + part for part in parts)).digest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +122,7 @@ class Record:
     def day(self) -> date:
         return self.recorded_at.date()
 
-    def step(self) -> Document:
+    def step(self) -> StepDocument:
         """As it stands in the lineage of a leaf."""
         return {
             "node_id": self.node_id,
@@ -72,17 +134,20 @@ class Record:
             "storage_location": self.storage_location,
         }
 
-    def document(self) -> Document:
-        """As it is published: seconds since the epoch, and `parent_ids` only where there is more than one."""
-        return {
+    def document(self) -> RecordDocument:
+        """As it is published: seconds since the epoch, and `parent_ids` only if there is more than one."""
+        document: RecordDocument = {
             "root_id": self.root_id,
             "parent_id": self.parent_ids[0],
-            **({"parent_ids": list(self.parent_ids)} if len(self.parent_ids) > 1 else {}),
+            "parent_ids": list(self.parent_ids),
             "action_taken": self.action_taken,
             "recordedAt": micros_of(self.recorded_at) // 1_000_000,
             "storage_location": self.storage_location,
             "node_id": self.node_id,
         }
+        if len(self.parent_ids) == 1:
+            del document["parent_ids"]
+        return document
 
 
 def final_record(root_id: str, leaf_id: str, storage_location: str, recorded_at: datetime) -> Record:
@@ -136,7 +201,7 @@ class RecordTrace:
     conflicts: tuple[str, ...]
     complete: bool
 
-    def document(self) -> Document:
+    def document(self) -> TraceDocument:
         return {
             "record_id": self.record_id,
             "root_id": self.root_id,
@@ -155,7 +220,7 @@ class Conflict:
     held: Record
     others: tuple[Record, ...]
 
-    def document(self) -> Document:
+    def document(self) -> ConflictDocument:
         return {
             "node_id": self.held.node_id,
             "held": self.held.document(),
@@ -187,7 +252,7 @@ class RootTrace:
             tuple(conflict for conflict in self.conflicts if conflict.held.node_id in nodes),
         )
 
-    def document(self) -> Document:
+    def document(self) -> RootDocument:
         return {
             "root_id": self.root_id,
             "records": len(self.records),
@@ -207,9 +272,13 @@ class FoundRecord:
     archived: bool
     conflict: bool = False
 
-    def document(self) -> Document:
-        found = {"archived": self.archived, "conflict": self.conflict}
-        return {**self.record.document(), "recorded_at": self.record.recorded_at.isoformat(), **found}
+    def document(self) -> FoundDocument:
+        return {
+            **self.record.document(),
+            "recorded_at": self.record.recorded_at.isoformat(),
+            "archived": self.archived,
+            "conflict": self.conflict,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +287,13 @@ class DeadLetter:
 
     id: int
     kind: str
-    body: Any
+    body: object
     enqueued_at: datetime
     failed_at: datetime
     tries: int
     reason: str
 
-    def document(self) -> Document:
+    def document(self) -> DeadLetterDocument:
         return {
             "id": self.id,
             "kind": self.kind,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
 
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset, Job
 
-Facets = Mapping[str, Any]
+Facets = JsonObject
 """Facets by name, each exactly as its producer sent it."""
 
 

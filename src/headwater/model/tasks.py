@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+
+from headwater.model.json_types import JsonObject, JsonValue
 
 
 class TaskState(StrEnum):
@@ -32,7 +32,7 @@ class Task:
     state: TaskState
     started_at: datetime
     progress: Progress | None
-    result: Any
+    result: JsonValue
     """Where it succeeded."""
-    problem: Mapping[str, Any] | None
+    problem: JsonObject | None
     """Where it failed: a code and what is to be said of it."""
