@@ -79,12 +79,10 @@ class _BundleLog:
 
     def _follow(self, history: KeyHistory, key_entry: KeyEntry) -> None:
         self.has(key_entry.proven)
-        entry, before = key_entry.proven.entry, key_entry.proven.seq - 1
+        entry, before = key_entry.proven, key_entry.proven.seq - 1
         if not verify_consistency(before, self.state.size, key_entry.consistency, key_entry.root, self.state.root):
-            raise EvidenceBroken(
-                f"Entry {key_entry.proven.seq}", "the log that was signed does not go on from its state"
-            )
-        history.follow(key_entry.proven.seq, entry["event_type"], note_in(entry["details"]), lambda _: key_entry.root)
+            raise EvidenceBroken(f"Entry {entry.seq}", "the log that was signed does not go on from its state")
+        history.follow(entry.seq, entry.event_type, note_in(entry.details), lambda _: key_entry.root)
 
     def is_among(self, anchored: Sequence[Anchored]) -> None:
         for where, note in anchored:
@@ -144,7 +142,7 @@ class _BundleRun:
         for entry in self._bundle.entries:
             if (entry.entry["resource_type"], entry.entry["resource_id"]) != ("run", self._bundle.run_id):
                 raise EvidenceBroken(f"Entry {entry.seq}", f"it is not about run {self._bundle.run_id}")
-            if entry.entry["event_type"] == INGESTED:
+            if entry.event_type == INGESTED:
                 self._match(entry, next(bodies, None))
         if next(bodies, None) is not None:
             raise EvidenceBroken(f"Event {len(self._events) + 1}", "there is no entry of it")
@@ -157,7 +155,7 @@ class _BundleRun:
             raise EvidenceBroken(what, "it is missing")
         event = _read(what, body)
         digest = _digest(event)
-        if digest != digest_in(proven.entry["details"]) or event.run_id != self._bundle.run_id:
+        if digest != digest_in(proven.details) or event.run_id != self._bundle.run_id:
             raise EvidenceBroken(what, "it is not the one that the log has in its place")
         self._events[digest] = event
 
@@ -167,9 +165,9 @@ class _BundleRun:
         needed: set[str | None] = set()
         superseded = None
         for entry in self._bundle.entries:
-            if entry.entry["event_type"] != ISSUED:
+            if entry.event_type != ISSUED:
                 continue
-            document = document_in(entry.seq, entry.entry["details"])
+            document = document_in(entry.seq, entry.details)
             what = f"Certificate {document['certificateId']}"
             if document["eventDigest"] not in self._events:
                 raise EvidenceBroken(what, "its event is not in the file")
@@ -190,7 +188,7 @@ class _BundleRun:
         upstream = self._bundle.upstream[number]
         what = f"Upstream event {number + 1}"
         event = _read(what, upstream.event)
-        document = document_in(upstream.certificate.seq, upstream.certificate.entry["details"])
+        document = document_in(upstream.certificate.seq, upstream.certificate.details)
         verify_claims(document, event)
         datasets = shared_datasets(event, self._events.values())
         if not datasets:
@@ -222,7 +220,7 @@ def _digest(event: Event) -> str:
 
 
 def _document_hash(certificate: ProvenEntry) -> str:
-    return sha256(certificate.entry["details"].encode()).hexdigest()
+    return sha256(certificate.details.encode()).hexdigest()
 
 
 def _follows(document: CertificateDocument, before: ProvenEntry | None) -> bool:
@@ -231,5 +229,5 @@ def _follows(document: CertificateDocument, before: ProvenEntry | None) -> bool:
         return document["number"] == 0
     if before is None:
         return False
-    previous = document_in(before.seq, before.entry["details"])
+    previous = document_in(before.seq, before.details)
     return (previous["namespace"], previous["number"] + 1) == (document["namespace"], document["number"])

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 from headwater.engines.sql import Sql, checked_text
 from headwater.engines.values import spark_literal
@@ -181,7 +181,7 @@ def _allowed_kinds() -> dict[type, frozenset[str]]:
     operators = (exp.And, exp.Or, exp.Add, exp.Sub, exp.Mul, exp.Mod, exp.Like, exp.ILike)
     unary_functions = (exp.Abs, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Year, exp.Month, exp.Day, exp.Hour)
     binary_functions = (exp.StartsWith, exp.EndsWith, exp.Contains, exp.Nullif)
-    allowed: dict[Any, frozenset[str]] = {
+    allowed: dict[type, frozenset[str]] = {
         **dict.fromkeys((*comparisons, *operators, *binary_functions), binary),
         **dict.fromkeys((exp.Not, exp.Neg, exp.Paren, exp.Boolean, exp.Null, *unary_functions), unary),
         **dict.fromkeys((exp.Div, exp.DPipe), binary | {"safe", "typed"}),
@@ -212,7 +212,7 @@ def _boolean_kinds() -> tuple[type, ...]:
 
 
 @cache
-def _allowed_types() -> frozenset[Any]:
+def _allowed_types() -> frozenset[object]:
     from sqlglot import exp
 
     return frozenset(exp.DataType.build(name, dialect="spark").this for name in ALLOWED_TYPES)

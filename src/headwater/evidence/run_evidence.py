@@ -122,7 +122,7 @@ class RunEvidence:
     def _part(self, ended: EndedWrite) -> WriteEvidence:
         zone = str(self._spark.conf.get(TIME_ZONE))
         target = str(Dataset(*ended.written.target.key))
-        settings = self._redactor.options(relevant_settings(self._application, ended.settings, zone))
+        settings = self._redactor.settings(relevant_settings(self._application, ended.settings, zone))
         design = self._hashed(_design(ended.written, target), ended.literals)
         return WriteEvidence(target, settings, design, shows_design=ended.literals != "drop")
 
