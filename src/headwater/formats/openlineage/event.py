@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from headwater.errors import EventRefused
 from headwater.formats.openlineage.facets import facet_problems
@@ -23,7 +23,7 @@ from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable, m
 from headwater.model.names import Dataset, Job
 from headwater.model.runs import DatasetUse, Facets, Problem
 
-RawEvent = bytes | bytearray | str | Mapping[str, Any]
+RawEvent = bytes | bytearray | str | Mapping[str, object]
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 # An accepted event has to be readable again from any depth of the stack.
@@ -104,11 +104,11 @@ def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]]
     return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
 
 
-def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
+def _decode(raw: RawEvent) -> tuple[Mapping[str, object], bytes]:
     try:
         if isinstance(raw, Mapping):
             body = json.dumps(raw, separators=(",", ":"), allow_nan=False).encode()
-            document: Any = json.loads(body)
+            document: object = json.loads(body)
         else:
             body = raw.encode() if isinstance(raw, str) else bytes(raw)
             document = json.loads(body.decode("utf-8-sig"), parse_constant=refuse_constant)
@@ -125,8 +125,8 @@ def _decode(raw: RawEvent) -> tuple[Mapping[str, Any], bytes]:
     return document, body
 
 
-def is_deeper(value: Any, levels: int) -> bool:
-    containers = [value]
+def is_deeper(value: object, levels: int) -> bool:
+    containers: list[dict[str, object] | list[object]] = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         inner = (
             item
@@ -146,7 +146,7 @@ def refuse_constant(name: str) -> NoReturn:
 class _EventReader:
     """Reads one decoded document and collects its problems."""
 
-    def __init__(self, document: Mapping[str, Any], body: bytes, check_facets: bool = True) -> None:
+    def __init__(self, document: Mapping[str, object], body: bytes, check_facets: bool = True) -> None:
         self._document = document
         self._body = body
         self._check_text = may_be_unstorable(body)
@@ -160,23 +160,35 @@ class _EventReader:
         self._text(document, "$", "producer")
         if not isinstance(document.get("schemaURL"), str):
             self._problem("$.schemaURL", "missing")
-        parts: dict[str, Any] = {}
+        dataset: DatasetUse | None = None
+        job: tuple[Job, Facets] | tuple[None, None] = None, None
+        run: tuple[str, Facets] | tuple[None, None] = None, None
+        inputs: tuple[DatasetUse, ...] = ()
+        outputs: tuple[DatasetUse, ...] = ()
+        event_type: str | None = None
         if kind is EventKind.DATASET:
-            parts["dataset"] = self._use(document["dataset"], "$.dataset", None)
+            dataset = self._use(document["dataset"], "$.dataset", None)
         else:
-            parts["job"], parts["job_facets"] = self._job()
-            parts["inputs"] = self._uses("inputs", "inputFacets")
-            parts["outputs"] = self._uses("outputs", "outputFacets")
+            job = self._job()
+            inputs = self._uses("inputs", "inputFacets")
+            outputs = self._uses("outputs", "outputFacets")
         if kind is EventKind.RUN:
-            parts["run_id"], parts["run_facets"] = self._run()
-            parts["event_type"] = self._event_type()
+            run = self._run()
+            event_type = self._event_type()
         return Event(
             kind=kind,
             time=time,
             body=self._body,
             digest=digest or _content_digest(document),
             problems=tuple(self._problems),
-            **parts,
+            event_type=event_type,
+            run_id=run[0],
+            run_facets=run[1],
+            job=job[0],
+            job_facets=job[1],
+            inputs=inputs,
+            outputs=outputs,
+            dataset=dataset,
         )
 
     def _kind(self) -> EventKind:
@@ -224,7 +236,7 @@ class _EventReader:
             raise EventRefused(f"$.{key}", f"must be an array, not {_json_type(uses)}")
         return tuple(self._use(use, f"$.{key}[{index}]", io_key) for index, use in enumerate(uses))
 
-    def _use(self, value: Any, path: str, io_key: str | None) -> DatasetUse:
+    def _use(self, value: object, path: str, io_key: str | None) -> DatasetUse:
         document = self._object(value, path)
         dataset = Dataset(self._name(document, path, "namespace"), self._name(document, path, "name"))
         facets = self._facets(document, path, "facets", "dataset")
@@ -237,24 +249,24 @@ class _EventReader:
             self._storable(name, f"{path} (partition)")
         return names
 
-    def _facets(self, owner: Mapping[str, Any], path: str, key: str, owner_kind: str) -> Facets:
-        facets = owner.get(key)
-        if facets is None:
+    def _facets(self, owner: Mapping[str, object], path: str, key: str, owner_kind: str) -> Facets:
+        stated = owner.get(key)
+        if stated is None:
             return {}
         path = f"{path}.{key}"
-        self._object(facets, path)
+        facets = self._object(stated, path)
         for name in facets:
             self._storable(name, path)
         if self._check_facets:
             self._problems += facet_problems(owner_kind, facets, path, check_text=self._check_text)
-        return facets  # type: ignore[no-any-return]
+        return facets
 
-    def _name(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+    def _name(self, owner: Mapping[str, object], path: str, key: str) -> str:
         text = self._text(owner, path, key)
         self._storable(text, f"{path}.{key}")
         return text
 
-    def _text(self, owner: Mapping[str, Any], path: str, key: str) -> str:
+    def _text(self, owner: Mapping[str, object], path: str, key: str) -> str:
         value = owner.get(key)
         if value is None:
             raise EventRefused(f"{path}.{key}", "missing")
@@ -267,10 +279,10 @@ class _EventReader:
             raise EventRefused(path, UNSTORABLE_REASON)
 
     @staticmethod
-    def _object(value: Any, path: str) -> Mapping[str, Any]:
+    def _object(value: object, path: str) -> dict[str, object]:
         if value is None:
             raise EventRefused(path, "missing")
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise EventRefused(path, f"must be an object, not {_json_type(value)}")
         return value
 
@@ -278,7 +290,7 @@ class _EventReader:
         self._problems.append(Problem(path, reason))
 
 
-def parse_time(text: Any) -> datetime | None:
+def parse_time(text: object) -> datetime | None:
     """An ISO 8601 time, with or without a zone; None if it is not one."""
     if not isinstance(text, str):
         return None
@@ -298,7 +310,7 @@ def as_utc(moment: datetime) -> datetime:
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
-def _content_digest(document: Mapping[str, Any]) -> bytes:
+def _content_digest(document: Mapping[str, object]) -> bytes:
     try:
         text = _canonical(document)
     except ValueError:  # 1e999 is JSON, but not a number that can be written again
@@ -306,7 +318,7 @@ def _content_digest(document: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
-def _json_type(value: Any) -> str:
+def _json_type(value: object) -> str:
     if isinstance(value, bool):
         return "a boolean"
     names = {dict: "an object", list: "an array", str: "a string", int: "a number", float: "a number"}

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from headwater.formats.openlineage.accumulate import RunAccount, is_deleted, lineage_entries, merge_uses
 from headwater.formats.openlineage.event import Event
@@ -68,7 +67,7 @@ class TargetFlow:
     shared: SharedInputs | None = None
     """What flows into it in addition to ``sources``, through a hub."""
 
-    def columns_by_upstream(self) -> Mapping[Any, Collection[ColumnEdge]]:
+    def columns_by_upstream(self) -> Mapping[Endpoint, Collection[ColumnEdge]]:
         if self.stated is not None:
             return self.stated.by_upstream
         edges: dict[Endpoint, list[ColumnEdge]] = {}
@@ -136,12 +135,14 @@ def _flows(
     job: Job,
     inputs: Iterable[DatasetUse],
     outputs: Iterable[DatasetUse],
-    entries: Iterable[Any],
+    entries: Iterable[object],
     max_direct_edges: int,
 ) -> list[TargetFlow]:
     output_uses: dict[Endpoint, DatasetUse] = {use.dataset: use for use in outputs}
     claims = {dataset: _Claims(dataset) for dataset in output_uses}
     for entry in entries:
+        if not isinstance(entry, Mapping):
+            continue
         target = _endpoint(entry, job)
         if target is not None:
             claims.setdefault(target, _Claims(target)).add_lineage(entry, job)
@@ -180,7 +181,7 @@ class _Claims:
     stated: ParsedColumnLineage | None = None
     shared: SharedInputs | None = None
 
-    def add_lineage(self, entry: Mapping[str, Any], own_job: Job | None) -> None:
+    def add_lineage(self, entry: Mapping[str, object], own_job: Job | None) -> None:
         self.explicit = True
         for item in objects(entry.get("inputs")):
             upstream = self._upstream(item, own_job)
@@ -195,7 +196,7 @@ class _Claims:
                 if upstream is not None:
                     self._column(upstream, text_of(item, "field"), name, item, Dependency.DIRECT)
 
-    def _upstream(self, item: Mapping[str, Any], own_job: Job | None) -> Endpoint | None:
+    def _upstream(self, item: Mapping[str, object], own_job: Job | None) -> Endpoint | None:
         upstream = _endpoint(item, own_job)
         # A job as the source of its own target only means that it created the data: the edge states its job already.
         if upstream is None or upstream == own_job:
@@ -203,7 +204,7 @@ class _Claims:
         self.upstreams[upstream] = Basis.LINEAGE
         return upstream
 
-    def add_column_lineage(self, facet: Mapping[str, Any]) -> None:
+    def add_column_lineage(self, facet: Mapping[str, object]) -> None:
         self.stated = stated = parsed_column_lineage(facet, self.target)
         for upstream in stated.by_upstream:
             self.upstreams.setdefault(upstream, Basis.COLUMN_LINEAGE)
@@ -217,7 +218,7 @@ class _Claims:
         upstream: Endpoint,
         upstream_column: str | None,
         column: str | None,
-        item: Mapping[str, Any],
+        item: Mapping[str, object],
         default: Dependency,
     ) -> None:
         for how in transformations(item.get("transformations"), (default, None, False, None)):
@@ -257,9 +258,7 @@ def edge_type(subtypes: Collection[str | None]) -> EdgeType:
     return EdgeType.PROJECTED_FROM if plain else EdgeType.DERIVED_FROM
 
 
-def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
-    if not isinstance(item, Mapping):
-        return None
+def _endpoint(item: Mapping[str, object], own_job: Job | None) -> Endpoint | None:
     namespace, name, kind = text_of(item, "namespace"), text_of(item, "name"), item.get("type")
     if kind == "JOB" and namespace is None and name is None:
         return own_job
@@ -270,7 +269,7 @@ def _endpoint(item: Any, own_job: Job | None) -> Endpoint | None:
     return None
 
 
-def _live_facet(use: DatasetUse, name: str) -> Mapping[str, Any] | None:
+def _live_facet(use: DatasetUse, name: str) -> Mapping[str, object] | None:
     facet = use.facets.get(name)
     return facet if isinstance(facet, Mapping) and not is_deleted(facet) else None
 

@@ -11,7 +11,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
-from typing import Any
 
 from headwater.formats.openlineage.text import is_storable
 from headwater.model.lineage import ColumnEdge, Dependency
@@ -26,13 +25,12 @@ _to_json = json.JSONEncoder(separators=(",", ":")).encode
 class ParsedColumnLineage:
     """``facet`` is a `columnLineage` facet of ``target``."""
 
-    def __init__(self, facet: Mapping[str, Any], target: Endpoint) -> None:
-        self.by_upstream: dict[Dataset, list[ColumnEdge]] = {}
+    def __init__(self, facet: Mapping[str, object], target: Endpoint) -> None:
+        self.by_upstream: dict[Endpoint, list[ColumnEdge]] = {}
         edges: set[ColumnEdge] = set()
         for edge in _edges(facet, target):
             if edge not in edges:
                 edges.add(edge)
-                assert isinstance(edge.upstream, Dataset)
                 self.by_upstream.setdefault(edge.upstream, []).append(edge)
         self.edges = frozenset(edges)
         quoted = JsonStrings()
@@ -66,11 +64,11 @@ def row_text(edge: ColumnEdge, quoted: JsonStrings) -> str:
     return f"{columns},{how}]"
 
 
-_cache: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, Any], ParsedColumnLineage]] = OrderedDict()
+_cache: OrderedDict[tuple[int, Endpoint], tuple[Mapping[str, object], ParsedColumnLineage]] = OrderedDict()
 _lock = Lock()
 
 
-def prepare_columns(facets: Iterable[tuple[Mapping[str, Any], Endpoint]]) -> None:
+def prepare_columns(facets: Iterable[tuple[Mapping[str, object], Endpoint]]) -> None:
     """For the next :func:`parsed_column_lineage` of the same facets, each with its dataset."""
     for facet, target in facets:
         parsed = ParsedColumnLineage(facet, target)
@@ -80,13 +78,13 @@ def prepare_columns(facets: Iterable[tuple[Mapping[str, Any], Endpoint]]) -> Non
                 _cache.popitem(last=False)
 
 
-def parsed_column_lineage(facet: Mapping[str, Any], target: Endpoint) -> ParsedColumnLineage:
+def parsed_column_lineage(facet: Mapping[str, object], target: Endpoint) -> ParsedColumnLineage:
     with _lock:
         cached_facet, parsed = _cache.pop((id(facet), target), (None, None))
     return parsed if parsed is not None and cached_facet is facet else ParsedColumnLineage(facet, target)
 
 
-def _edges(facet: Mapping[str, Any], target: Endpoint) -> Iterator[ColumnEdge]:
+def _edges(facet: Mapping[str, object], target: Endpoint) -> Iterator[ColumnEdge]:
     fields, names = facet.get("fields"), _DatasetCache()
     for name, target_field in fields.items() if isinstance(fields, Mapping) else ():
         if isinstance(target_field, Mapping) and is_storable(name):
@@ -96,7 +94,7 @@ def _edges(facet: Mapping[str, Any], target: Endpoint) -> Iterator[ColumnEdge]:
 
 
 def _input_fields(
-    items: Any, target: Endpoint, column: str | None, unstated: Transformation, names: _DatasetCache
+    items: object, target: Endpoint, column: str | None, unstated: Transformation, names: _DatasetCache
 ) -> Iterator[ColumnEdge]:
     """``unstated``: the transformation of fields that state none."""
     for item in objects(items):
@@ -118,7 +116,7 @@ class _DatasetCache(dict[tuple[str, str], Dataset | None]):
         return dataset
 
 
-def _how_of_field(target_field: Mapping[str, Any]) -> Transformation:
+def _how_of_field(target_field: Mapping[str, object]) -> Transformation:
     """The first version of the facet states this once per target field, and does not distinguish direct from
     indirect."""
     kind = text_of(target_field, "transformationType")
@@ -126,7 +124,7 @@ def _how_of_field(target_field: Mapping[str, Any]) -> Transformation:
     return Dependency.DIRECT, subtype, kind == "MASKED", _logic(target_field, "transformationDescription")
 
 
-def transformations(stated: Any, unstated: Transformation) -> Iterator[Transformation]:
+def transformations(stated: object, unstated: Transformation) -> Iterator[Transformation]:
     stated_items = list(objects(stated))
     for transformation in stated_items:
         kind = text_of(transformation, "type")
@@ -137,15 +135,15 @@ def transformations(stated: Any, unstated: Transformation) -> Iterator[Transform
         yield unstated
 
 
-def objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def objects(value: object) -> Iterator[Mapping[str, object]]:
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, Mapping))
 
 
-def text_of(item: Mapping[str, Any], key: str) -> str | None:
+def text_of(item: Mapping[str, object], key: str) -> str | None:
     value = item.get(key)
     return value if isinstance(value, str) and is_storable(value) else None
 
 
-def _logic(item: Mapping[str, Any], key: str) -> str | None:
+def _logic(item: Mapping[str, object], key: str) -> str | None:
     return text_of(item, key) or None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import overload
 
 from headwater.formats.openlineage.accumulate import RunAccount
 from headwater.formats.openlineage.event import Event
@@ -33,13 +33,19 @@ _LINEAGE = ("columnLineage", "lineage")
 _HIDDEN = object()
 
 
-def without_hidden(value: Any, sees: CanSee) -> Any:
+@overload
+def without_hidden(value: Mapping[str, object], sees: CanSee) -> Mapping[str, object]: ...
+@overload
+def without_hidden(value: list[object], sees: CanSee) -> list[object]: ...
+@overload
+def without_hidden(value: object, sees: CanSee) -> object: ...
+def without_hidden(value: object, sees: CanSee) -> object:
     """``value`` without the objects of hidden namespaces; the same object if there are none."""
     visible = _visible_part(value, sees)
     return {} if visible is _HIDDEN else visible
 
 
-def _visible_part(value: Any, sees: CanSee) -> Any:
+def _visible_part(value: object, sees: CanSee) -> object:
     if isinstance(value, Mapping):
         namespace = value.get("namespace")
         if isinstance(namespace, str) and not sees(namespace):
@@ -70,39 +76,41 @@ def visible_job_facets(facets: Facets, sees: CanSee) -> Facets:
     return {name: facet for name, facet in visible_facets(facets, sees).items() if name in _OF_JOBS}
 
 
-def visible_event(document: Mapping[str, Any], sees: CanSee, *, whole: bool) -> Mapping[str, Any] | None:
+def visible_event(document: Mapping[str, object], sees: CanSee, *, whole: bool) -> Mapping[str, object] | None:
     """The visible part of an event's document; None if the job or the dataset it is about is hidden.
 
     ``whole``: all of the run is visible, as far as its other events state.
     """
-    visible: Any = _visible_part(document, sees)
-    if visible is _HIDDEN or not {"job", "dataset"} & visible.keys():
+    visible = _visible_part(document, sees)
+    if not isinstance(visible, Mapping) or not {"job", "dataset"} & visible.keys():  # no mapping: it is hidden
         return None
     unchanged = visible is document
     if whole and unchanged:
         return document
-    trimmed: dict[str, Any] = dict(visible)
+    trimmed: dict[str, object] = dict(visible)
     for key, names in (("run", _OF_RUNS), ("job", _OF_JOBS), ("dataset", _OF_DATASETS)):
-        if isinstance(trimmed.get(key), Mapping):
-            trimmed[key] = _with_known_facets(trimmed[key], facets=names)
+        owner = trimmed.get(key)
+        if isinstance(owner, Mapping):
+            trimmed[key] = _with_known_facets(owner, facets=names)
     for key in ("inputs", "outputs"):
-        if isinstance(trimmed.get(key), list):
+        uses = trimmed.get(key)
+        if isinstance(uses, list):
             trimmed[key] = [
                 _with_known_facets(use, facets=_OF_DATASETS, inputFacets=_OF_USES, outputFacets=_OF_USES)
-                for use in trimmed[key]
+                for use in uses
                 if isinstance(use, Mapping)
             ]
     return trimmed
 
 
-def _with_known_facets(owner: Mapping[str, Any], **names: frozenset[str]) -> dict[str, Any]:
+def _with_known_facets(owner: Mapping[str, object], **names: frozenset[str]) -> dict[str, object]:
     return {
         key: _known_facets(value, names[key]) if key in names and isinstance(value, Mapping) else value
         for key, value in owner.items()
     }
 
 
-def _known_facets(facets: Facets, names: frozenset[str]) -> dict[str, Any]:
+def _known_facets(facets: Facets, names: frozenset[str]) -> dict[str, object]:
     return {name: facet for name, facet in facets.items() if name in names}
 
 

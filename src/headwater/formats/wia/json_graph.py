@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
-from typing import IO, Any
+from typing import IO
 
 from headwater.formats.wia.decoding import decode_json_at
 from headwater.formats.wia.elements import LISTS, Document, Element, ElementKind
@@ -76,6 +76,7 @@ def _members(text: _JsonCursor) -> Iterator[str]:
         if text.next() != '"':
             raise text.fault("a name in quotes is expected")
         name = text.value()
+        assert isinstance(name, str)
         text.expect(":")
         yield name
         if text.next() == "}":
@@ -129,7 +130,7 @@ class _JsonCursor:
             raise self.fault(f"'{character}' is expected" if next_character else "the file breaks off")
         self._at += 1
 
-    def value(self) -> Any:
+    def value(self) -> object:
         if self.next() == "":
             raise self.fault("the file breaks off")
         while True:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from headwater.proof.canonical import DIGESTS, canonical_text, digest_of
 
@@ -16,7 +15,7 @@ PREIMAGES = {"configHash": "config", "codeHash": "code", "designHash": "design"}
 """By the name of a hash, the member that was hashed."""
 
 
-def wrong_hashes(manifest: Mapping[str, Any]) -> list[str] | None:
+def wrong_hashes(manifest: Mapping[str, object]) -> list[str] | None:
     """The hashes that do not match what stands beside them; None if nothing stands there that could be hashed again."""
     answers = {name: matches_hash(manifest.get(name), manifest.get(member)) for name, member in PREIMAGES.items()}
     designs = manifest.get("designs")  # of a run with several writes, whose designs are hashed together
@@ -29,7 +28,7 @@ def wrong_hashes(manifest: Mapping[str, Any]) -> list[str] | None:
     return [name for name, answer in answers.items() if answer is False]
 
 
-def matches_hash(digest: Any, hashed: Any) -> bool | None:
+def matches_hash(digest: object, hashed: object) -> bool | None:
     """None if there is nothing to hash, or the hash has an unknown algorithm."""
     if hashed is None or not isinstance(digest, str) or digest.partition(":")[0] not in DIGESTS:
         return None

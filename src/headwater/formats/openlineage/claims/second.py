@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TypeGuard
 
 from headwater.formats.openlineage.claims.balance import ledger_balance
 from headwater.formats.openlineage.claims.preimages import wrong_hashes
@@ -49,7 +49,7 @@ def _judgements(facets: Facets) -> Iterator[Invariant | Undecided]:
             yield _expectation(expectation)
 
 
-def _manifest(manifest: Mapping[str, Any]) -> Iterator[Invariant]:
+def _manifest(manifest: Mapping[str, object]) -> Iterator[Invariant]:
     wrong = wrong_hashes(manifest)
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
@@ -60,14 +60,14 @@ def _manifest(manifest: Mapping[str, Any]) -> Iterator[Invariant]:
         yield Invariant("manifest", True)
 
 
-def _balance(ledger: Mapping[str, Any]) -> Invariant | Undecided:
+def _balance(ledger: Mapping[str, object]) -> Invariant | Undecided:
     holds, detail, _ = ledger_balance(ledger)
     if holds is None:
         return Undecided("balance", detail)
     return Invariant("balance", holds, detail, breach=None if holds else Breach.CRITICAL)
 
 
-def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
+def _grain(grain: Mapping[str, object]) -> Invariant | Undecided:
     validations, undecided = mappings(grain.get("validations")), mappings(grain.get("undecided"))
     failed = [
         joined_name(validation, "node", "name") for validation in validations if validation.get("holds") is not True
@@ -85,7 +85,7 @@ def _grain(grain: Mapping[str, Any]) -> Invariant | Undecided:
     return Invariant("grain", True, detail)
 
 
-def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
+def _types(types: Mapping[str, object]) -> Invariant | Undecided:
     """A lossy cast may be intended: it is reported, and is no breach."""
     lossy = lossy_casts(types)
     if types.get("complete") is False:
@@ -93,7 +93,7 @@ def _types(types: Mapping[str, Any]) -> Invariant | Undecided:
     return Invariant("types", True, lossy)
 
 
-def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
+def _expectation(expectation: Mapping[str, object]) -> Invariant | Undecided:
     name, observed = joined_name(expectation, "name"), expectation.get("observed")
     holds = _within(observed, expectation)
     if expectation.get("holds") is False:
@@ -108,17 +108,18 @@ def _expectation(expectation: Mapping[str, Any]) -> Invariant | Undecided:
     return Invariant(name, holds, detail, threshold, None if holds else breach)
 
 
-def _within(observed: Any, expectation: Mapping[str, Any]) -> bool | None:
+def _within(observed: object, expectation: Mapping[str, object]) -> bool | None:
     """None if there is no comparable bound. What was not measured is within no bounds."""
-    bounds = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
-    if not bounds or not all(_is_number(bound) for _, bound in bounds):
+    stated = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
+    bounds = [(side, bound) for side, bound in stated if _is_number(bound)]
+    if not bounds or len(bounds) < len(stated):
         return None
     if not _is_number(observed):
         return False
     return all(observed >= bound if side == "atLeast" else observed <= bound for side, bound in bounds)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
