@@ -8,7 +8,7 @@ from hashlib import sha256
 from headwater.errors import EventRefused, EvidenceBroken, NoteInvalid
 from headwater.formats.openlineage.event import Event, reread_event
 from headwater.formats.openlineage.run_handoff import same_state, shared_datasets
-from headwater.model.bundles import HandedOn, VerifiedBundle
+from headwater.model.bundles import RunHandoff, VerifiedBundle
 from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.model.names import Job
 from headwater.proof.bundle import EvidenceBundle, KeyEntry, ProvenEntry
@@ -184,7 +184,7 @@ class _BundleRun:
             if _document_hash(each) not in needed:
                 raise EvidenceBroken(f"Entry {each.seq}", "nothing in the file follows from it")
 
-    def _verify_upstream(self, number: int) -> HandedOn:
+    def _verify_upstream(self, number: int) -> RunHandoff:
         upstream = self._bundle.upstream[number]
         what = f"Upstream event {number + 1}"
         event = _read(what, upstream.event)
@@ -195,7 +195,7 @@ class _BundleRun:
             raise EvidenceBroken(what, "it wrote nothing that the run has read")
         newest = self._newest()
         input_states = {} if newest is None else newest.source_state_hashes
-        return HandedOn(
+        return RunHandoff(
             run_id=document["runId"],
             job=Job(document["namespace"], document["job"]),
             certificate_id=document["certificateId"],

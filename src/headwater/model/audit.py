@@ -1,4 +1,4 @@
-"""The audit log's vocabulary: who did what to what, and how each entry is tied to the one before."""
+"""Entries of the audit log: who did what to what, each with the hash of the entry before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.model.json_types import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts. ``correlation_id`` ties together what one request did."""
+    """Who acts. Entries made by one request have the same ``correlation_id``."""
 
     id: str
     type: str = "user"

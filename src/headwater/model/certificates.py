@@ -1,6 +1,6 @@
-"""A fidelity certificate: what a run ended with, in hashes, and whether what was promised of it holds.
+"""A fidelity certificate: hashes of a run's final state, and whether the invariants declared for it hold.
 
-Its document is what the log holds and what is hashed: the fields below but the last two, named in camel case.
+The log stores its document, whose hash the next certificate names: all fields but the last two, in camel case.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CertificateDocument(Claims):
 
 
 class Breach(StrEnum):
-    """How much it matters that something promised does not hold."""
+    """How much it matters that an invariant does not hold."""
 
     IMMATERIAL = "IMMATERIAL"
     MATERIAL = "MATERIAL"
@@ -83,7 +83,7 @@ class Invariant:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What can be said neither to hold nor not to: nobody looked, or not at everything."""
+    """An invariant that was not checked, or not completely."""
 
     name: str
     detail: str | None = None
@@ -97,7 +97,7 @@ class Certificate:
     certificate_id: str
     namespace: str
     number: int
-    """Its place in the chain of its namespace, from 0."""
+    """Its position in the chain of its namespace, from 0."""
     run_id: str
     job: str
     issued_at: str
@@ -109,15 +109,15 @@ class Certificate:
     evidence_hashes: Mapping[str, str]
     invariants: tuple[Invariant, ...]
     claims_version: int
-    """Of the rules by which the invariants were found out; by them they are found out again."""
+    """The version of the rules that decided the invariants. Verification uses the same version."""
     undecided: tuple[Undecided, ...]
     previous_certificate_hash: str | None
     supersedes: str | None
-    """The certificate of the same run that this one stands in for."""
+    """The earlier certificate of the same run that this one replaces."""
     seq: int
-    """The entry of the log that holds it."""
+    """The number of its log entry."""
     hash: str
-    """Of its document."""
+    """The hash of its document."""
 
     @classmethod
     def read(cls, document: CertificateDocument, seq: int, digest: str) -> Certificate:

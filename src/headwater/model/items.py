@@ -1,4 +1,4 @@
-"""What became of an item: its hops from node to node of a pipeline, and the one record that it ends in."""
+"""The path of an item through a pipeline: its hops from node to node, and its terminal record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.model.plain import plain
 
 
 class Outcome(IntFlag):
-    """What a node did with an item. Flags go together: Emitted | Retried, DeadLettered | Error."""
+    """What a node did with an item. Flags combine: Emitted | Retried, DeadLettered | Error."""
 
     EMITTED = 1
     FILTERED_OUT = 2
@@ -40,7 +40,7 @@ class Outcome(IntFlag):
 
 
 class Cardinality(IntEnum):
-    """How many a node gave for an item."""
+    """How many items a node emitted for one input item."""
 
     UNKNOWN = 0
     ZERO = 1
@@ -63,22 +63,22 @@ class Cardinality(IntEnum):
 
 
 class Continuity(StrEnum):
-    """How a node's output was found to go on from its inputs, the surest first."""
+    """How a node's output was matched with its inputs, the most certain first."""
 
     DECLARED = "declared"
-    """By the mapper that was declared for the node."""
+    """By the mapper that is declared for the node."""
     EXACT = "exact"
     """By row lineage."""
     POSITIONAL = "positional"
-    """As many out as in, one by one."""
+    """By position: the node has as many outputs as inputs."""
     REPRESENTATIVE = "representative"
-    """From one of those that may have contributed, the others being named beside it."""
+    """From one of several possible contributors; the record names the others."""
     NEW = "new"
-    """From nothing: the item begins here."""
+    """From no input: the item starts at this node."""
 
 
 class Reason(StrEnum):
-    """Why an item's way ended. Where several are true, the first of these is the reason."""
+    """Why an item ended. If several apply, the first in this order is the reason."""
 
     DEAD_LETTERED = "DeadLettered"
     ERROR = "Error"
@@ -96,10 +96,11 @@ class Reason(StrEnum):
 
 
 def reason_of(outcome: Outcome, emissions: int | None = None, *, dropped: bool = False) -> Reason:
-    """``outcome`` and ``emissions`` are of the last hop; ``dropped`` says that its record was, for want of room."""
-    true = {Reason.DROPPED_BY_BACKPRESSURE: dropped, Reason.CONSUMED_WITHOUT_EMISSION: emissions == 0}
-    true |= {Reason(_spelled(flag.name or "")): True for flag in outcome if flag is not Outcome.RETRIED}
-    return next((reason for reason in Reason if true.get(reason)), Reason.CONSUMED_WITHOUT_EMISSION)
+    """``outcome`` and ``emissions`` are of the last hop. ``dropped``: its record was dropped because the buffer was
+    full."""
+    applies = {Reason.DROPPED_BY_BACKPRESSURE: dropped, Reason.CONSUMED_WITHOUT_EMISSION: emissions == 0}
+    applies |= {Reason(_spelled(flag.name or "")): True for flag in outcome if flag is not Outcome.RETRIED}
+    return next((reason for reason in Reason if applies.get(reason)), Reason.CONSUMED_WITHOUT_EMISSION)
 
 
 class SampleOutcome(StrEnum):
@@ -132,11 +133,11 @@ class Hop:
     outcome: Outcome
     cardinality: Cardinality = Cardinality.UNKNOWN
     contributors: int | None = None
-    """How many items went into what the node gave for this one."""
+    """The number of input items of the node's output for this item."""
     emissions: int | None = None
-    """How many the node gave for it; None where that is not known."""
+    """The number of items that the node emitted for it; None if unknown."""
     ancestry: tuple[int, ...] | None = None
-    """Which of the node's inputs these were."""
+    """The indexes of the contributors among the node's inputs."""
     truncated: bool = False
     retries: int = 0
     continuity: Continuity = Continuity.EXACT
@@ -172,17 +173,17 @@ class ItemRecord:
     source: str
     """The node where the item entered."""
     key: str
-    """The values of the declared key, or where the item lay."""
+    """The values of the declared key; without a key, the location of the item."""
     path: tuple[str, ...]
     hops: tuple[Hop, ...]
     outcome: Outcome
     """Of the last hop."""
     reason: Reason
     node: str
-    """Where it ended."""
+    """The node where it ended."""
     retries: int = 0
     contributors: tuple[str, ...] = ()
-    """The items it was merged with; not all of them where these are many, which ``truncated`` says."""
+    """The items it was merged with. If there are too many, only some of them, and ``truncated`` is set."""
     error: str | None = None
     data: str | None = None
     truncated: bool = False
@@ -211,7 +212,7 @@ class ItemRecord:
 
 
 def retries_of(hops: Sequence[Hop]) -> int:
-    """How often the item was retried where it ended: as its last hop says, or by the repeated hops at that node."""
+    """How often the item was retried at its last node: as the last hop states, or by counting the hops at that node."""
     if not hops:
         return 0
     last = hops[-1]

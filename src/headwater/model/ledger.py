@@ -1,4 +1,4 @@
-"""The account of a run's source rows: each was processed, filtered out or in error, and none is missing."""
+"""The ledger of a run's source rows: each was processed, filtered or in error, and none is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.model.json_types import JsonObject
 
 
 class SourceCounts(TypedDict):
-    """The counts of one source, or of all, as the ledger facet has them."""
+    """The counts of one source, or of all sources, in the ledger facet."""
 
     inputRecordCount: int
     processedCount: int
@@ -30,7 +30,7 @@ class SourceAccount(SourceCounts):
 
 @dataclass(frozen=True, slots=True)
 class SourceLedger:
-    """``exact``: whether it is certain of every single row what became of it, or only of their number."""
+    """``exact``: the outcome of each single row is known; if not, only the counts are."""
 
     dataset: str
     entered: int

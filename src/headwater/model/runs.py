@@ -1,4 +1,4 @@
-"""What ran: a run's state, its times, and what its events said about it."""
+"""Runs: their states and times, and the facets of their events."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class DatasetUse:
 
 @dataclass(frozen=True, slots=True)
 class OutputFacet:
-    """What a run that completed told of a dataset it wrote."""
+    """A facet of an output of a completed run."""
 
     dataset: Dataset
     run_id: str
@@ -62,7 +62,7 @@ class OutputFacet:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something an accepted event got wrong: kept, and said."""
+    """A violation of the specification in an event that was accepted."""
 
     path: str
     reason: str

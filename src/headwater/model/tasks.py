@@ -1,4 +1,4 @@
-"""Work that takes longer than a request."""
+"""Tasks: work that takes longer than a request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Progress:
     text: str
     done: int
     total: int
-    """0 where nobody knows yet."""
+    """0 as long as it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,6 @@ class Task:
     started_at: datetime
     progress: Progress | None
     result: JsonValue
-    """Where it succeeded."""
+    """The result of a task that succeeded."""
     problem: JsonObject | None
-    """Where it failed: a code and what is to be said of it."""
+    """The problem of a task that failed: a code and a message."""
