@@ -77,7 +77,7 @@ def not_null(column: str, *, name: str | None = None) -> Rule:
 
 
 def unique(*columns: str, name: str | None = None) -> Rule:
-    """No two rows have the same values in these columns. As in SQL, a row with a null in one of them equals no other."""
+    """No two rows have the same values in these columns. As in SQL, a row with a null among them equals no other."""
     return Rule(RuleKind.UNIQUE, name or f"unique({', '.join(map(str, columns))})", columns)
 
 
@@ -93,7 +93,7 @@ def in_range(column: str, low: Bound | None = None, high: Bound | None = None, *
 
 
 def pattern(column: str, regex: str, *, name: str | None = None) -> Rule:
-    """The regular expression, in Java's syntax, matches a part of the column's text; use `^…$` to match all of it. A null
+    """The regular expression, in Java's syntax, matches a part of the column's text; `^…$` matches all of it. A null
     breaks no pattern."""
     return Rule(RuleKind.PATTERN, name or f"pattern({column})", (column,), regex=regex)
 

@@ -63,7 +63,7 @@ def _redact_string(match: re.Match[str]) -> str:
 
 
 def remove_literals(sql: str | None, literals: str) -> str | None:
-    """What is left of SQL text; None if nothing is."""
+    """SQL text as ``literals`` permits it: unchanged, masked, or None."""
     if sql is None or literals == "keep":
         return sql
     return mask_literals(sql) if literals == "mask" else None

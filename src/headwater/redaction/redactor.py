@@ -42,9 +42,9 @@ _PAIR = re.compile(
 _MAY_LIST_OPTIONS = tuple(
     re.compile(rf"{word}(?:(?:\s|\\[nrt]){{0,20}}+\(|\":\{{\")") for word in ("options", "properties")
 )
-"""Within an event as JSON as well."""
+"""Also within an event as JSON."""
 _TEXT = re.compile(r"[\s'\"(]")
-"""Seldom part of a path, mostly of text: a part of a plan may have a name as well, with a query in it."""
+"""Rarely part of a path: a name with one of these is text, such as a query in a plan."""
 _NAMES = frozenset({"name", "namespace"})
 _ADDRESS = re.compile(r"(?:jdbc:)?[a-zA-Z][\w+.\-]{0,30}+://[^/]*+")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]{1,8})\)")
@@ -61,15 +61,15 @@ _CLASSES = {
 
 
 class Redactor:
-    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later, and
-    what was once defined as secret stays so. ``on_unreadable`` is called with the name of a setting whose regular
-    expression Python cannot compile, and with the reason."""
+    """Removes secrets from text and documents. ``settings`` are those of Spark; a session may add its own later, which
+    only adds patterns. ``on_unreadable`` is called with the name of a setting whose regular expression Python cannot
+    compile, and with the reason."""
 
     def __init__(
         self, settings: Mapping[str, str] | None = None, on_unreadable: Callable[[str, str], None] | None = None
     ) -> None:
         self._known: dict[str, str] = {}
-        """Short texts that were looked at: names, types and addresses are the same in one event after the other."""
+        """Short texts with their redacted form: names, types and addresses repeat from event to event."""
         self._learned: set[tuple[str, str]] = set()
         self._keys: tuple[re.Pattern[str], ...] = ()
         self._options: tuple[re.Pattern[str], ...] = ()
@@ -77,7 +77,7 @@ class Redactor:
         self._on_unreadable = on_unreadable or (lambda name, reason: None)
         self.learn(DEFAULT_PATTERNS)
         self._own_keys = False
-        """Whether a key counts as secret that our own shapes do not know."""
+        """Whether the settings define patterns for keys beyond Headwater's own."""
         self.learn(settings or {})
 
     def learn(self, settings: Mapping[str, str]) -> None:
