@@ -25,7 +25,7 @@ class NullabilityDocument(TypedDict):
     nullable: bool
 
 
-class StepDocument(TypedDict):
+class OperatorDocument(TypedDict):
     """An operator of a plan. The members that not every operator has:
 
     leaf                        of a leaf: its columns
@@ -56,7 +56,7 @@ class StepDocument(TypedDict):
 
 
 class PlanStepsDocument(TypedDict):
-    steps: list[StepDocument]
+    steps: list[OperatorDocument]
     columns: list[ColumnDocument]
     whole: bool
     """Whether all operators were read."""
@@ -65,21 +65,21 @@ class PlanStepsDocument(TypedDict):
 # -- facets -----------------------------------------------------------------------------------------------------------
 
 
-class Coverage(TypedDict):
+class FacetCoverage(TypedDict):
     """Whether a facet is complete, and the operators with an unknown plan behind them."""
 
     complete: bool
     notSeen: NotRequired[list[dict[str, str]]]
 
 
-class TypesFacet(Coverage):
+class TypesFacet(FacetCoverage):
     """`cdme.typeUnification`."""
 
     morphismReports: list[dict[str, object]]
     nullabilityChanges: list[dict[str, object]]
 
 
-class TraceFacet(Coverage):
+class TraceFacet(FacetCoverage):
     """`cdme.morphismTrace`: by column, its sources and then the steps from there up."""
 
     targetAttributes: dict[str, list[str]]
@@ -107,7 +107,7 @@ class GrainReport(TypedDict):
     multipliedBy: NotRequired[str]
 
 
-class GrainFacet(Coverage):
+class GrainFacet(FacetCoverage):
     """`cdme.grainSafety`."""
 
     nodes: list[GrainNode]
@@ -115,7 +115,7 @@ class GrainFacet(Coverage):
     undecided: list[GrainReport]
 
 
-class Manifest(TypedDict):
+class ManifestFacet(TypedDict):
     """`cdme.runManifest`."""
 
     configHash: str

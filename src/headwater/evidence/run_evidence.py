@@ -15,7 +15,7 @@ from headwater.capture.listener.code import CodeLocation
 from headwater.evidence.checksums import ChecksumCalculator, Checksums, combined_checksum
 from headwater.evidence.code import script_code
 from headwater.evidence.designs import redact_design
-from headwater.evidence.documents import GrainFacet, Manifest, TraceFacet, TypesFacet
+from headwater.evidence.documents import GrainFacet, ManifestFacet, TraceFacet, TypesFacet
 from headwater.evidence.grain import Key, grain_safety
 from headwater.evidence.jvm import step_classes
 from headwater.evidence.ledger import count_ledger
@@ -221,7 +221,7 @@ class RunEvidence:
             }
         return facets
 
-    def _manifest(self, ended: EndedRun) -> Manifest:
+    def _manifest(self, ended: EndedRun) -> ManifestFacet:
         parts, declared, partition = ended.parts, ended.declared, ended.partition
         settings = [dict(each) for each in dict.fromkeys(tuple(sorted(part.settings.items())) for part in parts)]
         config: dict[str, object] = {"settings": settings[0] if len(settings) == 1 else settings}
@@ -235,7 +235,7 @@ class RunEvidence:
             config["options"] = dict(declared.options)
             code["functions"] = dict(declared.functions)
             design, designs = self._hashed(declared.design, ended.literals), []
-        manifest: Manifest = {
+        manifest: ManifestFacet = {
             "configHash": digest_of(config),
             "config": config,
             "designHash": design.digest,
@@ -258,7 +258,7 @@ class RunEvidence:
         return manifest
 
 
-def _add_designs(manifest: Manifest, design: HashedDocument, of_writes: Sequence[HashedDocument]) -> None:
+def _add_designs(manifest: ManifestFacet, design: HashedDocument, of_writes: Sequence[HashedDocument]) -> None:
     """The design itself, as the text that was hashed, if it is not too long for an event; of several writes, whose
     hashes are hashed together, each design."""
     if len(design.text) <= _MAX_DESIGN_BYTES:

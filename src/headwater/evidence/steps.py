@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from headwater.capture.events.plan_cuts import PlanCut
-from headwater.evidence.documents import CastDocument, Coverage, NullabilityDocument, PlanStepsDocument, StepDocument
+from headwater.evidence.documents import (
+    CastDocument,
+    FacetCoverage,
+    NullabilityDocument,
+    PlanStepsDocument,
+    OperatorDocument,
+)
 from headwater.evidence.stitching import stitch
 from headwater.model.json_types import JsonValue
 from headwater.redaction.literals import mask_literals
@@ -112,9 +118,9 @@ class PlanSteps:
             names |= {column.id: column.name for column in step.makes} | dict(step.leaf or {})
         return names | dict(self.columns)
 
-    def coverage(self, *, all_reported: bool = True) -> Coverage:
+    def coverage(self, *, all_reported: bool = True) -> FacetCoverage:
         """Whether a facet made of these steps is complete; ``all_reported``: it had room for everything."""
-        coverage: Coverage = {"complete": self.whole and all_reported and not self.not_seen}
+        coverage: FacetCoverage = {"complete": self.whole and all_reported and not self.not_seen}
         if self.not_seen:
             coverage["notSeen"] = [dict(reason) for reason in self.not_seen]
         return coverage
@@ -166,7 +172,7 @@ def _text_without_literals(sql: str, literals: str) -> str:
     return masked if literals == "mask" or ("(" not in masked and " " not in masked) else _LEFT_OUT
 
 
-def _step(number: int, fields: StepDocument) -> MeasuredOperator:
+def _step(number: int, fields: OperatorDocument) -> MeasuredOperator:
     join = None
     if "join" in fields:
         columns = (frozenset(fields["leftColumns"]), frozenset(fields["rightColumns"]))

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from headwater.capture.events.plan_cuts import PlanCut
-from headwater.evidence.documents import ColumnDocument, PlanStepsDocument, StepDocument
+from headwater.evidence.documents import ColumnDocument, PlanStepsDocument, OperatorDocument
 
 MAX_STEPS = 2_000
 """The largest number of operators of a plan that are read."""
@@ -48,13 +48,13 @@ def _plan_behind(cut: PlanCut, leaf: Sequence[ColumnDocument]) -> PlanStepsDocum
 
 
 def _append_below(
-    index: int, leaf: Sequence[ColumnDocument], plan: PlanStepsDocument, steps: list[StepDocument]
+    index: int, leaf: Sequence[ColumnDocument], plan: PlanStepsDocument, steps: list[OperatorDocument]
 ) -> None:
     first = len(steps)
     for number, step in enumerate(plan["steps"]):
         inner = step["parent"] + first if step["parent"] >= 0 else -1
         steps.append({**step, "parent": inner if number else index})
-    cut: StepDocument = {
+    cut: OperatorDocument = {
         **steps[index],
         "standsFor": [column["id"] for column in leaf],
         "makes": [

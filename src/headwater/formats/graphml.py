@@ -118,8 +118,8 @@ def read(file: IO[bytes]) -> Iterator[Element]:
             yield from reader.take_elements()
         parser.Parse(b"", True)
     except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code) or "no XML"
-        raise ValueError(f"no XML at line {error.lineno:,} ({reason})") from None
+        reason = expat.ErrorString(error.code) or "not XML"
+        raise ValueError(f"not XML at line {error.lineno:,} ({reason})") from None
     except ValueError as error:
         raise ValueError(f"{error} at line {parser.CurrentLineNumber:,}") from None
     yield from chain(reader.take_elements(), [(ElementKind.GRAPH, reader.head())])
@@ -143,7 +143,7 @@ class _GraphmlReader:
 
     def head(self) -> Document:
         if not self._seen:
-            raise ValueError("there is no graph in it")
+            raise ValueError("it contains no graph")
         return _unflatten_element(ElementKind.GRAPH, self._graph)
 
     def doctype(self, *_: object) -> None:
@@ -190,7 +190,7 @@ class _GraphmlReader:
         if self._open is None and name in _BESIDE:
             document = decode_json(text)
             if not isinstance(document, dict):
-                raise ValueError(f"'{name}' is no JSON object")
+                raise ValueError(f"'{name}' is not a JSON object")
             self._elements.append((ElementKind(name), document))
             return
         kind, row = self._open or (ElementKind.GRAPH, self._graph)

@@ -1,7 +1,7 @@
 """One OpenLineage event, read from bytes, text or a mapping.
 
-The three kinds of events are recognised by their members, never by `schemaURL`. What cannot be an event is refused with
-the JSON path of the culprit; what only violates the specification is kept and listed in ``problems``.
+The three kinds of events are recognised by their members, never by `schemaURL`. A document that is not an event is
+refused, with the JSON path of the fault. Mere violations of the specification are listed in ``problems``.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from headwater.model.runs import DatasetUse, Facets, Problem
 RawEvent = bytes | bytearray | str | Mapping[str, object]
 
 _EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
-# An accepted event has to be readable again from any depth of the stack.
+# An accepted event must be readable again at any depth of the stack.
 _MAX_DEPTH = 200
 MAX_ALIASES = 5_000
-"""Maximum number of other names (`symlinks`) that one event gives to its datasets."""
+"""Maximum number of aliases (`symlinks`) in one event."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 
 
@@ -40,7 +40,7 @@ class EventKind(StrEnum):
 
 
 Stamp = tuple[datetime, bytes]
-"""Orders a set of events the same way whatever order they arrived in."""
+"""A sort key that does not depend on the order in which events arrived."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Event:
     kind: EventKind
     time: datetime
     body: bytes
-    """As received, byte for byte; the compact form when it came as a mapping."""
+    """As received, byte for byte; of a mapping, compact JSON."""
     digest: bytes
-    """SHA-256 of the content: two spellings of one event are one event."""
+    """SHA-256 of the content: events that differ only in their formatting are one event."""
     problems: tuple[Problem, ...]
     event_type: str | None = None
     run_id: str | None = None
@@ -74,7 +74,7 @@ class Event:
 def read_event(raw: RawEvent) -> Event:
     """The event in ``raw``, or :class:`EventRefused`."""
     document, body = _decode(raw)
-    # An event with fewer brackets than that cannot be deeper; counting them is quicker than going down.
+    # An event with fewer brackets cannot be deeper, and counting them is faster than descending.
     if body.count(b"{") + body.count(b"[") > _MAX_DEPTH and is_deeper(document, _MAX_DEPTH):
         raise EventRefused("$", f"nested more than {_MAX_DEPTH} levels deep")
     event = _EventReader(document, body).event()
@@ -83,22 +83,22 @@ def read_event(raw: RawEvent) -> Event:
 
 
 def _refuse_too_many_aliases(event: Event) -> None:
-    """Under the writer's lock each name of a dataset is looked up by itself: no other bytes of an event cost as much
+    """Each alias is looked up on its own while the writer's lock is held: no other part of an event takes as much
     time."""
     facets = (use.facets["symlinks"] for use in event.datasets if "symlinks" in use.facets)
     identifiers = (facet.get("identifiers") for facet in facets if isinstance(facet, Mapping))
     count = sum(len(listed) for listed in identifiers if isinstance(listed, list))
     if count > MAX_ALIASES:
-        raise EventRefused("$", f"{count:,} other names of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
+        raise EventRefused("$", f"{count:,} aliases of datasets (symlinks); one event has at most {MAX_ALIASES:,}")
 
 
 def encode_event(raw: RawEvent) -> bytes:
-    """The bytes of ``raw`` as a server takes them, or :class:`EventRefused` where they are no JSON object."""
+    """The bytes of ``raw`` as a server accepts them. Raises :class:`EventRefused` if it is not a JSON object."""
     return _decode(raw)[1]
 
 
 def reread_event(body: bytes, digest: bytes, problems: Iterable[tuple[str, str]] = ()) -> Event:
-    """An event that was accepted before: what was checked and computed then is not done again."""
+    """An event that was accepted before: its checks and its digest are not repeated."""
     document, body = _decode(body)
     event = _EventReader(document, body, check_facets=False).event(digest)
     return replace(event, problems=tuple(Problem(path, reason) for path, reason in problems))
@@ -314,7 +314,7 @@ def _content_digest(document: Mapping[str, object]) -> bytes:
     try:
         text = _canonical(document)
     except ValueError:  # 1e999 is JSON, but not a number that can be written again
-        raise EventRefused("$", "holds a number too large to keep") from None
+        raise EventRefused("$", "contains a number that is too large to store") from None
     return hashlib.sha256(text.encode()).digest()
 
 

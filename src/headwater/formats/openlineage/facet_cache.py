@@ -1,7 +1,7 @@
-"""A cache of facets that were found valid.
+"""A cache of valid facets.
 
-A job states much the same about its datasets in every event. A facet that was checked once is neither checked nor
-serialized again, and is the same object each time: code that caches something about it can compare identities.
+The events of a job repeat most of their facets. A facet that was checked once is neither checked nor serialized again,
+and is the same object each time: code that caches something about it can compare identities.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from attr import AttrsInstance
 
 JsonPath = tuple["JsonPath | str", str | int]
-"""A JSON path as a chain of steps, joined to text only if there is a problem to report."""
+"""A JSON path as a chain of steps, which becomes text only if there is a problem to report."""
 
 FacetChecker = Callable[[object, JsonPath, list[Problem]], None]
 """Adds the problems of a value to the list."""
@@ -93,7 +93,7 @@ def facet_text(facet: object) -> str:
 def facet_problems(owner: str, facets: dict[str, object], path: str, *, check_text: bool = True) -> list[Problem]:
     """The problems of ``facets``; ``owner`` is run, job, dataset, inputFacets or outputFacets.
 
-    ``check_text`` can be left out if the event's bytes show that every string in it can be stored. A facet that is in
+    ``check_text`` may be False if the event's bytes show that every string in it can be stored. A facet that is in
     the cache is replaced by the cached object.
     """
     problems: list[Problem] = []

@@ -2,7 +2,7 @@
 
 For each target the strongest statement counts, in the order of the specification: an explicit `lineage` facet, then
 `columnLineage`, then every input into every output. An input that no explicit statement mentions still flows into the
-outputs that have no `lineage` entry of their own: it was read, and leaving it out would lose it. Every source has the
+outputs that have no `lineage` entry of their own: otherwise the graph would lose that it was read. Every source has the
 basis of its statement.
 
 Every input into every output is a product, which a small event can make very large. Above a limit the inputs are one
@@ -41,12 +41,12 @@ class FlowSource:
 
 _LARGE_BYTES = 100_000
 MAX_DIRECT_EDGES = 10_000
-"""The default limit: this many inputs by outputs, each counted by its partitions, become edges of their own."""
+"""The default limit: up to this many pairs of inputs and outputs, counted by partitions, become edges."""
 
 
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
-    """The inputs of one job that flow into several targets alike, only because they are inputs."""
+    """Inputs of one job that flow into the same targets, for no other reason than that they are inputs."""
 
     job: Job
     sources: tuple[FlowSource, ...]
@@ -65,7 +65,7 @@ class TargetFlow:
     stated: ParsedColumnLineage | None = None
     """If ``columns`` come from one facet: these, by upstream."""
     shared: SharedInputs | None = None
-    """What flows into it in addition to ``sources``, through a hub."""
+    """The inputs that flow into it through a hub, in addition to ``sources``."""
 
     def columns_by_upstream(self) -> Mapping[Endpoint, Collection[ColumnEdge]]:
         if self.stated is not None:
@@ -77,7 +77,7 @@ class TargetFlow:
 
 
 def endpoints_of(flows: Collection[TargetFlow]) -> set[Endpoint]:
-    """Everything that flows from or into something."""
+    """All endpoints in the flows."""
     shared = {flow.shared for flow in flows if flow.shared is not None}
     return (
         {flow.target for flow in flows}
@@ -113,8 +113,8 @@ def flows_of_dataset(event: Event) -> list[TargetFlow]:
 
 
 def prepare_flows(events: Iterable[Event]) -> None:
-    """What can be done before the fold, which runs alone. A small event is quick there as well, and mostly repeats the
-    last one."""
+    """Parse the column lineage of large events before the fold, which blocks other writers. For small events that would
+    not pay: most repeat the one before."""
     prepare_columns(
         (facet, use.dataset)
         for event in events

@@ -51,7 +51,8 @@ def sign_event(event: JsonObject, key: SigningKey) -> None:
 
 
 def read_signature(facet: Mapping[str, object]) -> FacetSignature | None:
-    """The signature that a facet carries, not yet verified; None where it carries none. ValueError: it is malformed."""
+    """The signature that a facet carries, not yet verified; None if it has none. Raises a ``ValueError`` if it is
+    malformed."""
     signature = facet.get(SIGNATURE)
     if signature is None:
         return None
@@ -71,7 +72,7 @@ def is_valid(signature: FacetSignature, facet: Mapping[str, object], place: Face
     """Whether the key signed this facet at this place. Whether the key is trusted is another question."""
     try:
         text = signed_text(facet, place)
-    except (ValueError, TypeError, RecursionError):  # no JSON that a capture writes
+    except (ValueError, TypeError, RecursionError):  # not JSON that a capture writes
         return False
     return verifies(public_key(signature.key), signature.value, text)
 

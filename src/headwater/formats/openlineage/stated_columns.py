@@ -1,8 +1,7 @@
-"""The column lineage of one facet, parsed before the fold, which other writers wait for.
+"""The column lineage of one facet, parsed before the fold.
 
-A facet of some megabytes has a hundred thousand column edges. Everything that can be computed without the store is
-computed when the event is read (:func:`prepare_columns`), which blocks no one, and is at hand when the event is folded,
-which blocks all other writers.
+A facet of some megabytes has a hundred thousand column edges. The fold blocks all other writers, reading an event does
+not: what needs no store is computed when the event is read (:func:`prepare_columns`), and cached for the fold.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from headwater.model.names import Dataset, Endpoint
 
 Transformation = tuple[Dependency, str | None, bool, str | None]
 _MAX_EDGES = 200_000
-"""Kept between reading and folding, of all facets together."""
+"""Maximum number of cached edges, of all facets together."""
 _to_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -38,11 +37,11 @@ class ParsedColumnLineage:
             upstream: sorted((row_text(edge, quoted), row_of(edge)) for edge in same)
             for upstream, same in self.by_upstream.items()
         }
-        """By upstream: each edge as it is stored, without the upstream, after its text, which is the sort key."""
+        """By upstream: for each edge its text, which is the sort key, and its stored columns except the upstream."""
 
 
 class JsonStrings(dict[str | None, str]):
-    """Strings as JSON. A facet repeats the same ones."""
+    """Strings as JSON, cached: a facet repeats the same ones."""
 
     def __missing__(self, text: str | None) -> str:
         self[text] = quoted = _to_json(text)
@@ -69,7 +68,7 @@ _lock = Lock()
 
 
 def prepare_columns(facets: Iterable[tuple[Mapping[str, object], Endpoint]]) -> None:
-    """For the next :func:`parsed_column_lineage` of the same facets, each with its dataset."""
+    """Parse facets, each with its dataset, for the next :func:`parsed_column_lineage` of the same objects."""
     for facet, target in facets:
         parsed = ParsedColumnLineage(facet, target)
         with _lock:

@@ -63,23 +63,23 @@ def _visible_part(value: object, sees: CanSee) -> object:
 
 
 def visible_facets(facets: Facets, sees: CanSee) -> Facets:
-    """Of a dataset, whoever set them, without hidden objects.
+    """The facets of a dataset without hidden objects, by whichever producer.
 
-    Not its lineage: the graph has it, as far as its producers are visible.
+    Its lineage facets are left out: the graph has that lineage, as far as its producers are visible.
     """
     visible: Facets = without_hidden(facets, sees)
     return {name: facet for name, facet in visible.items() if name not in _LINEAGE}
 
 
 def visible_job_facets(facets: Facets, sees: CanSee) -> Facets:
-    """Of a job, over all of its runs: not its text, which the completely visible runs have."""
+    """The facets of a job without its texts, such as SQL, which may belong to a run that is not completely visible."""
     return {name: facet for name, facet in visible_facets(facets, sees).items() if name in _OF_JOBS}
 
 
 def visible_event(document: Mapping[str, object], sees: CanSee, *, whole: bool) -> Mapping[str, object] | None:
     """The visible part of an event's document; None if the job or the dataset it is about is hidden.
 
-    ``whole``: all of the run is visible, as far as its other events state.
+    ``whole``: nothing of the run is hidden, by its other events.
     """
     visible = _visible_part(document, sees)
     if not isinstance(visible, Mapping) or not {"job", "dataset"} & visible.keys():  # no mapping: it is hidden
@@ -115,7 +115,7 @@ def _known_facets(facets: Facets, names: frozenset[str]) -> dict[str, object]:
 
 
 def visible_account(account: RunAccount, sees: CanSee, *, whole: bool) -> RunAccount:
-    """The visible part of what the events of a run state together; its job is visible. ``whole``: as above."""
+    """The visible part of a run's account; its job is visible. ``whole``: as above."""
     visible = replace(
         account,
         run_facets=without_hidden(account.run_facets, sees),

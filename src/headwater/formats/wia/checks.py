@@ -1,4 +1,4 @@
-"""What every element has to satisfy by itself: rules 3, 4 and 6 of the format, and the types of its fields."""
+"""Checks of single elements: rules 3, 4 and 6 of the format, and the types of the fields."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _NO_OFFSET = timedelta(0)
 _MAX_COUNT = 2**63
 
 FieldFault = tuple[type[GraphInvalid], str]
-"""The rule, and the fault, to be read after the name of the field."""
+"""The error class of the rule, and the fault as a phrase that follows the name of the field."""
 
 FieldTree = dict[str, "FieldSpec | FieldTree"]
 
 
 def element_faults(kind: ElementKind, document: Document) -> list[GraphInvalid]:
-    """Everything that is wrong with one element."""
+    """All faults of one element."""
     faults: list[tuple[str, FieldFault]] = []
     for field in _REQUIRED[kind]:
         value = document.get(field.path[0])
@@ -89,7 +89,7 @@ _REQUIRED = {kind: [field for field in fields if field.required] for kind, field
 
 
 def _id(field: FieldSpec, value: object) -> FieldFault | None:
-    return None if is_id(value) else (StructureInvalid, f"is no UUID: {_quoted_value(value)}")
+    return None if is_id(value) else (StructureInvalid, f"is not a UUID: {_quoted_value(value)}")
 
 
 def is_id(value: object) -> bool:
@@ -107,7 +107,7 @@ def _text(field: FieldSpec, value: object) -> FieldFault | None:
 
 
 def _time(field: FieldSpec, value: object) -> FieldFault | None:
-    return None if is_utc(value) else (TimestampInvalid, f"is no ISO 8601 time in UTC: {_quoted_value(value)}")
+    return None if is_utc(value) else (TimestampInvalid, f"is not an ISO 8601 time in UTC: {_quoted_value(value)}")
 
 
 def is_utc(value: object) -> bool:
@@ -126,7 +126,7 @@ def _is_utc(text: str) -> bool:
 def _uri(field: FieldSpec, value: object) -> FieldFault | None:
     if not isinstance(value, str):
         return StructureInvalid, f"must be a text, not {_quoted_value(value)}"
-    return None if is_uri(value) else (NamespaceInvalid, f"is no URI: {_quoted_value(value)}")
+    return None if is_uri(value) else (NamespaceInvalid, f"is not a URI: {_quoted_value(value)}")
 
 
 def _count(field: FieldSpec, value: object) -> FieldFault | None:

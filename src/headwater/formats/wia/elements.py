@@ -1,7 +1,7 @@
 """The elements of a lineage graph: their kinds, and the fields of each kind.
 
-An element is a plain document, as in JSON; members beyond these fields are kept and never read. One table of fields
-serves everything that has to know them: the checks, the columns of Parquet files, the keys of GraphML.
+An element is a JSON object; members beyond these fields are preserved and never read. The checks, the columns of
+Parquet files and the keys of GraphML all come from this one table of fields.
 """
 
 from __future__ import annotations

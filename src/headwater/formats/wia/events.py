@@ -40,7 +40,7 @@ SourcedDocument = tuple[Dataset, Document]
 
 @dataclass
 class NodeGroup:
-    """A node, and the documents about it and about what leads to it."""
+    """A node, and the documents about it and about the edges into it."""
 
     dataset: Dataset
     node: Document
@@ -150,8 +150,8 @@ class WiaDocuments:
     provenance: Sequence[Document] = ()
     quality: Sequence[Document] = ()
 
-    def speaks_of(self, upstream: Dataset) -> bool:
-        """Whether these documents state what leads here from ``upstream``."""
+    def describes_edge_from(self, upstream: Dataset) -> bool:
+        """Whether these documents describe an edge from ``upstream``."""
         return upstream in self.edges or upstream in self.columns
 
 

@@ -70,7 +70,7 @@ def _to_row_value(field: FieldSpec, value: object) -> tuple[object, bool]:
 
 
 def _is_plain(value: object, levels: int) -> bool:
-    """Whether it is certain to be read as it was written: most objects are small and plain."""
+    """Whether it certainly survives JSON unchanged: most objects are small and plain."""
     if not isinstance(value, dict):
         return isinstance(value, _SCALAR)
     return levels > 0 and all(_is_plain(item, levels - 1) for item in value.values())
@@ -82,7 +82,7 @@ def unflatten(kind: ElementKind, row: Mapping[str, object]) -> Document:
     if text is not None:
         stated = decode_json(text) if isinstance(text, str) else None
         if not isinstance(stated, dict):
-            raise ValueError(f"'{DOCUMENT}' is no JSON object")
+            raise ValueError(f"'{DOCUMENT}' is not a JSON object")
         return stated
     document: Document = {}
     for name, parts, leaf, inward in _PATHS[kind]:
@@ -99,7 +99,7 @@ def parse_utc(value: object) -> datetime | None:
     return _moment(value) if isinstance(value, str) else None
 
 
-# What a run wrote, or a file declares, has the same few times on a great many elements.
+# Very many elements of a file, or of a run, have the same few times.
 @lru_cache(1024)
 def _moment(text: str) -> datetime | None:
     return datetime.fromisoformat(text).astimezone(UTC) if is_utc(text) else None

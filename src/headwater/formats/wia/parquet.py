@@ -96,7 +96,7 @@ def read(folder: Path) -> Iterator[Element]:
         file = folder / name
         if not file.is_file():
             if kind in (ElementKind.NODE, ElementKind.EDGE):
-                raise ValueError(f"there is no {name} in it")
+                raise ValueError(f"it contains no {name}")
             continue
         try:
             with pq.ParquetFile(file) as opened:
@@ -111,7 +111,7 @@ def _head(opened: pq.ParquetFile) -> Document:
     stated = (opened.schema_arrow.metadata or {}).get(_HEAD)
     head = decode_json(stated.decode()) if stated is not None else {}
     if not isinstance(head, dict):
-        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[ElementKind.NODE]} is no JSON object")
+        raise ValueError(f"the metadata '{_HEAD.decode()}' of {FILES[ElementKind.NODE]} is not a JSON object")
     return head
 
 

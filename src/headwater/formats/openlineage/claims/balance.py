@@ -16,8 +16,8 @@ _UNBALANCED = "rows of the sources are not all accounted for, once each"
 
 
 class BalanceVerdict(NamedTuple):
-    """``holds`` is None if the ledger does not tell; ``in_number``: the counts are known, but not what became of every
-    row."""
+    """``holds`` is None if the ledger does not decide it. ``in_number``: the counts balance, but the outcome of each
+    single row is not known."""
 
     holds: bool | None
     detail: str | None = None

@@ -1,4 +1,4 @@
-"""The documents and texts that the hashes of a manifest are of, if they stand beside them.
+"""Recomputes the hashes of a manifest from the documents and texts that it has beside them.
 
 A document is hashed in its canonical form. A text is what was hashed, character by character, so that nothing is lost
 that an event cannot carry, such as an empty value.
@@ -16,7 +16,7 @@ PREIMAGES = {"configHash": "config", "codeHash": "code", "designHash": "design"}
 
 
 def wrong_hashes(manifest: Mapping[str, object]) -> list[str] | None:
-    """The hashes that do not match what stands beside them; None if nothing stands there that could be hashed again."""
+    """The hashes that do not match the documents beside them; None if the manifest has no such document."""
     answers = {name: matches_hash(manifest.get(name), manifest.get(member)) for name, member in PREIMAGES.items()}
     designs = manifest.get("designs")  # of a run with several writes, whose designs are hashed together
     if isinstance(designs, Mapping):

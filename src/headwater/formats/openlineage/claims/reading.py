@@ -1,4 +1,4 @@
-"""Reads the evidence facets, whatever a producer may have written into them."""
+"""Reads evidence facets, of which nothing but JSON is guaranteed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Version 2: what can be computed from the event is computed, not copied; what is unknown is undecided.
 
-A ledger balances by its counts, an expectation holds by its bounds, a hash is right if what was hashed stands beside it
-and matches. If the grain or types of a run were only partly read, they are not called sound.
+A ledger balances by its counts, an expectation holds by its bounds, a hash is verified with the document beside it. If
+the grain or the types of a run were only read in part, they are undecided.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _grain(grain: Mapping[str, object]) -> Invariant | Undecided:
         return Invariant("grain", False, detail, breach=Breach.MATERIAL)
     if grain.get("complete") is False or (undecided and not validations):
         return Undecided("grain", detail)
-    if not validations and grain.get("complete") is not True:  # that nothing was found says little by itself
+    if not validations and grain.get("complete") is not True:  # an empty list alone proves nothing
         return Undecided("grain", "nothing was checked")
     return Invariant("grain", True, detail)
 
@@ -109,7 +109,7 @@ def _expectation(expectation: Mapping[str, object]) -> Invariant | Undecided:
 
 
 def _within(observed: object, expectation: Mapping[str, object]) -> bool | None:
-    """None if there is no comparable bound. What was not measured is within no bounds."""
+    """None if there is no comparable bound. A value that was not measured is not within any bounds."""
     stated = [(side, expectation[side]) for side in ("atLeast", "atMost") if expectation.get(side) is not None]
     bounds = [(side, bound) for side, bound in stated if _is_number(bound)]
     if not bounds or len(bounds) < len(stated):
