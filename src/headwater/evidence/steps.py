@@ -12,8 +12,8 @@ from headwater.evidence.documents import (
     CastDocument,
     FacetCoverage,
     NullabilityDocument,
-    PlanStepsDocument,
     OperatorDocument,
+    PlanStepsDocument,
 )
 from headwater.evidence.stitching import stitch
 from headwater.model.json_types import JsonValue

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 
 from headwater.capture.events.plan_cuts import PlanCut
-from headwater.evidence.documents import ColumnDocument, PlanStepsDocument, OperatorDocument
+from headwater.evidence.documents import ColumnDocument, OperatorDocument, PlanStepsDocument
 
 MAX_STEPS = 2_000
 """The largest number of operators of a plan that are read."""
