@@ -106,7 +106,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("http://user:secret@host:1", "give the key as api_key"),
+        ("http://user:secret@host:1", "Pass the key as api_key"),
         ("http://", "is not the address of a server"),
         ("http://host:1/?x=1", "is not the address of a server"),
         ("https://host#part", "is not the address of a server"),
@@ -225,7 +225,7 @@ def test_a_redirect_is_not_followed() -> None:
         ((200, {}, b"<html>"), "it is not JSON"),
         ((200, {}, []), "where an object is expected"),
         ((200, {}, {"items": [{"dataset": {}}], "next": None}), "it is missing"),
-        ((200, {}, {"items": [], "next": None, "total": 7}), "it is not known here"),
+        ((200, {}, {"items": [], "next": None, "total": 7}), "this version of Headwater does not know it"),
     ],
 )
 def test_an_answer_of_another_shape_names_the_field_and_the_version(answer: Answer, reason: str) -> None:

@@ -18,7 +18,7 @@ class WriteCommand:
     """The command's simple class name."""
     kind: str
     """append, overwrite, create, replace, merge, update, delete, view or stream; "write" if the plan's JSON does not
-    tell (it does not contain a DataFrameWriter's mode); "unknown" for an unknown command with a query."""
+    state it (it does not contain a DataFrameWriter's mode); "unknown" for an unknown command with a query."""
     query: PlanNode | None
     """None if the command does not contain it, or changes rows in place."""
     columns: tuple[str, ...]
