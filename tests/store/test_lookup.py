@@ -162,7 +162,7 @@ def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, tex
 @pytest.mark.parametrize("limit", [-1, 2**63])
 def test_a_limit_out_of_range_is_refused_by_all_alike(store: Store, limit: int) -> None:
     for method in (store.datasets, store.runs, store.audit):
-        with pytest.raises(QueryError, match="not a number of entries"):
+        with pytest.raises(QueryError, match="is out of range: a number of entries"):
             method(limit=limit)
 
 

@@ -47,7 +47,7 @@ class _GrainState:
     near: frozenset[int] = frozenset()
     """Leaves, by number, whose rows are part of the rows here: there are only joins in between."""
     always: frozenset[int] = frozenset()
-    """Those of them that every row here has a row of."""
+    """Those of them that every row here contains a row of."""
 
 
 def grain_safety(

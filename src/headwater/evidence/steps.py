@@ -126,7 +126,7 @@ class PlanSteps:
         return coverage
 
     def above(self, step: MeasuredOperator) -> set[int]:
-        """The operators that it is within: a recursive definition is read within itself."""
+        """The operators above it. A recursive definition is above a reference to itself."""
         numbers = set()
         while step.parent >= 0:
             numbers.add(step.parent)
