@@ -8,6 +8,7 @@ are compiled every time.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import stat
@@ -18,6 +19,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
 
@@ -54,13 +56,18 @@ def gateway_of(context: SparkContext) -> JavaObject:
 
 class JavaClasses:
     """The classes of one Python package's `.java` files. Each uses only those named before it, and those of the package
-    ``above``."""
+    ``above``. ``constants``: texts that the sources contain as string literals, by name: `"@NAME@"`."""
 
     def __init__(
-        self, gateway: JavaObject, package: str, names: tuple[str, ...], above: JavaClasses | None = None
+        self,
+        gateway: JavaObject,
+        package: str,
+        names: tuple[str, ...],
+        above: JavaClasses | None = None,
+        constants: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._gateway = gateway
-        self._texts = {name: files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names}
+        self._texts = {name: _source(package, name, constants) for name in names}
         with _lock:
             loaders = _loaders.setdefault(gateway, {})
             if package not in loaders:
@@ -82,6 +89,13 @@ class JavaClasses:
             array[index] = argument
         made: JavaObject = self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
         return made
+
+
+def _source(package: str, name: str, constants: Mapping[str, str]) -> str:
+    text = files(package).joinpath(f"{name}.java").read_text(encoding="utf-8")
+    for constant, value in constants.items():
+        text = text.replace(f'"@{constant}@"', json.dumps(value))  # a string of JSON is one of Java
+    return text
 
 
 def _loader(gateway: JavaObject, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> JavaObject:

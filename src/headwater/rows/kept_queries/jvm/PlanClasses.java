@@ -25,13 +25,8 @@ public final class PlanClasses {
     "CallMethodViaReflection", "TryReflect", "FromAvro", "ToAvro", "SchemaOfAvro", "FromProtobuf", "ToProtobuf",
     "XmlToStructs", "SchemaOfXml"});
 
-  private static final Set OPERATORS = names(CATALYST + "plans.logical.", new String[] {
-    "Aggregate", "AsOfJoin", "CTERelationDef", "CTERelationRef", "CollectMetrics", "Deduplicate", "Distinct", "Except",
-    "Expand", "Filter", "FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapGroupsInArrow",
-    "FlatMapGroupsInPandas", "Generate", "GlobalLimit", "Intersect", "Join", "LateralJoin", "LocalLimit",
-    "LocalRelation", "MapInArrow", "MapInPandas", "Offset", "OneRowRelation", "Pivot", "Project", "PythonMapInArrow",
-    "Range", "RebalancePartitions", "Repartition", "RepartitionByExpression", "ResolvedHint", "Sample", "Sort",
-    "SubqueryAlias", "Tail", "Transpose", "Union", "UnionLoop", "UnionLoopRef", "Unpivot", "Window", "WithCTE"});
+  /** The operators that the table of headwater/plan/operator_traits.py calls storable. */
+  private static final Set OPERATORS = names(CATALYST + "plans.logical.", "@STORABLE_OPERATORS@".split(" "));
 
   private static final Set OTHER_EXPRESSIONS = names(EXPRESSIONS, new String[] {
     "Add", "Alias", "And", "ArrayTransform", "AtLeastNNonNulls", "AttributeReference", "BitwiseAnd", "BitwiseNot",

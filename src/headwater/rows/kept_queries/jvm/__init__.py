@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headwater.jvm import JavaClasses
+from headwater.plan.operator_traits import operators_with
 
 _NAMES = (
     "PlanClasses",
@@ -29,4 +30,5 @@ _NAMES = (
 
 
 def plan_classes(gateway: Any) -> JavaClasses:
-    return JavaClasses(gateway, __package__, _NAMES)
+    storable = " ".join(sorted(operators_with(lambda traits: traits.storable)))
+    return JavaClasses(gateway, __package__, _NAMES, constants={"STORABLE_OPERATORS": storable})
