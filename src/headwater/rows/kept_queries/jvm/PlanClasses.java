@@ -1,6 +1,7 @@
 package headwater;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -92,9 +93,9 @@ public final class PlanClasses {
 
   private static Set builtIn() {
     Set classNames = new HashSet();
-    scala.collection.Iterator iterator = FunctionRegistry$.MODULE$.builtin().listFunction().iterator();
-    while (iterator.hasNext()) {
-      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) iterator.next());
+    List functions = Trees.list(FunctionRegistry$.MODULE$.builtin().listFunction());
+    for (int i = 0; i < functions.size(); i++) {
+      scala.Option info = FunctionRegistry$.MODULE$.builtin().lookupFunction((FunctionIdentifier) functions.get(i));
       String name = info.isDefined() ? ((ExpressionInfo) info.get()).getClassName() : "";
       if (name.startsWith(EXPRESSIONS)) { // some are registered by a builder, named after its expression
         classNames.add(name.replaceAll("(Expression)?Builder$", ""));
