@@ -18,13 +18,15 @@ from headwater.pipeline.items.item_locations import ItemLocations
 from headwater.pipeline.items.leaves import OUT, ItemLeaf
 from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
+from headwater.plan.operator_traits import RowEffect, operators_with
 from headwater.rows.identity import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
-"""Operators that return rows in the order of their input."""
+_MAY_KEEP_PLACES = operators_with(lambda traits: traits.order_kept and traits.rows is not RowEffect.SOME)
+_KEEPS_PLACES = frozenset({"LogicalRelation", *_MAY_KEEP_PLACES} - {"View"})
+"""Operators that may return a row for each row of the stored input, in its order; a view reads something else."""
 
 
 @dataclass(frozen=True)
@@ -150,4 +152,4 @@ def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame,
 def _keeps_order(plan: Any) -> bool:
     children = plan.children()
     below = (children.apply(place) for place in range(children.size()))
-    return plan.getClass().getSimpleName() in _ORDER_KEEPING and children.size() <= 1 and all(map(_keeps_order, below))
+    return plan.getClass().getSimpleName() in _KEEPS_PLACES and children.size() <= 1 and all(map(_keeps_order, below))
