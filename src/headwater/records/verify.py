@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.records.verify_rows import RecordSource, archived_source, hot_source
@@ -88,11 +88,11 @@ def _without_expiry(logged: LoggedRecords) -> list[str]:
     ]
 
 
-def _verify_books(logged: LoggedRecords, live: Sequence[dict[str, Any]]) -> int:
+def _verify_books(logged: LoggedRecords, live: Sequence[Mapping[str, object]]) -> int:
     """That the archive is made of the files that the log names; how many of them it has no digest of the bytes of."""
     if not logged.commits:
         return len(live)
-    there = {file["path"]: file for file in live}
+    there = {str(file["path"]): file for file in live}
     for path in sorted(logged.files.keys() | there.keys()):
         what = f"The file {shorten(path)} of the archive"
         if path not in there:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from headwater.errors import EvidenceBroken, shorten
 from headwater.model.record_schema import CONTENT_NAMES, PARENTS, with_parents
@@ -52,7 +52,7 @@ def archived_source(storage: ArchiveStorage, path: str) -> RecordSource:
 
 
 def _hot_rows(conn: Transaction) -> Iterator[StoredRecord]:
-    last_root: Any = object()
+    last_root: object = object()
     root_hash = b""
     for root_key, node_key, digest, recorded_at, day, load, *content in hot_rows(conn):
         root, node = content[:2]
@@ -83,7 +83,7 @@ def _hot_rows(conn: Transaction) -> Iterator[StoredRecord]:
         yield load, leaf, root, node
 
 
-def _only_parent(parents: Any) -> bytes | None:
+def _only_parent(parents: object) -> bytes | None:
     """Of the JSON of a list with one string, in which nothing is escaped, the string; None for any other."""
     if type(parents) is not str:
         raise TypeError(parents)

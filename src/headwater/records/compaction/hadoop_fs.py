@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject, gateway_of
 from headwater.records.archive.files import fsync_files
 
 if TYPE_CHECKING:
@@ -33,14 +34,13 @@ class HadoopFolder:
     def __init__(self, spark: SparkSession, location: str) -> None:
         self.spark = spark
         self.location = location.rstrip("/")
-        jvm: Any = spark._jvm
-        self._path = jvm.org.apache.hadoop.fs.Path
-        session: Any = spark._jsparkSession
+        self._path = gateway_of(spark.sparkContext).jvm.org.apache.hadoop.fs.Path
+        session: JavaObject = spark._jsparkSession
         # A plain path is local, whatever Spark's default file system is.
-        self._root = self._path(self.location if "://" in self.location else f"file://{self.location}")
-        system = self._root.getFileSystem(session.sessionState().newHadoopConf())
+        self._root: JavaObject = self._path(self.location if "://" in self.location else f"file://{self.location}")
+        system: JavaObject = self._root.getFileSystem(session.sessionState().newHadoopConf())
         # Hadoop's local file system adds a hidden checksum file to each file, which nothing else would remove.
-        self._system = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
+        self._system: JavaObject = system.getRawFileSystem() if hasattr(system, "getRawFileSystem") else system
 
     def full_path(self, path: str) -> str:
         return str(self._at(path).toString())
@@ -49,11 +49,11 @@ class HadoopFolder:
         """All files below the folder that are not hidden, by path. One that is removed meanwhile may be missing."""
         return sorted(self._below(self._at(folder), ""), key=lambda file: file.path)
 
-    def _below(self, folder: Any, prefix: str) -> Iterator[HadoopFile]:
+    def _below(self, folder: JavaObject, prefix: str) -> Iterator[HadoopFile]:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
         try:
-            entries = self._system.listStatus(folder)
+            entries: JavaObject = self._system.listStatus(folder)
         except Py4JJavaError as error:
             if error.java_exception.getClass().getName() != "java.io.FileNotFoundException":
                 raise
@@ -86,8 +86,9 @@ class HadoopFolder:
         """Remove files, and folders with their contents; returns how many of the paths existed."""
         return sum(bool(self._system.delete(self._at(path), True)) for path in paths)
 
-    def _at(self, path: str) -> Any:
-        return self._path(self._root, path)
+    def _at(self, path: str) -> JavaObject:
+        hadoop_path: JavaObject = self._path(self._root, path)
+        return hadoop_path
 
 
 class ScratchFolder:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import ArchiveUnusable
 from headwater.records.archive.archive import JSONL, RECORDS, TRACES, WORK_FOLDER, ArchiveFile, Compaction, FileKeys
 from headwater.records.compaction.shipping import register_shipped_modules
-from headwater.records.executor.file_totals import TOTALS_SCHEMA, merge_totals, total_files
+from headwater.records.executor.file_totals import TOTALS_SCHEMA, FileTotals, merge_totals, total_files
 from headwater.records.tracing.spark_traces import RECORD_COLUMNS, RECORD_SCHEMA, TRACE_COLUMNS, TRACE_SCHEMA
 
 if TYPE_CHECKING:
@@ -105,7 +105,11 @@ class ArchiveWriter:
 
     def _read_back(self, kind: str, written: RowSums, published: dict[str, tuple[date, int]]) -> list[ArchiveFile]:
         totals_of_files = file_totals(self._place, kind, list(published)) if published else []
-        read_back = RowSums(*(sum(totals[name] for totals in totals_of_files) for name in ("rows", "high", "low")))
+        read_back = RowSums(
+            rows=sum(totals.rows for totals in totals_of_files),
+            high=sum(totals.high for totals in totals_of_files),
+            low=sum(totals.low for totals in totals_of_files),
+        )
         if read_back != written:
             raise ArchiveUnusable(
                 f"The files at {self._place.location} differ from what was written: {written.rows} rows were written, "
@@ -115,10 +119,10 @@ class ArchiveWriter:
         by_name = {path.rpartition("/")[2]: path for path in published}
         files = []
         for totals in totals_of_files:
-            path = by_name[totals["file"]]
+            path = by_name[totals.file]
             day, size = published[path]
-            keys = FileKeys(*(totals[name] for name in ("first", "last", "roots", "nodes")))
-            files.append(ArchiveFile(path, kind, day, totals["rows"], totals["digest"], size, keys))
+            keys = FileKeys(totals.first, totals.last, totals.roots, totals.nodes)
+            files.append(ArchiveFile(path, kind, day, totals.rows, totals.digest, size, keys))
         return sorted(files, key=lambda file: file.path)
 
     def discard(self) -> None:
@@ -137,8 +141,8 @@ def read(place: HadoopFolder, kind: str, paths: Sequence[str]) -> DataFrame:
     return reader.text(full) if kind == JSONL else reader.parquet(*full)
 
 
-def file_totals(place: HadoopFolder, kind: str, paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The totals of each file: rows of :data:`~headwater.records.executor.file_totals.TOTALS_SCHEMA`."""
+def file_totals(place: HadoopFolder, kind: str, paths: Sequence[str]) -> list[FileTotals]:
+    """The totals of each file."""
     from pyspark.sql import functions as F
 
     register_shipped_modules()
@@ -152,11 +156,11 @@ def file_totals(place: HadoopFolder, kind: str, paths: Sequence[str]) -> list[di
         F.expr(_key(ROOT_EXPRESSIONS[kind])).alias("root_key"),
         F.expr(nodes).alias("node_key"),
     )
-    by_file: dict[str, dict[str, Any]] = {}
+    by_file: dict[str, FileTotals] = {}
     for row in hashed_rows.mapInArrow(total_files, TOTALS_SCHEMA).collect():
-        totals = {name: bytes(value) if isinstance(value, bytearray) else value for name, value in row.asDict().items()}
-        earlier_part = by_file.get(row.file)
-        by_file[row.file] = totals if earlier_part is None else merge_totals(earlier_part, totals)
+        totals = FileTotals._make(bytes(value) if isinstance(value, bytearray) else value for value in row)
+        earlier_part = by_file.get(totals.file)
+        by_file[totals.file] = totals if earlier_part is None else merge_totals(earlier_part, totals)
     return list(by_file.values())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
-from typing import Any
 
 from headwater.model.audit import Actor
 from headwater.model.records import AcceptedRecord, Record, Refusal, Sent
@@ -18,7 +17,7 @@ from headwater.store.schema.tables import from_micros
 SENT_KIND = "records.sent"
 
 
-def send(database: Database, requests: Iterable[Any], now: Callable[[], int], actor: Actor | None = None) -> Sent:
+def send(database: Database, requests: Iterable[object], now: Callable[[], int], actor: Actor | None = None) -> Sent:
     """Queue the records of all requests in one transaction, and with an ``actor`` append an entry to the audit log."""
     sent_at = now()
     taken: list[AcceptedRecord] = []
@@ -40,7 +39,7 @@ def send(database: Database, requests: Iterable[Any], now: Callable[[], int], ac
     return Sent(tuple(taken), tuple(refused))
 
 
-def queue_body(record: Record) -> dict[str, Any]:
+def queue_body(record: Record) -> dict[str, object]:
     """The message body of a record: its document, and the time to the microsecond."""
     return {**record.document(), "recorded_at": record.recorded_at.isoformat()}
 

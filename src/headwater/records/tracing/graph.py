@@ -7,7 +7,6 @@ graph of components has no cycles; a component is known by one of its nodes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -135,7 +134,7 @@ def _rows_in_effect(records: pa.Table, keys: Ints) -> tuple[Ints, Flags]:
         return order, np.zeros(len(order), dtype=bool)
     digests = one_array(records["digest"])
     ranked = pa.table({"key": keys, "load": one_array(records["load"]), "digest": digests})
-    sort_keys: Any = [(name, "ascending") for name in ranked.column_names]
+    sort_keys = [(name, "ascending") for name in ranked.column_names]
     order = np.asarray(pc.sort_indices(ranked, sort_keys=sort_keys), dtype=np.int64)
     group = np.cumsum(first) - 1
     rows = order[first]

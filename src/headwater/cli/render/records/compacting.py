@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -43,9 +43,16 @@ class StreamReport:
         self._totals = dict.fromkeys(("batches", "read", "archived", "already_there", "refused", "traces"), 0)
 
     def batch(self, result: CompactionResult) -> None:
-        counts = result.document()
-        for name in self._totals:
-            self._totals[name] += 1 if name == "batches" else int(counts[name])
+        counts = {
+            "batches": 1,
+            "read": result.read,
+            "archived": result.archived,
+            "already_there": result.already_there,
+            "refused": result.refused,
+            "traces": result.traces,
+        }
+        for name, count in counts.items():
+            self._totals[name] += count
         if not self._as_json:
             console().print(Text(f"{_words(counts)}."))
 
@@ -56,7 +63,7 @@ class StreamReport:
             console().print(Text(f"{count_of(self._totals['batches'], 'batch', 'batches')}: {_words(self._totals)}."))
 
 
-def _words(counts: dict[str, Any]) -> str:
+def _words(counts: Mapping[str, int]) -> str:
     words = [f"{count_of(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
     words += [f"{counts['already_there']:,} there before"] if counts["already_there"] else []
     words += [f"{counts['refused']:,} refused, see `headwater records dead-letters`"] if counts["refused"] else []
