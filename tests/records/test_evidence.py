@@ -55,15 +55,15 @@ DAMAGE = {
     ),
     "the order of parents": (
         """UPDATE record_hot SET parent_ids = '["c","c1"]' WHERE node_id = 'c2'""",
-        "^The hot record c2 of root c does not hold: it is none of those that load 2 brought",
+        "^The hot record c2 of root c does not hold: load 2 did not bring it",
     ),
     "a forged record": (
         f"UPDATE record_hot SET storage_location = 's3://x/forged', digest = x'{FORGED}' WHERE node_id = 'b1'",
-        "^The hot record b1 of root b does not hold: it is none of those that load 1 brought",
+        "^The hot record b1 of root b does not hold: load 1 did not bring it",
     ),
     "a deleted record": (
         "DELETE FROM record_hot WHERE node_id = 'b2'",
-        "^Load 1 of records .* of its 4 records the one with the digest [0-9a-f]{32} is missing",
+        "^Load 1 of records .* of its 4 records, the one with the digest [0-9a-f]{32} is missing",
     ),
     "its load": (
         "UPDATE record_hot SET load = 1 WHERE node_id = 'c1'",

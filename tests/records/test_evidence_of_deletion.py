@@ -178,7 +178,7 @@ def test_a_record_that_came_again_and_is_moved_to_its_first_load_is_named(ledger
     first = int.from_bytes(leaves[start + 16 : start + 24], signed=True)
     values = {"load": 1, "recorded_at": first, "day": first // 86_400_000_000}
     tamper(lineage, update(record_hot).where(hot("b1")).values(**values))
-    with pytest.raises(EvidenceBroken, match=r"^The hot record b1 of root b does not hold: by the log it has expired"):
+    with pytest.raises(EvidenceBroken, match=r"^The hot record b1 of root b does not hold: according to the log it has expired"):
         lineage.verify()
 
 

@@ -36,7 +36,7 @@ WORK_FOLDER = "_work"
 ARCHIVE_VARIABLE = "HEADWATER_ARCHIVE"
 _RETIRED_FILE_GRACE = timedelta(hours=1)
 """How long a file that left the archive is kept for queries that still read it."""
-_ABANDONED_KEPT_FOR = timedelta(days=2)
+_ABANDONED_RETENTION = timedelta(days=2)
 """An abandoned attempt may not know that it was abandoned, and still write: for at most this long."""
 LEASE_DURATION = timedelta(minutes=2)
 """An attempt whose lease was not renewed for this long is abandoned."""
@@ -301,7 +301,7 @@ class Archive:
         leaves_work: bool = False,
         within: Callable[[Transaction], None] | None = None,
     ) -> None:
-        """Add and remove (by path) files of the archive, and mark up to which load days and roots are archived.
+        """Add and remove (by path) files of the archive, and set the last archived load of days and roots.
 
         One transaction, in which ``within`` is called too. If there is a newer commit than the compaction's base, or
         the attempt was abandoned, nothing changes: :class:`ArchiveMoved`. With ``leaves_work`` the caller still has
@@ -354,7 +354,7 @@ class Archive:
             return catalog.is_committed(conn, id)
 
     def marks(self) -> tuple[dict[date, int], dict[bytes, int]]:
-        """Up to which load each day is archived, and each root (by its key) that was archived on its own."""
+        """The last archived load of each day, and of each root (by its key) that was archived on its own."""
         with self._database.read() as conn:
             days, roots = catalog.marks(conn)
         return {day_from_number(day): upto for day, upto in days.items()}, roots
@@ -401,7 +401,7 @@ class Archive:
         files.remove(work)
         with self._database.write() as conn:
             catalog.forget_files(conn, retired)
-            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_ABANDONED_KEPT_FOR))
+            attempts.forget(conn, attempts.given_up_attempts(conn), now - _in_micros(_ABANDONED_RETENTION))
         return removed
 
     def _strays(self, files: FileLister, now: int) -> tuple[list[str], list[str]]:

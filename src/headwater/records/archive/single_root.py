@@ -178,7 +178,7 @@ def _read_back_error(path: str) -> ArchiveUnusable:
     return ArchiveUnusable(f"{path} does not read back as it was written.")
 
 
-class _Trace(TypedDict):
+class _TraceRow(TypedDict):
     """A row of the archive's traces."""
 
     record_id: str
@@ -190,7 +190,7 @@ class _Trace(TypedDict):
     complete: bool
 
 
-def trace_json_line(trace: _Trace) -> str:
+def trace_json_line(trace: _TraceRow) -> str:
     """A trace as a line of JSON, with the field names of the records."""
     root_id = trace["root_id"]
     steps = [{name: root_id if name == "root_id" else step[name] for name in LINE_STEP} for step in trace["lineage"]]

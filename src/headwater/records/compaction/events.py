@@ -100,7 +100,7 @@ class CompactionRun:
 
     def emit_fail(self, error: BaseException) -> None:
         message = {"message": str(error)[:10_000] or type(error).__name__, "programmingLanguage": "PYTHON"}
-        no_checksum = {str(self.source): "the run failed before what it read was known"}
+        no_checksum = {str(self.source): "the run failed before its input was known"}
         manifest = {
             **self._manifest_base(),
             "inputChecksums": {},

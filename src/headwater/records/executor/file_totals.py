@@ -70,7 +70,7 @@ def total_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             in_file, file_sums = codes == code, files.setdefault(name, _FileSums())
             parts = words[in_file].sum(axis=0, dtype=np.uint64)
             file_sums.rows += int(in_file.sum())
-            file_sums.digest += sum(int(part) << (32 * (_DIGEST_WORDS - 1 - place)) for place, part in enumerate(parts))
+            file_sums.digest += sum(int(part) << (32 * (_DIGEST_WORDS - 1 - index)) for index, part in enumerate(parts))
             file_sums.high, file_sums.low = (
                 total + int(half[in_file].sum())
                 for total, half in zip((file_sums.high, file_sums.low), halves, strict=True)

@@ -83,6 +83,6 @@ def read_line(text: str, file: str, landed: int, nth: int, read_request: ReadReq
     # The time of the file, for records without a time of their own.
     now = _EPOCH + timedelta(microseconds=landed)
     accepted, refused = read_request(request, 0, now, new_id)
-    places = ["" if refusal.record is None else f"record {refusal.record}: " for refusal in refused]
-    reasons = [f"{place}{refusal.reason}" for place, refusal in zip(places, refused, strict=True)]
+    prefixes = ["" if refusal.record is None else f"record {refusal.record}: " for refusal in refused]
+    reasons = [f"{prefix}{refusal.reason}" for prefix, refusal in zip(prefixes, refused, strict=True)]
     return [record for _, record in accepted], reasons

@@ -26,16 +26,16 @@ def send(database: Database, requests: Iterable[object], now: Callable[[], int],
     for index, request in enumerate(requests):
         accepted, refusals = read_request(request, index, from_micros(sent_at))
         refused += refusals
-        taken += [AcceptedRecord(index, place, record.node_id) for place, record in accepted]
+        taken += [AcceptedRecord(index, position, record.node_id) for position, record in accepted]
         records += [record for _, record in accepted]
     if records:
         bodies = [queue_body(record) for record in records]
-        deed = None if actor is None else _deed(records, len(refused))
+        entry = None if actor is None else _audit_entry(records, len(refused))
         # The log is one hash chain: an entry needs the write lock for itself.
-        with database.write(alone=deed is not None) as conn:
+        with database.write(alone=entry is not None) as conn:
             queue.put(conn, queue.LOAD, bodies, sent_at)
-            if actor is not None and deed is not None:
-                append_audit_entry(conn, actor, deed)
+            if actor is not None and entry is not None:
+                append_audit_entry(conn, actor, entry)
     return Sent(tuple(taken), tuple(refused))
 
 
@@ -44,8 +44,8 @@ def queue_body(record: Record) -> dict[str, object]:
     return {**record.document(), "recorded_at": record.recorded_at.isoformat()}
 
 
-def _deed(records: Sequence[Record], refused: int) -> Deed:
-    """The audit entry identifies what was sent by a hash over the records' digests, in the order of sending."""
+def _audit_entry(records: Sequence[Record], refused: int) -> Deed:
+    """The entry identifies the records by a hash over their digests, in the order of sending."""
     digest = sha256(b"".join(record.digest for record in records)).hexdigest()
     details = {"taken": str(len(records)), "refused": str(refused), "digest": f"sha256:{digest}"}
     return Deed(SENT_KIND, "send", "records", None, details)

@@ -43,14 +43,14 @@ def records_of_root(database: Database, archive: Archive, root_id: str) -> pa.Ta
 
 
 def merge_records(archived: pa.Table, fresh: pa.Table) -> pa.Table:
-    """A record that is in both is taken once, as it was archived."""
+    """All records of both; one that is in both is taken from the archive."""
     return pa.concat_tables([archived, fresh.filter(pa.array(is_new(fresh, archived)))])
 
 
 def is_new(fresh: pa.Table, archived: pa.Table) -> NDArray[np.bool_]:
     """Which rows are not archived yet, by their digests, which cover the root and the node as well."""
-    there = pc.is_in(fresh["digest"], value_set=archived["digest"].combine_chunks())
-    return ~np.asarray(there, dtype=bool)
+    is_archived = pc.is_in(fresh["digest"], value_set=archived["digest"].combine_chunks())
+    return ~np.asarray(is_archived, dtype=bool)
 
 
 def find_records(

@@ -173,7 +173,7 @@ def _depths(parents: Adjacency, children: Adjacency) -> Ints:
     waiting = parents.counts
     depth = np.full(len(waiting), -1)
     ready = np.flatnonzero(waiting == 0)
-    left, starts, onward = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
+    remaining, starts, targets = as_memoryview(waiting), as_memoryview(children.start), as_memoryview(children.to)
     level = 0
     while len(ready):
         depth[ready] = level
@@ -183,18 +183,18 @@ def _depths(parents: Adjacency, children: Adjacency) -> Ints:
             waiting[reached] -= times
             ready = reached[waiting[reached] == 0]
             continue
-        following: list[int] = []
+        next_level: list[int] = []
         for node in ready.tolist():
-            for other in onward[starts[node] : starts[node + 1]]:
-                left[other] -= 1
-                if not left[other]:
-                    following.append(other)
-        ready = np.array(following, dtype=np.int64)
+            for child in targets[starts[node] : starts[node + 1]]:
+                remaining[child] -= 1
+                if not remaining[child]:
+                    next_level.append(child)
+        ready = np.array(next_level, dtype=np.int64)
     return depth
 
 
 def as_memoryview(numbers: Ints) -> memoryview[int]:
-    """The same numbers for access one by one: several times quicker than through numpy."""
+    """The same numbers for access one by one: several times faster than through numpy."""
     return memoryview(numbers)  # type: ignore[arg-type, unused-ignore]
 
 
