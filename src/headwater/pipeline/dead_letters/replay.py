@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from headwater.model.expectations import Expectation
 from headwater.pipeline.dead_letters.replay_execution import AGAIN, REPLAYED, SKIPPED, ReplayExecution
 from headwater.pipeline.dead_letters.waiting import WaitingLetters
 from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.run.execution import PipelineExecution, Watcher
-from headwater.pipeline.run.pipeline_run import PipelineRun
+from headwater.pipeline.run.pipeline_run import PipelineRun, RunArguments
 from headwater.pipeline.run.result import Result
 from headwater.pipeline.run.workspace import Workspace
 
@@ -46,9 +46,13 @@ class ReplayRun(PipelineRun):
     job."""
 
     def __init__(
-        self, letters: WaitingLetters, pipeline: PipelineDeclaration, spark: SparkSession, **run_options: Any
+        self,
+        letters: WaitingLetters,
+        pipeline: PipelineDeclaration,
+        spark: SparkSession,
+        **arguments: Unpack[RunArguments],
     ) -> None:
-        super().__init__(pipeline, spark, **run_options)
+        super().__init__(pipeline, spark, **arguments)
         self.nodes = letters.nodes
         self._letters = letters
 
@@ -75,7 +79,7 @@ class ReplayRun(PipelineRun):
         )
         return self._replay_execution
 
-    def _extra_facets(self, execution: PipelineExecution) -> dict[str, Any]:
+    def _extra_facets(self, execution: PipelineExecution) -> dict[str, object]:
         letters = self._letters
         return {
             "replays": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineError, PipelineInvalid
 from headwater.pipeline.dead_letters.tables import SUPERSEDED, DeadLetterTable, nodes_with_letters
@@ -26,7 +26,7 @@ class ReplaySource(SourceNode):
     """Replaces a source by the letters' items that come from it."""
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"from": UNKNOWN}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,8 +16,9 @@ def arrow_schema(schema: StructType, timezone: str) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     # Newer Sparks take the zone as an argument, older ones always use UTC.
-    options: dict[str, Any] = {"timezone": timezone} if "timezone" in signature(to_arrow_schema).parameters else {}
-    return pa.schema([_with_timezone(field, timezone) for field in to_arrow_schema(schema, **options)])
+    takes_timezone = "timezone" in signature(to_arrow_schema).parameters
+    fields = to_arrow_schema(schema, timezone=timezone) if takes_timezone else to_arrow_schema(schema)
+    return pa.schema([_with_timezone(field, timezone) for field in fields])
 
 
 def _with_timezone(field: pa.Field, timezone: str) -> pa.Field:

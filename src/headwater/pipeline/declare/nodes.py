@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from headwater.errors import PipelineInvalid
 from headwater.model.items import segment
@@ -30,9 +30,12 @@ JOIN_TYPES = {
 
 _FILE_FORMATS = (None, "parquet", "orc", "json", "csv", "text", "avro", "delta", "iceberg")
 
-Mapper = Callable[..., Any]
-"""From a frame of a node's input and one of its output to the condition by which a row of the output belongs to a row
-of the input: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each input."""
+Mapper = Callable[["DataFrame", "DataFrame"], object]
+"""A function of a frame of the node's input and one of its output that returns the condition, a Column, by which an
+output row belongs to an input row: `lambda given, made: given["id"] == made["first_id"]`. It is called once for each
+input."""
+OptionValue = bool | float | int | str | None
+"""The value of an option of Spark's ``DataFrameWriter``."""
 Backoff = float | Callable[[int], float]
 
 
@@ -53,7 +56,7 @@ class PipelineNode:
         return segment(self.pipeline.id, self.name.rpartition("/")[2])
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         """Its configuration in the report, as plain values."""
         return {}
 
@@ -94,7 +97,7 @@ class SourceNode(PipelineNode):
         self._check_columns("The key", self.key, 0)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"reader": _function_name(self.reader), "key": list(self.key)}
 
 
@@ -114,7 +117,7 @@ class TransformNode(PipelineNode):
             raise self.invalid("it has no input.")
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"function": _function_name(self.fn)} | _mapper_configuration(self.mapper)
 
 
@@ -122,7 +125,7 @@ class TransformNode(PipelineNode):
 class RowMapNode(PipelineNode):
     """A Python function, row by row; ``many``: it returns any number of rows for each."""
 
-    fn: Callable[[Row], Any] = field(kw_only=True)
+    fn: Callable[[Row], object] = field(kw_only=True)
     schema: str | StructType = field(kw_only=True)
     many: bool = False
     retries: int = 0
@@ -151,7 +154,7 @@ class RowMapNode(PipelineNode):
             self._check_callable("The mapper", self.mapper)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {
             "function": _function_name(self.fn),
             "schema": self.schema if isinstance(self.schema, str) else self.schema.simpleString(),
@@ -175,7 +178,7 @@ class JoinNode(PipelineNode):
             self._check_callable("The mapper", self.mapper)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"on": list(self.on), "how": self.how} | _mapper_configuration(self.mapper)
 
 
@@ -193,7 +196,7 @@ class AggregateNode(PipelineNode):
             self._check_callable("The mapper", self.mapper)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         aggregates = {name: str(column) for name, column in self.aggregates.items()}
         return {"by": list(self.by), "aggregates": aggregates} | _mapper_configuration(self.mapper)
 
@@ -205,7 +208,7 @@ class SinkNode(PipelineNode):
     table: str | None = None
     mode: str = "errorifexists"
     partition_by: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
     kind: ClassVar[str] = "sink"
 
     def __post_init__(self) -> None:
@@ -217,7 +220,7 @@ class SinkNode(PipelineNode):
         self._check_columns("partition_by", self.partition_by, 0)
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         """Contains only the names of options: a value may be a password."""
         target = {"format": self.format, "path": self.path, "table": self.table, "mode": self.mode}
         return target | {"partition_by": list(self.partition_by), "options": sorted(self.options)}
@@ -230,7 +233,7 @@ class PassThroughNode(PipelineNode):
     kind: ClassVar[str] = "passage"
 
     @property
-    def configuration(self) -> dict[str, Any]:
+    def configuration(self) -> dict[str, object]:
         return {"from": self.inputs[0]}
 
 
@@ -266,10 +269,10 @@ def canonical_join_type(how: str) -> str:
     return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
 
 
-def _function_name(function: Any) -> str:
+def _function_name(function: object) -> str:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{getattr(function, '__module__', None) or '?'}.{name}"
 
 
-def _mapper_configuration(mapper: Mapper | None) -> dict[str, Any]:
+def _mapper_configuration(mapper: Mapper | None) -> dict[str, object]:
     return {} if mapper is None else {"mapper": _function_name(mapper)}

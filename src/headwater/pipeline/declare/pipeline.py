@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from uuid import NAMESPACE_URL, uuid5
 
 from headwater.errors import PipelineInvalid
@@ -18,6 +18,7 @@ from headwater.pipeline.declare.nodes import (
     JoinNode,
     Mapper,
     NestedPipeline,
+    OptionValue,
     PassThroughNode,
     PipelineNode,
     RowMapNode,
@@ -42,7 +43,7 @@ class PipelineDeclaration:
         self.name = name
         self.namespace = namespace
         self.expectations: list[Expectation] = []
-        self.context: dict[str, Any] = {}
+        self.context: dict[str, object] = {}
         self._nodes: dict[str, PipelineNode] = {}
         if not is_name(name):
             raise PipelineInvalid(str(name), None, "it has no name.")
@@ -112,7 +113,7 @@ class PipelineDeclaration:
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         *,
         schema: str | StructType,
         retries: int = 0,
@@ -132,7 +133,7 @@ class PipelineDeclaration:
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         *,
         schema: str | StructType,
         retries: int = 0,
@@ -179,7 +180,7 @@ class PipelineDeclaration:
         table: str | None = None,
         mode: str = "errorifexists",
         partition_by: str | Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, OptionValue] | None = None,
     ) -> PipelineNode:
         """Written by Spark's ``DataFrameWriter``, whose parameters these are."""
         inputs, columns = self._inputs(name, input), _name_tuple(partition_by)
@@ -227,7 +228,7 @@ class PipelineDeclaration:
         self,
         name: str,
         input: Input,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         many: bool,
         schema: str | StructType,
         retries: int,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
@@ -141,24 +141,30 @@ class ItemAccount:
             for name in inputs
         }
         same_as = tuple(number for name in inputs for number in stages[name].counted_stages)
-        details: dict[str, Any] = {"ports": ports, "at": self.finish_times[node.name]}
-        names = (len(stages), node.name, node.segment, node.pipeline.id, node.pipeline.name, node.kind)
+        stage = Stage(
+            number=len(stages),
+            node=node.name,
+            segment=node.segment,
+            pipeline_id=node.pipeline.id,
+            pipeline=node.pipeline.name,
+            kind=node.kind,
+            ports=ports,
+            continuity=self.tracker.continuity.get(node.name, Continuity.EXACT),
+            at=self.finish_times[node.name],
+        )
         if isinstance(node, SinkNode | PassThroughNode):
             guessed = any(stages[name].continuity is Continuity.REPRESENTATIVE for name in inputs)
             continuity = Continuity.REPRESENTATIVE if guessed else Continuity.EXACT
-            return Stage(*names, continuity=continuity, same_as=same_as, **details)
-        continuity = self.tracker.continuity.get(node.name, Continuity.EXACT)
+            return replace(stage, continuity=continuity, same_as=same_as)
         locations = self.tracker.locations(node.name)
         if source.name in locations.lost_sources:
-            return Stage(*names, continuity=Continuity.REPRESENTATIVE, same_as=same_as, **details)
+            return replace(stage, continuity=Continuity.REPRESENTATIVE, same_as=same_as)
+        merges = False
         if not isinstance(node, RowMapNode):
-            merges = locations.merge_depth(source.name) > max(
-                (self._merge_depth(source, name) for name in inputs), default=0
-            )
-            details["merges"] = merges or (continuity is not Continuity.EXACT and isinstance(node, AggregateNode))
-        return Stage(
-            *names, continuity=continuity, contributor_table=self._contributor_table(node, locations), **details
-        )
+            depth_before = max((self._merge_depth(source, name) for name in inputs), default=0)
+            is_paired_aggregate = stage.continuity is not Continuity.EXACT and isinstance(node, AggregateNode)
+            merges = locations.merge_depth(source.name) > depth_before or is_paired_aggregate
+        return replace(stage, merges=merges, contributor_table=self._contributor_table(node, locations))
 
     def _contributor_table(self, node: PipelineNode, locations: ItemLocations) -> int | None:
         if isinstance(node, RowMapNode):

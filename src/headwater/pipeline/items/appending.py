@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineInvalid
+from headwater.jvm import JavaObject
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
     JoinNode,
@@ -97,13 +98,13 @@ class AppendCheck:
         return steps.apply_node(node, frames)
 
 
-def _operator_across_rows(plan: Any) -> str | None:
+def _operator_across_rows(plan: JavaObject) -> str | None:
     """The first operator above the marked frame that may see several of its rows at once."""
     name = str(plan.getClass().getSimpleName())
     if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
-    children = plan.children()
-    below = [children.apply(place) for place in range(children.size())]
+    children: JavaObject = plan.children()
+    below: list[JavaObject] = [children.apply(place) for place in range(children.size())]
     marked = [child for child in below if _count_marks(child)]
     if sum(map(_count_marks, marked)) < _count_marks(plan):
         return "subquery"
@@ -114,18 +115,18 @@ def _operator_across_rows(plan: Any) -> str | None:
     return next((operator for child in marked if (operator := _operator_across_rows(child)) is not None), None)
 
 
-def _count_marks(plan: Any) -> int:
+def _count_marks(plan: JavaObject) -> int:
     """How often the marked frame is used, including in subqueries."""
     return str(plan.toString()).count(f"SubqueryAlias {_MARK_ALIAS}")
 
 
-def _only_tests_right_side(join: Any) -> bool:
+def _only_tests_right_side(join: JavaObject) -> bool:
     """Whether the join only tests for rows on its right side."""
     return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
 
 
 def _is_empty(frame: DataFrame) -> bool:
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    plan: JavaObject = frame._jdf.queryExecution().optimizedPlan()
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import RowsRefused
+from headwater.jvm import JavaObject
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
@@ -149,7 +150,7 @@ class ItemTracker:
         self, node: SourceNode, frame: DataFrame, salt: str
     ) -> tuple[frozenset[str], ItemIdSql, Mapping[str, str] | None] | None:
         """The paths, ids and column names of the frame's rows, if the frame is a plain scan of files."""
-        analyzed: Any = frame._jdf.queryExecution().analyzed()
+        analyzed: JavaObject = frame._jdf.queryExecution().analyzed()
         try:
             provenance = RowProvenance(self.spark, analyzed)
         except RowsRefused:
@@ -304,7 +305,7 @@ def _quote_ids(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[t
     return {source: [(f"`{hi}`", f"`{lo}`") for hi, lo in columns] for source, columns in carried.items()}
 
 
-def _is_scan(plan: Any) -> bool:
-    children = plan.children()
+def _is_scan(plan: JavaObject) -> bool:
+    children: JavaObject = plan.children()
     below = (children.apply(place) for place in range(children.size()))
     return plan.getClass().getSimpleName() in _SCAN_OPERATORS and all(map(_is_scan, below))

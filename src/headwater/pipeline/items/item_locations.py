@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.items.item_ids import HI, ID, LO, Sampling
 from headwater.pipeline.items.leaves import OUT, OUT_FIELD, ItemLeaf
@@ -112,11 +112,14 @@ class ItemLocations:
 
     def _mark_columns(self, top: DataFrame) -> Iterator[tuple[Column, DataType]]:
         """The item ids that the rows carry."""
+        from pyspark.sql.types import StructType
+
         for number in self.provenance.blocks[0].sources:
             mark = self.provenance.sources[number].mark
             if number in self.leaves:
-                fields: Any = top.schema[mark].dataType
-                ids = [field for field in fields if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
+                mark_type = top.schema[mark].dataType
+                assert isinstance(mark_type, StructType)
+                ids = [field for field in mark_type if field.name == OUT_FIELD or field.name.endswith(("_hi", "_lo"))]
                 yield from ((top[mark][field.name], field.dataType) for field in ids)
 
     def rows(self, source: str, sampling: Sampling) -> DataFrame | None:

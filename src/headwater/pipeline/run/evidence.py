@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.evidence import DeclaredEvidence
 from headwater.errors import MismatchRefused
@@ -92,7 +92,7 @@ def _missing_account_reason(fault: str | None, ran: bool) -> str:
     return "nothing was read that could be followed" if ran else _NOT_FINISHED
 
 
-def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, Any]:
+def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, object]:
     """The missing and surplus items, as far as the sources still have them, and the location of all records."""
     missing, surplus = (list(ids[:_MAX_NAMED]) for ids in items.find_strays())
     return {"records": workspace.absolute(workspace.items), "missing": missing, "surplus": surplus}
@@ -143,7 +143,7 @@ def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[froz
     yield key
 
 
-def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., Any]]]:
+def _functions(nodes: Sequence[PipelineNode]) -> Iterator[tuple[str, Callable[..., object]]]:
     for node in nodes:
         for purpose in ("reader", "fn", "mapper", "backoff"):
             function = getattr(node, purpose, None)

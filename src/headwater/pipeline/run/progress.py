@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import Event, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.declare.nodes import PipelineNode
 
@@ -76,7 +76,8 @@ class ProgressBars:
             if name is None:
                 continue
             with suppress(Exception):  # a stage may end while it is looked at
-                stages: list[Any] = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+                infos = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+                stages = [info for info in infos if info is not None]
                 total = sum(stage.numTasks for stage in stages)
                 done = sum(stage.numCompletedTasks for stage in stages)
                 if total and name == self._current:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import (
@@ -102,8 +103,8 @@ def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spa
 
     from headwater.pipeline import worker
 
-    by_value: Any = cloudpickle.register_pickle_by_value
-    by_value(worker)
+    register: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
+    register(worker)
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
         raise node.invalid(f"its input has two columns of one name: {', '.join(twice)}.")
@@ -133,7 +134,7 @@ def quote_name(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _check_frame(node: PipelineNode, result: Any, code: str) -> DataFrame:
+def _check_frame(node: PipelineNode, result: object, code: str) -> DataFrame:
     from pyspark.sql import DataFrame
 
     if not isinstance(result, DataFrame):

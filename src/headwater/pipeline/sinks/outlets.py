@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from headwater.model.items import ItemRecord
 from headwater.pipeline.run.report import PipelineReport
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _log = logging.getLogger("headwater")
+_SinkType = TypeVar("_SinkType", bound=Sink)
 
 
 class SinkGroup:
@@ -24,7 +25,7 @@ class SinkGroup:
     def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
         self._run = run
         self._working = list(sinks)
-        self._open_sinks: list[Any] = []
+        self._open_sinks: list[ItemSink | FrameSink] = []
         self._failures: dict[str, str] = {}
         self._missed_count = 0
         self._mutex = RLock()
@@ -92,10 +93,10 @@ class SinkGroup:
                 self._try(sink, lambda target: target.close())
 
     @staticmethod
-    def _takes_records(sink: object) -> bool:
+    def _takes_records(sink: Sink) -> TypeGuard[ItemSink]:
         return isinstance(sink, ItemSink) and not isinstance(sink, FrameSink)
 
-    def _try(self, sink: Any, action: Callable[[Any], None]) -> bool:
+    def _try(self, sink: _SinkType, action: Callable[[_SinkType], None]) -> bool:
         try:
             action(sink)
         except Exception as error:  # any error of a sink is logged and affects no other sink

@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.worker.columns import Misfit, ResultLayout
-from headwater.pipeline.worker.rows import BatchRows
+from headwater.pipeline.worker.rows import BatchRows, Value
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ class Attempts:
 
     def __init__(self, function: RowFunction, rows: BatchRows) -> None:
         self.rows = rows
-        self.results: list[Any] = []
+        self.results: list[object] = []
         self.errors: dict[int, str] = {}
         self.retries: dict[int, int] = {}
         self.attempt_count = 0
@@ -56,7 +56,7 @@ class Attempts:
                     break
         self.attempt_count = len(self.results)
 
-    def _retry(self, error: Exception) -> Any:
+    def _retry(self, error: Exception) -> object:
         function, place = self._function, len(self.results)
         for retry in range(1, function.retries + 1):
             if isinstance(error, Misfit):
@@ -74,9 +74,9 @@ class Attempts:
         self.cause = error
         return None
 
-    def _call_many(self, row: Row) -> list[Any] | None:
+    def _call_many(self, row: Row) -> list[object] | None:
         """A generator may fail while it is read, which is a failure of the same attempt."""
-        result = self._function.fn(row)
+        result: Value = self._function.fn(row)
         if result is None:
             return None
         if isinstance(result, str | bytes | dict) or hasattr(result, "asDict"):
@@ -99,9 +99,9 @@ class Attempts:
             self.results[owners[number]] = None
         return layout.arrays(self._result_rows())
 
-    def _result_rows(self) -> Sequence[Any]:
+    def _result_rows(self) -> Sequence[object]:
         if self._function.many:
-            return list(chain.from_iterable(result for result in self.results if result is not None))
+            return list(chain.from_iterable(result for result in self.results if isinstance(result, list)))
         return [result for result in self.results if result is not None] if self.has_empty_results else self.results
 
     @property
@@ -111,7 +111,7 @@ class Attempts:
     def emissions(self) -> list[int]:
         """The number of result rows of each row."""
         if self._function.many:
-            counts = [0 if result is None else len(result) for result in self.results]
+            counts = [len(result) if isinstance(result, list) else 0 for result in self.results]
         else:
             counts = [0 if result is None else 1 for result in self.results]
         return counts + [0] * (len(self.rows) - len(counts))

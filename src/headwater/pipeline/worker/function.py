@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.pipeline.worker.attempts import Attempts, printable
 from headwater.pipeline.worker.columns import ResultLayout
@@ -34,7 +34,7 @@ class RowFunction:
 
     def __init__(
         self,
-        fn: Callable[[Row], Any],
+        fn: Callable[[Row], object],
         columns: Sequence[str],
         schema: pa.Schema,
         many: bool = False,

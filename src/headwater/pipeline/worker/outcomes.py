@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -86,7 +86,7 @@ def _take_all(arrays: list[pa.Array], places: pa.Array) -> list[pa.Array]:
     return [array.take(places) for array in arrays]
 
 
-def _sparse_column(usual: Any, others: Mapping[int, Any], count: int, kind: pa.DataType) -> pa.Array:
+def _sparse_column(usual: object, others: Mapping[int, object], count: int, kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
 
     if not others:
