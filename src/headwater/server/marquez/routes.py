@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Annotated, Literal, TypedDict
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
@@ -13,11 +13,12 @@ from headwater.model.answers import DatasetDetail, Version
 from headwater.model.names import Dataset, Job
 from headwater.model.pages import Match, NamespaceSummary
 from headwater.model.plain import plain
-from headwater.server.app.openapi_schemas import Schema, json_responses
+from headwater.server.app.openapi_schemas import Responses, Schema, json_responses
 from headwater.server.app.problems import HttpProblem
 from headwater.server.app.responses import JsonResponse
 from headwater.server.app.service import CurrentService, Reader, Service
 from headwater.server.marquez import schemas, shapes
+from headwater.server.marquez.shapes import Graph, Shape
 from headwater.server.routes.parameters import MAX_RESULTS, Moment, Segment
 from headwater.store.query.pages import Pages
 from headwater.store.store import Store
@@ -30,11 +31,11 @@ Depth = Annotated[int, Query(ge=1, le=100, description="Number of hops, from dat
 NodeId = Annotated[str, Query(alias="nodeId", max_length=100_000)]
 
 
-def _one(schema: Schema) -> dict[int | str, dict[str, Any]]:
+def _one(schema: Schema) -> Responses:
     return json_responses(schema, 200, 400, 404)
 
 
-def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> dict[int | str, dict[str, Any]]:
+def _listed(name: str, item: Schema, *problems: int, counted: bool = False) -> Responses:
     return json_responses(schemas.page(name, item, counted=counted), 200, 422, *problems)
 
 
@@ -72,7 +73,7 @@ async def datasets(
 ) -> Response:
     """The datasets of a namespace."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         total = _namespace(store, namespace).datasets
         result = store.datasets(namespace=namespace, limit=offset + limit)[offset:]
@@ -99,7 +100,7 @@ async def versions(
 ) -> Response:
     """What was made of a dataset, the newest first; of the latest hundred."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
         result = _versions(store, detail, detail.versions[offset : offset + limit])
@@ -108,7 +109,7 @@ async def versions(
     return await service.respond(query)
 
 
-def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[dict[str, Any]]:
+def _versions(store: Store, detail: DatasetDetail, listed: Sequence[Version]) -> list[Shape]:
     facets_of_versions = store.pages.version_facets(detail.summary.dataset, listed)
     return [shapes.version(detail, one, facets) for one, facets in zip(listed, facets_of_versions, strict=True)]
 
@@ -121,7 +122,7 @@ async def version(
 ) -> Response:
     """One version of a dataset."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.dataset(Dataset(namespace, name))
         for one in detail.versions:
@@ -138,7 +139,7 @@ async def jobs(
 ) -> Response:
     """The jobs of a namespace."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         pages = service.store_for(who).pages
         total = _namespace(service.store_for(who), namespace).jobs
         result = pages.jobs(namespace, limit=limit, offset=offset).items
@@ -153,7 +154,7 @@ async def jobs(
 async def job(service: CurrentService, who: Reader, namespace: Segment, name: Segment) -> Response:
     """One job."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         pages = service.store_for(who).pages
         detail = pages.job(Job(namespace, name))
         return shapes.job(detail, pages.run_versions([run.run_id for run in detail.runs]))
@@ -170,7 +171,7 @@ async def job_runs(
 ) -> Response:
     """The runs of a job, the newest first."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         store.pages.job(Job(namespace, name))
         result = store.runs(job=name, namespace=namespace, limit=offset + limit)[offset:]
@@ -184,7 +185,7 @@ async def job_runs(
 async def run(service: CurrentService, who: Reader, run_id: Segment) -> Response:
     """One run."""
 
-    def query() -> dict[str, Any]:
+    def query() -> Shape:
         store = service.store_for(who)
         detail = store.run(run_id)
         return shapes.run_detail(detail, store.pages.run_versions([run_id]).get(run_id))
@@ -217,7 +218,7 @@ async def lineage(service: CurrentService, who: Reader, node_id: NodeId, depth: 
     """The graph around a dataset or a job."""
     kind, named = _node(node_id, "dataset", "job")
 
-    def query() -> dict[str, Any]:
+    def query() -> Graph:
         pages = service.store_for(who).pages
         result = pages.around(kind, named, depth)
         return shapes.graph(result, pages.job_uses([one.job for one in result.jobs]))
@@ -252,7 +253,7 @@ async def search(
 ) -> Response:
     """Datasets and jobs whose names hold what is looked for. Our own `/find` also finds what is nearly so."""
 
-    def query() -> list[dict[str, Any]]:
+    def query() -> list[_SearchResult]:
         store = service.store_for(who)
         hits = store.pages.find(q, kind=filter.lower() if filter else None, limit=MAX_RESULTS).items
         near = [hit for hit in hits if hit.match is not Match.FUZZY and namespace in (None, hit.endpoint.namespace)]
@@ -262,7 +263,15 @@ async def search(
     return JsonResponse({"totalCount": len(results), "results": results})
 
 
-def _result(store: Store, endpoint: Dataset | Job) -> dict[str, Any]:
+class _SearchResult(TypedDict):
+    type: str
+    name: str
+    updatedAt: str | None
+    namespace: str
+    nodeId: str
+
+
+def _result(store: Store, endpoint: Dataset | Job) -> _SearchResult:
     summary = store.pages.job(endpoint).summary if isinstance(endpoint, Job) else store.dataset(endpoint).summary
     return {
         "type": "JOB" if isinstance(endpoint, Job) else "DATASET",
@@ -273,7 +282,7 @@ def _result(store: Store, endpoint: Dataset | Job) -> dict[str, Any]:
     }
 
 
-def _by(sort: str) -> Any:
+def _by(sort: str) -> Callable[[_SearchResult], tuple[str, str]]:
     if sort.lower() == "name":
         return lambda result: (result["name"], result["namespace"])
     return lambda result: (result["updatedAt"] or "", result["name"])

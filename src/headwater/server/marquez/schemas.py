@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from headwater.server.app.document_schemas import (
     BOOLEAN,
     DATE_TIME,
@@ -137,8 +135,8 @@ def _node(kind: str, data: Schema) -> Schema:
     return closed_object(id=STRING, type={"const": kind}, data=data, inEdges=_EDGES, outEdges=_EDGES)
 
 
-NODE = {"anyOf": [_node("DATASET", DATASET), _node("JOB", JOB)]}
-_HOW = {"transformationDescription": _TEXT_OR_NULL, "transformationType": _TEXT_OR_NULL}
+NODE: Schema = {"anyOf": [_node("DATASET", DATASET), _node("JOB", JOB)]}
+_HOW: dict[str, Schema] = {"transformationDescription": _TEXT_OR_NULL, "transformationType": _TEXT_OR_NULL}
 _INPUT = closed_object(namespace=STRING, dataset=STRING, datasetVersion=_NOTHING, field=STRING, **_HOW)
 COLUMN_NODE = _node(
     "DATASET_FIELD",
@@ -154,7 +152,7 @@ RESULT = closed_object(
 
 def page(name: str, item: Schema, *, counted: bool = False) -> Schema:
     """A list as Marquez has it: under its own name, some of them with how many there are in all."""
-    members: dict[str, Any] = {name: array_of(item)}
+    members = {name: array_of(item)}
     return closed_object(**members, totalCount=INTEGER) if counted else closed_object(**members)
 
 

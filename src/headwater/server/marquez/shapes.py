@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from headwater.formats.openlineage.describe import tag_names
@@ -20,7 +19,8 @@ from headwater.model.plain import plain
 from headwater.model.runs import DatasetUse, Facets, Run, RunState
 from headwater.model.versions import RunVersions, VersionOf
 
-Shape = dict[str, Any]
+Shape = dict[str, object]
+Graph = dict[str, list[Shape]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = {
     RunState.UNKNOWN: "NEW",
@@ -45,12 +45,12 @@ def namespace(summary: NamespaceSummary) -> Shape:
     }
 
 
-def _facet(facets: Facets, name: str) -> Mapping[str, Any]:
+def _facet(facets: Facets, name: str) -> Mapping[str, object]:
     result = facets.get(name)
     return result if isinstance(result, Mapping) else {}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -89,7 +89,7 @@ def dataset_detail(detail: DatasetDetail) -> Shape:
     return dataset(sketch, detail.versions)
 
 
-def _fields(fields: Any) -> list[Shape]:
+def _fields(fields: object) -> list[Shape]:
     listed = fields if isinstance(fields, list) else []
     return [
         {"name": field["name"], "type": field.get("type"), "tags": [], "description": field.get("description")}
@@ -213,7 +213,7 @@ def node_id(named: Endpoint, column: str | None = None) -> str:
     return f"{'job' if isinstance(named, Job) else 'dataset'}:{named.namespace}:{named.name}"
 
 
-def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Shape:
+def graph(around: Surroundings, uses: Mapping[Job, tuple[Iterable[Endpoint], Iterable[Endpoint]]]) -> Graph:
     """Datasets and jobs. Without a known job between two datasets, the edge is direct.
 
     ``uses``: what the latest run of each job read and wrote; of a job that never ran it is what it was declared to.
@@ -239,23 +239,27 @@ def _declared(named: Job, flows: Iterable[Flow]) -> tuple[list[Endpoint], list[E
     ]
 
 
-def column_graph(around: Surroundings) -> Shape:
-    types = {
+def column_graph(around: Surroundings) -> Graph:
+    types: dict[tuple[Endpoint, object], object] = {
         (sketch.dataset, field["name"]): field["type"]
         for sketch in around.datasets
         for field in _fields(_facet(sketch.facets, "schema").get("fields"))
     }
     flows = [flow for flow in around.flows if flow.upstream_column is not None and flow.downstream_column is not None]
     edges = _Edges((node_id(f.upstream, f.upstream_column), node_id(f.downstream, f.downstream_column)) for f in flows)
+    inputs: dict[str, list[Shape]] = defaultdict(list)
     fields: dict[str, Shape] = {}
     for flow in flows:
         for end, column in ((flow.upstream, flow.upstream_column), (flow.downstream, flow.downstream_column)):
-            fields.setdefault(node_id(end, column), _field(end, column, types))
-        fields[node_id(flow.downstream, flow.downstream_column)]["inputFields"].append(_input(flow))
+            number = node_id(end, column)
+            fields.setdefault(number, _field(end, column, types, inputs[number]))
+        inputs[node_id(flow.downstream, flow.downstream_column)].append(_input(flow))
     return {"graph": [edges.node(number, "DATASET_FIELD", data) for number, data in sorted(fields.items())]}
 
 
-def _field(named: Endpoint, column: str | None, types: Mapping[Any, Any]) -> Shape:
+def _field(
+    named: Endpoint, column: str | None, types: Mapping[tuple[Endpoint, object], object], inputs: list[Shape]
+) -> Shape:
     return {
         "namespace": named.namespace,
         "dataset": named.name,
@@ -264,7 +268,7 @@ def _field(named: Endpoint, column: str | None, types: Mapping[Any, Any]) -> Sha
         "fieldType": types.get((named, column)),
         "transformationDescription": None,
         "transformationType": None,
-        "inputFields": [],
+        "inputFields": inputs,
     }
 
 
@@ -286,7 +290,7 @@ class _Edges:
         self._into: dict[str, list[Shape]] = defaultdict(list)
         self._from: dict[str, list[Shape]] = defaultdict(list)
         for origin, destination in sorted(set(pairs)):
-            edge = {"origin": origin, "destination": destination}
+            edge: Shape = {"origin": origin, "destination": destination}
             self._into[destination].append(edge)
             self._from[origin].append(edge)
 

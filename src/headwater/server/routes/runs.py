@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
@@ -88,7 +88,7 @@ async def manifest(service: CurrentService, who: Reader, run_id: Segment) -> Res
 
 
 async def _facet(service: Service, store: Store, run_id: str, name: str, word: str) -> Response:
-    result: Any = (await service.call(store.run, run_id)).run_facets.get(name)
+    result: object = (await service.call(store.run, run_id)).run_facets.get(name)
     if not isinstance(result, dict):
         raise HttpProblem(404, f"no_{word}", f"The run has no {word} ({name}).")
     return JsonResponse(result)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
 
 from fastapi import Response
 
@@ -18,7 +17,10 @@ from headwater.server.tasks.tasks import STORE_VARIABLE, Confinement
 from headwater.store.log.audit import Deed
 from headwater.store.log.audit_writer import deed
 
-TASK_RESPONSE: dict[str, Any] = {"description": "A task.", "content": {"application/json": {"schema": schema_of(Task)}}}
+TASK_RESPONSE: dict[str, object] = {
+    "description": "A task.",
+    "content": {"application/json": {"schema": schema_of(Task)}},
+}
 
 
 STARTED, CANCELLED = "task.started", "task.cancelled"
@@ -29,7 +31,7 @@ async def start(
     who: Principal,
     kind: str,
     module: ModuleType,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, object],
     *,
     alone: bool = False,
     confined: Confinement | None = None,
