@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -111,7 +111,7 @@ def state(
     from headwater.cli.render.provenance import provenance_recorded_text
 
     who = _agent(agent, agent_name)
-    done: dict[str, Any] = {"type": operation, "method": method}
+    done: dict[str, object] = {"type": operation, "method": method}
     if parameter:
         done["parameters"] = dict(map(_parameter, parameter))
     with open_store(store) as lineage:
@@ -129,7 +129,7 @@ def state(
     show(receipt, as_json, provenance_recorded_text)
 
 
-def _agent(text: str | None, name: str | None) -> dict[str, Any] | None:
+def _agent(text: str | None, name: str | None) -> dict[str, str | None] | None:
     if text is None:
         if name is not None:
             raise typer.BadParameter("--agent-name needs --agent TYPE:ID.", param_hint="--agent-name")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from rich.text import Text
 
@@ -24,8 +23,8 @@ class PrintedReport(ReadingBar):
         super().__init__("Ingesting events", size)
         self._verbose = verbose
         self._as_json = as_json
-        self._flagged: list[dict[str, Any]] = []
-        self._refused: list[dict[str, Any]] = []
+        self._flagged: list[dict[str, object]] = []
+        self._refused: list[dict[str, object]] = []
 
     def flagged(self, event: FileEvent, problems: Iterable[Problem]) -> None:
         if self._as_json:
@@ -61,7 +60,7 @@ class PrintedReport(ReadingBar):
         self._console.print(Text(printable(message)), soft_wrap=True)
 
 
-def _location_members(event: FileEvent | UnreadableFile) -> dict[str, Any]:
+def _location_members(event: FileEvent | UnreadableFile) -> dict[str, object]:
     if isinstance(event, UnreadableFile):
         return {"file": event.file, "index": None, "line": None}
     return {"file": event.file, "index": event.index, "line": event.line}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -45,7 +44,7 @@ def pipeline_section(detail: RunDetail) -> list[RenderableType]:
     return [section("Pipeline", *lines)]
 
 
-def _nodes(nodes: Sequence[Mapping[str, Any]]) -> RenderableType:
+def _nodes(nodes: Sequence[Mapping[str, object]]) -> RenderableType:
     counts = {node.get("name"): node.get("counts") for node in nodes}
     counts_by_node = {name: item if isinstance(item, Mapping) else {} for name, item in counts.items()}
     words = {

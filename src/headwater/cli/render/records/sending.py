@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.text import Text
 
 from headwater.cli.events import STDIN
@@ -22,7 +20,7 @@ class SendingReport(ReadingBar):
         self._count = 0
         self._as_json = as_json
         self._taken: list[str] = []
-        self._refused: list[dict[str, Any]] = []
+        self._refused: list[dict[str, object]] = []
 
     def taken(self, file: str, line: int, record: AcceptedRecord) -> None:
         self._count += 1
