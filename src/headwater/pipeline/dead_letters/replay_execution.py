@@ -27,7 +27,7 @@ from headwater.pipeline.worker import DEAD_LETTERED
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-REPLAYED, AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
+REPLAYED, FAILED_AGAIN, SKIPPED = "Replayed", "DeadLettered", "Superseded"
 """Outcomes of a letter."""
 _MAX_CARRIED_ITEMS = 2
 """Up to this many items of one source are columns of a letter's row; more items go into a table of their own."""
@@ -159,9 +159,13 @@ class ReplayExecution(PipelineExecution):
 
         table = self.function_outputs[self.letters.target.name].table
         dead = table.where(F.col("__hw_outcome").bitwiseAND(DEAD_LETTERED) != 0).select(LETTER).distinct()
-        tried = self.spark.read.parquet(self.workspace.table(self._letters_table))
-        outcome = F.when(F.col(SUPERSEDED), F.lit(SKIPPED)).when(F.col("dead"), F.lit(AGAIN)).otherwise(F.lit(REPLAYED))
-        return tried.join(dead.withColumn("dead", F.lit(True)), LETTER, "left").select(
+        letters = self.spark.read.parquet(self.workspace.table(self._letters_table))
+        outcome = (
+            F.when(F.col(SUPERSEDED), F.lit(SKIPPED))
+            .when(F.col("dead"), F.lit(FAILED_AGAIN))
+            .otherwise(F.lit(REPLAYED))
+        )
+        return letters.join(dead.withColumn("dead", F.lit(True)), LETTER, "left").select(
             F.col(LETTER).alias("letter_id"),
             "run_id",
             outcome.alias("outcome"),

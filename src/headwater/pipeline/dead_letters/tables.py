@@ -1,4 +1,4 @@
-"""Rows that a row function gave up: a dataset for each node, from which they can be replayed.
+"""Rows on which a row function failed: a dataset for each node, from which they can be replayed.
 
 The row is a struct of its columns, because JSON would lose some types. A letter is never rewritten: the outcome of its
 replay is a record in a second dataset.

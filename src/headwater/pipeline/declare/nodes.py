@@ -65,24 +65,24 @@ class PipelineNode:
 
     def _check_choice(self, parameter: str, value: object, choices: tuple[str, ...]) -> None:
         if value not in choices:
-            raise self.invalid(f"{parameter} '{value}' is not known. There are: {', '.join(choices)}.")
+            raise self.invalid(f"{parameter} '{value}' is not one of: {', '.join(choices)}.")
 
     def _check_columns(self, parameter: str, names: tuple[str, ...], least: int = 1) -> None:
         if len(names) < least:
             raise self.invalid(f"{parameter} names no column.")
         for name in names:
             if not is_name(name):
-                raise self.invalid(f"{parameter} has {name!r}, which is no name of a column.")
+                raise self.invalid(f"{parameter} has {name!r}, which is not a column name.")
             self.refuse_reserved_name(name)
 
     def refuse_reserved_name(self, name: str) -> None:
         """Raises for names that are reserved for Headwater's own columns."""
         if name.lower().startswith("__hw_"):
-            raise self.invalid(f"'{name}' is a name for columns of Headwater's own.")
+            raise self.invalid(f"'{name}' is reserved for Headwater's own columns.")
 
     def _check_callable(self, parameter: str, value: object) -> None:
         if not callable(value):
-            raise self.invalid(f"{parameter} is {type(value).__name__}, and not a function.")
+            raise self.invalid(f"{parameter} is {type(value).__name__}, not a function.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class SourceNode(PipelineNode):
 
 @dataclass(frozen=True, eq=False)
 class TransformNode(PipelineNode):
-    """Any code from frames to a frame."""
+    """Any code that makes a frame from frames."""
 
     fn: Callable[..., DataFrame] = field(kw_only=True)
     mapper: Mapper | None = None
@@ -123,7 +123,7 @@ class TransformNode(PipelineNode):
 
 @dataclass(frozen=True, eq=False)
 class RowMapNode(PipelineNode):
-    """A Python function, row by row; ``many``: it returns any number of rows for each."""
+    """A Python function that is called row by row; with ``many`` it returns any number of rows for each."""
 
     fn: Callable[[Row], object] = field(kw_only=True)
     schema: str | StructType = field(kw_only=True)
@@ -142,13 +142,15 @@ class RowMapNode(PipelineNode):
         if isinstance(self.schema, str) and not self.schema.strip():
             raise self.invalid("its schema is empty.")
         if not isinstance(self.schema, str) and not hasattr(self.schema, "fieldNames"):
-            raise self.invalid(f"its schema is {type(self.schema).__name__}, and neither text nor a StructType.")
+            raise self.invalid(f"its schema is {type(self.schema).__name__}; use a string or a StructType.")
         if not isinstance(self.schema, str):
             self._check_columns("Its schema", tuple(self.schema.fieldNames()))
         if not is_whole(self.retries, 0):
-            raise self.invalid(f"retries is {self.retries!r}: a whole number, 0 or more.")
+            raise self.invalid(f"retries is {self.retries!r}; it must be a whole number, 0 or more.")
         if not callable(self.backoff) and not is_duration(self.backoff):
-            raise self.invalid(f"backoff is {self.backoff!r}: seconds, 0 or more, or a function of the retry.")
+            raise self.invalid(
+                f"backoff is {self.backoff!r}; it must be seconds, 0 or more, or a function of the retry."
+            )
         self._check_choice("on_error", self.on_error, ON_ERROR)
         if self.mapper is not None:
             self._check_callable("The mapper", self.mapper)
@@ -213,7 +215,7 @@ class SinkNode(PipelineNode):
 
     def __post_init__(self) -> None:
         if self.path is not None and self.table is not None:
-            raise self.invalid("it has a path and a table: one of them.")
+            raise self.invalid("it has both a path and a table; use one of them.")
         if self.path is None and self.table is None and self.format in _FILE_FORMATS and "path" not in self.options:
             raise self.invalid("it has neither a path nor a table.")
         self._check_choice("mode", self.mode, MODES)
@@ -264,7 +266,7 @@ class NestedPipeline(PipelineNode):
 
 
 def canonical_join_type(how: str) -> str:
-    """The canonical name of a join type; an unknown name is returned as it is."""
+    """The canonical name of a join type; an unknown name is returned unchanged."""
     normalized = str(how).lower().replace("_", "")
     return next((canonical for canonical, names in JOIN_TYPES.items() if normalized in names), how)
 

@@ -78,7 +78,7 @@ class AppendCheck:
 
     def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
         if isinstance(node, AggregateNode):
-            raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
+            raise _refusal(node, "it makes one row of many, and the earlier rows are not replayed")
         if not isinstance(node, TransformNode | JoinNode):
             return
         marked_frames = {
@@ -132,6 +132,6 @@ def _is_empty(frame: DataFrame) -> bool:
 
 def _refusal(node: PipelineNode, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
+        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write them anyway, or run the "
         "pipeline again."
     )

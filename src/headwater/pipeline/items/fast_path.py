@@ -160,8 +160,8 @@ class _BlockView:
         ]
         if len(numbers) != 1 or len(locations.leaves[numbers[0]].carried_ids.get(source, ())) != 1:
             return None
-        course = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
-        return None if course is None else cls(locations, block, numbers[0], course)
+        path = locations.provenance.block_path(block, locations.provenance.sources[numbers[0]].mark)
+        return None if path is None else cls(locations, block, numbers[0], path)
 
     @cached_property
     def steps(self) -> list[tuple[str, str]]:
@@ -237,7 +237,7 @@ class _StageRun:
         ends = [view.path.drop_count for view in self.views]
         for place in range(self._top.path.drop_count):
             stage_place = next(stage_place for stage_place, end in enumerate(ends) if end > place)
-            if stage_place > 0 or self.before:  # what a source's own reader drops has never been an item
+            if stage_place > 0 or self.before:  # rows that a source's own reader drops were never items
                 yield self._item_rows(self._top.path.dropped_rows(place), stage_place)
 
     def arrived_items(self) -> DataFrame:

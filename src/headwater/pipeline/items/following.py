@@ -123,7 +123,7 @@ class ItemTracker:
             rows = self.locations(node.name).rows(node.name, self.sampling)
             if rows is None:
                 return 0
-            # One half of the ids is less to bring together; where it alone tells them apart, both do.
+            # One half of the ids is less to shuffle; if it is distinct for all items, so are the ids.
             counts = rows.agg(F.count("*"), F.count_distinct(LO)).first()
             assert counts is not None
             self._shared_keys[node.name] = counts[0] != counts[1]

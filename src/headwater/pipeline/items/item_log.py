@@ -1,10 +1,10 @@
-"""What a run writes of its items, and how Spark reads it.
+"""The files of a run about its items, and how Spark reads them.
 
     items/_journal.json      the stages that each source's items may reach, and the options for records
     items/0, items/1, …      one row for each item, a folder for each source (general_path.py, fast_path.py)
-    items/company/0, …       the items that made rows together, where the rows themselves do not carry them
+    items/company/0, …       contributor tables: the items that made rows together, where rows do not carry them
 
-stored_records.py reads it without Spark.
+stored_records.py reads them without Spark.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame,
 
     condition = mapper(input_rows, output)
     if not isinstance(condition, Column):
-        raise node.invalid(f"The mapper gave {type(condition).__name__}, and not a condition.")
+        raise node.invalid(f"The mapper returned {type(condition).__name__}, not a Column.")
     return condition
 
 

@@ -63,7 +63,7 @@ def _entries(
         for outcome, count in ended.get(source_log.source, {}).items():
             rows[_ledger_column(outcome)] += count
         uncertain = [stage.node for stage in source_log.stages if stage.continuity not in _CERTAIN]
-        note = f"which rows went on at {', '.join(uncertain)} is not known from row lineage" if uncertain else None
+        note = f"row lineage does not show which rows continued after {', '.join(uncertain)}" if uncertain else None
         entered = expected.get(source_log.source, sum(rows.values()))
         ends = (rows["processed"], rows["filtered"], rows["errored"])
         yield SourceLedger(source_log.source, entered, *ends, exact=not uncertain, note=note)
@@ -101,7 +101,7 @@ def _stray_details(items: ItemFinalizer, workspace: Workspace) -> dict[str, obje
 def _refusal_text(ledger: Ledger) -> tuple[str, str]:
     unbalanced = next(source for source in ledger.sources if not source.balanced)
     accounted = unbalanced.processed + unbalanced.filtered + unbalanced.errored
-    reason = f"source '{unbalanced.dataset}' gave {unbalanced.entered:,} rows, and {accounted:,} are accounted for"
+    reason = f"source '{unbalanced.dataset}' had {unbalanced.entered:,} rows, but {accounted:,} are accounted for"
     for word in ("missing", "surplus"):
         if ledger.details.get(word):
             reason += f"; {word}: {', '.join(ledger.details[word])}"

@@ -141,7 +141,7 @@ class PipelineRun:
 
         execution = self._execution(workspace, watcher)
         failure: BaseException | None = None
-        with SinkGroup(self._sinks, run_info) as outlets:
+        with SinkGroup(self._sinks, run_info) as sink_group:
             try:
                 execution.run()
             except BaseException as error:
@@ -152,7 +152,7 @@ class PipelineRun:
                 failure = self._failure_of(error, execution)
             ran = failure is None
             bar.update(None, "items")
-            items = ItemFinalizer(execution.account(), workspace, self._options, outlets)
+            items = ItemFinalizer(execution.account(), workspace, self._options, sink_group)
             try:
                 items.finalize()
                 items.check()
@@ -161,7 +161,7 @@ class PipelineRun:
             balance = LedgerBalance.of(execution, items, workspace, ran=ran)
             failure = failure or balance.refusal
             report = self._report(run_info, execution, items, failure)
-            outlets.record(report)
+            sink_group.record(report)
             if named is not None:
                 named.facets[PIPELINE_FACET] = {**_facet(report, items, workspace), **self._extra_facets(execution)}
                 named.declared = declared_evidence(self._pipeline, self.nodes, self._options, balance.ledger)

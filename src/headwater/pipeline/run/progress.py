@@ -14,8 +14,8 @@ from headwater.pipeline.declare.nodes import PipelineNode
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_INTERVAL = 0.2  # seconds between two looks
-_ITEMS_LINE = "what became of each item"
+_INTERVAL = 0.2  # seconds between two updates
+_ITEMS_LINE = "item records"
 
 
 class ProgressBars:
@@ -75,7 +75,7 @@ class ProgressBars:
             name = self._current
             if name is None:
                 continue
-            with suppress(Exception):  # a stage may end while it is looked at
+            with suppress(Exception):  # a stage may end in between
                 infos = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
                 stages = [info for info in infos if info is not None]
                 total = sum(stage.numTasks for stage in stages)

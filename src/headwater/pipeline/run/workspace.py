@@ -43,11 +43,11 @@ class Workspace:
                 rows, self.table(node), [name for name in rows.columns if name.startswith("__hw_i")]
             )
 
-    def write_and_read(self, rows: DataFrame, path: str, unlike: Iterable[str] = ()) -> DataFrame:
-        """Writes the rows and returns a frame that reads them. ``unlike``: columns with a different value in every row,
-        for which a dictionary is useless."""
-        plainly = {f"parquet.enable.dictionary#{name}": "false" for name in unlike}
-        rows.write.mode("error").options(**plainly).parquet(path)
+    def write_and_read(self, rows: DataFrame, path: str, unique_columns: Iterable[str] = ()) -> DataFrame:
+        """Writes the rows and returns a frame that reads them. ``unique_columns``: columns with a different value in
+        every row, for which a dictionary is useless."""
+        options = {f"parquet.enable.dictionary#{name}": "false" for name in unique_columns}
+        rows.write.mode("error").options(**options).parquet(path)
         return self.spark.read.schema(rows.schema).parquet(path)
 
     @contextmanager

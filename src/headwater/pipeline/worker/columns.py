@@ -1,7 +1,7 @@
 """Converts the results of a function to Arrow columns of its declared schema.
 
-A result is a dict or a Row, by names, or a tuple, by position. A whole batch is converted at once; only if that fails,
-the results that do not fit are searched, because an error in one row must not affect the others.
+A result is a dict or a Row, by names, or a tuple, by position. A whole batch is converted at once. Only if that fails
+are the mismatches searched, because an error in one row must not affect the others.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _INTEGER_TYPES = {int, type(None)}
 
 
-class Misfit(Exception):
-    """A result that does not fit the schema."""
+class SchemaMismatch(Exception):
+    """A result that does not match the declared schema."""
 
 
 class ResultLayout:
@@ -35,26 +35,26 @@ class ResultLayout:
         self._builders = [_column_builder(field) for field in schema]
 
     def arrays(self, results: Sequence[Value]) -> list[pa.Array]:
-        """One array for each column. Raises the error of the first value that does not fit."""
+        """One array for each column. Raises the error of the first value that does not match."""
         columns = self._shape.columns(results)
         return [build(values) for build, values in zip(self._builders, columns, strict=True)]
 
-    def misfits(self, results: Sequence[Value]) -> dict[int, str]:
-        """The positions of the results that do not fit, with the reasons."""
+    def mismatches(self, results: Sequence[Value]) -> dict[int, str]:
+        """The positions of the results that do not match the schema, with the reasons."""
         reasons: dict[int, str] = {}
         rows: list[tuple[int, tuple[Value, ...]]] = []
-        for place, result in enumerate(results):
+        for position, result in enumerate(results):
             try:
-                rows.append((place, self._shape.values(result)))
-            except Misfit as misfit:
-                reasons[place] = str(misfit)
+                rows.append((position, self._shape.values(result)))
+            except SchemaMismatch as mismatch:
+                reasons[position] = str(mismatch)
         for number, (name, build) in enumerate(zip(self.names, self._builders, strict=True)):
-            for place, error in _misfits_in(build, [(place, values[number]) for place, values in rows]):
-                reasons.setdefault(place, f"column '{name}': {error}")
+            for position, error in _mismatches_in(build, [(position, values[number]) for position, values in rows]):
+                reasons.setdefault(position, f"column '{name}': {error}")
         return reasons
 
 
-def _misfits_in(build: ArrayBuilder, values: list[tuple[int, Value]]) -> Iterable[tuple[int, str]]:
+def _mismatches_in(build: ArrayBuilder, values: list[tuple[int, Value]]) -> Iterable[tuple[int, str]]:
     """Bisects the values, because usually few of them are wrong."""
     if not values:
         return
@@ -65,8 +65,8 @@ def _misfits_in(build: ArrayBuilder, values: list[tuple[int, Value]]) -> Iterabl
             yield values[0][0], str(error)
             return
         half = len(values) // 2
-        yield from _misfits_in(build, values[:half])
-        yield from _misfits_in(build, values[half:])
+        yield from _mismatches_in(build, values[:half])
+        yield from _mismatches_in(build, values[half:])
 
 
 class RowShape:
@@ -93,7 +93,7 @@ class RowShape:
 
     def _transpose(self, rows: Sequence[tuple[Value, ...]]) -> list[Sequence[Value]]:
         """One pass for each column is faster than zip(*rows) with its thousands of iterators."""
-        return [list(map(itemgetter(place), rows)) for place in range(self._count)]
+        return [list(map(itemgetter(position), rows)) for position in range(self._count)]
 
     def _has_declared_order(self, kind: type, results: Sequence[object]) -> bool:
         if "__fields__" in vars(kind):  # the rows that the function was called with
@@ -103,18 +103,18 @@ class RowShape:
     def values(self, result: object) -> tuple[Value, ...]:
         if isinstance(result, dict):
             if result.keys() != set(self._names):
-                raise Misfit(self._difference(result.keys()))
+                raise SchemaMismatch(self._difference(result.keys()))
             return tuple([result[name] for name in self._names])
         if not isinstance(result, tuple):
-            raise Misfit(f"{type(result).__name__} is no row: a dict, a Row or a tuple is")
+            raise SchemaMismatch(f"{type(result).__name__} is not a row: return a dict, a Row or a tuple")
         fields = getattr(result, "__fields__", None) or getattr(result, "_fields", None)  # of a Row, of a named tuple
         if fields is not None and tuple(fields) != self._names:
             if len(fields) != len(result) or sorted(fields) != sorted(self._names):
-                raise Misfit(self._difference(fields))
+                raise SchemaMismatch(self._difference(fields))
             by_name = dict(zip(fields, tuple(result), strict=True))
             return tuple([by_name[name] for name in self._names])
         if len(result) != self._count:
-            raise Misfit(f"{len(result)} values for {self._count} columns ({', '.join(self._names)})")
+            raise SchemaMismatch(f"{len(result)} values for {self._count} columns ({', '.join(self._names)})")
         return tuple(result)
 
     def _difference(self, fields: Iterable[object]) -> str:
@@ -122,7 +122,7 @@ class RowShape:
         missing = [name for name in self._names if name not in names]
         extra = [name for name in names if name not in self._names]
         differences = [f"without {', '.join(missing)}"] if missing else []
-        differences += [f"with {', '.join(extra)}, which the schema has not"] if extra else []
+        differences += [f"with {', '.join(extra)}, which the schema does not have"] if extra else []
         return f"a row {' and '.join(differences) or 'that names a column twice'}"
 
 
@@ -134,7 +134,7 @@ def _column_builder(field: pa.Field) -> ArrayBuilder:
     def without_nulls(values: Sequence[Value]) -> pa.Array:
         array = make(values)
         if array.null_count:
-            raise Misfit("null, and declared to be not null")
+            raise SchemaMismatch("null, but declared as not null")
         return array
 
     return without_nulls
@@ -210,7 +210,7 @@ def _value_writer(kind: pa.DataType) -> Callable[[Value], Value]:
 
         def items(value: Value) -> list[Value]:
             if isinstance(value, str | bytes | dict):
-                raise Misfit(f"{type(value).__name__} is no list")
+                raise SchemaMismatch(f"{type(value).__name__} is not a list")
             return [write_item(item) for item in value]
 
         return lambda value: None if value is None else items(value)

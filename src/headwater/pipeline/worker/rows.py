@@ -43,17 +43,17 @@ class BatchRows:
         # Not by calling the class, whose checks and keyword arguments would cost more than many functions.
         return map(tuple.__new__, repeat(self._kind), values)
 
-    def __getitem__(self, place: int) -> Row:
-        return tuple.__new__(self._kind, [values[place] for values in self._values])
+    def __getitem__(self, position: int) -> Row:
+        return tuple.__new__(self._kind, [values[position] for values in self._values])
 
 
 def row_class(columns: Sequence[str]) -> type[Row]:
     """A Row class for known columns, so that a row holds only its values and finds a column directly."""
     from pyspark.sql import Row
 
-    places = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
-    indexes: dict[object, int] = {place: place for place in range(len(columns))}
-    indexes.update(places.items())
+    positions = {name: columns.index(name) for name in columns}  # for two columns of one name, a Row returns the first
+    indexes: dict[object, int] = {position: position for position in range(len(columns))}
+    indexes.update(positions.items())
 
     def get_item(
         row: Row,
@@ -67,10 +67,10 @@ def row_class(columns: Sequence[str]) -> type[Row]:
             return Row.__getitem__(row, item)
 
     # A named tuple's fields are the fastest access to any tuple, by position alone.
-    fields: type = namedtuple("fields", [f"f{place}" for place in range(len(columns))])  # type: ignore[misc]
+    fields: type = namedtuple("fields", [f"f{position}" for position in range(len(columns))])  # type: ignore[misc]
     named = {
-        name: vars(fields)[f"f{place}"]
-        for name, place in places.items()
+        name: vars(fields)[f"f{position}"]
+        for name, position in positions.items()
         if not hasattr(Row, name) and not name.startswith("__")
     }
     return type("Row", (Row,), {"__fields__": list(columns), "__getitem__": get_item, **named})
@@ -98,8 +98,8 @@ def values_of(column: pa.Array) -> list[Value]:
     if not len(present):
         return [None] * len(column)
     values = column.fill_null(present[0]).to_numpy(zero_copy_only=False).tolist()
-    for place in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
-        values[place] = None
+    for position in pc.indices_nonzero(column.is_null()).to_numpy().tolist():
+        values[position] = None
     return values
 
 

@@ -1,4 +1,4 @@
-"""All sinks of a run, isolated from each other: one that fails is left out, without effect on the run or the others."""
+"""All sinks of a run, isolated from each other: one that fails is dropped, without effect on the run or the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SinkType = TypeVar("_SinkType", bound=Sink)
 
 
 class SinkGroup:
-    """``with Outlets(sinks, run):`` closes them all, however the block ends."""
+    """``with SinkGroup(sinks, run):`` closes all sinks, however the block ends."""
 
     def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
         self._run = run
@@ -56,7 +56,7 @@ class SinkGroup:
 
     @property
     def failures(self) -> dict[str, str]:
-        """The sinks that were left out, and why."""
+        """The sinks that failed, with the reasons."""
         return dict(self._failures)
 
     @property
@@ -104,6 +104,6 @@ class SinkGroup:
                 self._working.remove(sink)
                 name = f"{type(sink).__name__} {len(self._failures) + 1}"
                 self._failures[name] = f"{type(error).__name__}: {error}"
-                _log.warning("The sink %s failed and is left out of this run: %s", name, self._failures[name])
+                _log.warning("The sink %s failed and gets nothing more of this run: %s", name, self._failures[name])
             return False
         return True
