@@ -53,12 +53,12 @@ def backup(file: FileArgument, store: StoreOption = DEFAULT_STORE, as_json: Json
 @db.command("max-direct-edges")
 def max_direct_edges(
     limit: Annotated[
-        int, typer.Argument(metavar="N", min=0, help="Maximum number of edges (inputs by outputs) of one run.")
+        int, typer.Argument(metavar="N", min=0, help="Maximum number of edges (inputs times outputs) of one run.")
     ],
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Change above how many edges a run without stated lineage goes via the job, and fold all events again."""
+    """Set the maximum number of direct edges of a run without stated lineage, and rebuild the graph from all events."""
     import headwater
     from headwater.cli.render.database import ChangedLimit, limit_text
 

@@ -70,7 +70,7 @@ def _graph_queries() -> list[DemoQuery]:
     return [
         _query(
             "datasets",
-            "What is there?",
+            "Which datasets are there?",
             ("datasets",),
             lambda lineage: lineage.datasets(),
             lambda result: dataset_list(result, len(result) + 1, filtered=False),

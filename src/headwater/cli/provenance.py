@@ -110,16 +110,16 @@ def state(
     """Record an action that no run reports: who created, modified, accessed or deleted a dataset, and why."""
     from headwater.cli.render.provenance import provenance_recorded_text
 
-    who = _agent(agent, agent_name)
-    done: dict[str, object] = {"type": operation, "method": method}
+    agent_members = _agent(agent, agent_name)
+    operation_members: dict[str, object] = {"type": operation, "method": method}
     if parameter:
-        done["parameters"] = dict(map(_parameter, parameter))
+        operation_members["parameters"] = dict(map(_parameter, parameter))
     with open_store(store) as lineage:
         receipt = lineage.state_provenance(
             dataset,
             event,
-            agent=who,
-            operation=done,
+            agent=agent_members,
+            operation=operation_members,
             purpose=purpose,
             legal_basis=legal_basis,
             retention_period=retention_period,

@@ -19,7 +19,7 @@ _DEFAULT_ITEMS = 20
 
 def run(
     run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="Id of a run, as `headwater runs` lists it.")],
-    items: Annotated[bool, typer.Option("--items", help="Show what became of the items of a pipeline run.")] = False,
+    items: Annotated[bool, typer.Option("--items", help="Show the outcomes of the items of a pipeline run.")] = False,
     reason: Annotated[
         str | None,
         typer.Option("--reason", metavar="REASON", help="Only items that ended for this reason, like DeadLettered."),

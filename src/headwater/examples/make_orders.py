@@ -4,7 +4,7 @@
 
 Every morning an orchestrator cleans yesterday's orders, joins them with the customers and adds up the day's revenue; a
 dashboard reads it. One enrichment fails and is repeated. On the last day the revenue is converted to euros, so two
-runs of one job differ. Customer scores come from Python code that nobody can look into, so no columns are recorded.
+runs of one job differ. Customer scores come from opaque Python code, so no columns are recorded.
 The exchange rates are exported by another team, which declares its job without reporting runs.
 
 The file is the same on every machine: a test compares.

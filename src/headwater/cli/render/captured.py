@@ -1,4 +1,4 @@
-"""Facets that a capture adds to a run: amounts, Spark's metrics, gaps.
+"""Facets that a capture adds to a run: row counts and sizes, Spark's metrics, gaps.
 
 Facets are untrusted input: values of an unexpected shape are skipped here and still printed with `--json`.
 """
@@ -37,7 +37,7 @@ def amount(use: DatasetUse) -> Text | None:
 
 
 def gaps_section(detail: RunDetail) -> list[RenderableType]:
-    """What of each output could not be known; nothing to say where no capture looked."""
+    """The lineage of each output that could not be captured; empty for runs that were not captured."""
     lines: list[RenderableType] = []
     for use in detail.outputs:
         facet = use.facets.get(COVERAGE_FACET)
@@ -78,7 +78,7 @@ def _gap(gap: Mapping[str, object]) -> Iterator[Text]:
 
 
 def telemetry_section(detail: RunDetail) -> list[RenderableType]:
-    """Node by node, each below the one that it gave its rows to."""
+    """The measurements of each node of the plan, below the node that reads its rows."""
     facet = detail.run_facets.get(TELEMETRY_FACET)
     writes = facet.get("writes") if isinstance(facet, Mapping) else None
     tables = [_nodes(write) for write in writes or () if isinstance(write, Mapping)]

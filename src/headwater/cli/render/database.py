@@ -41,7 +41,7 @@ class RestoredRows(TypedDict):
 def limit_text(answer: ChangedLimit) -> Text:
     before, limit = answer["before"], answer["max_direct_edges"]
     change = f"{limit:,} as before" if limit == before else f"{limit:,}, {before:,} before"
-    return Text(f"The maximum number of direct edges is {change}. Runs folded again: {answer['runs']:,}.")
+    return Text(f"The maximum number of direct edges is {change}. Runs rebuilt: {answer['runs']:,}.")
 
 
 def backup_text(answer: BackedUp) -> Text:

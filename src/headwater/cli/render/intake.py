@@ -1,4 +1,4 @@
-"""What `ingest` says while it works and at the end."""
+"""Progress and results of `ingest`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater.model.runs import Problem
 
 
 class PrintedReport(ReadingBar):
-    """For a person, what is wrong goes to stderr as it is met; for a program, into one document at the end."""
+    """Prints problems to stderr as they occur; with ``as_json`` one document at the end instead."""
 
     def __init__(self, size: int | None, verbose: bool, as_json: bool) -> None:
         super().__init__("Ingesting events", size)
@@ -46,7 +46,7 @@ class PrintedReport(ReadingBar):
             print_json(asdict(counts) | {"flagged": self._flagged, "refused": self._refused})
             return
         words = [
-            count_of(counts.taken, "event") + " taken",
+            count_of(counts.taken, "event") + " ingested",
             count_of(counts.duplicates, "duplicate"),
             f"{counts.flagged:,} flagged",
             f"{counts.refused:,} refused",

@@ -72,8 +72,8 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
     shown = properties(
         [
             ("entry", Text(str(proof.seq))),
-            ("its hash", Text(proof.entry_hash)),
-            ("of entries", Text(f"{proof.size:,}")),
+            ("hash", Text(proof.entry_hash)),
+            ("log size", Text(f"{proof.size:,}")),
             ("root", Text(proof.root)),
         ]
     )
@@ -83,10 +83,10 @@ def inclusion_proof(proof: InclusionProof) -> RenderableType:
 def consistency_proof(proof: ConsistencyProof) -> RenderableType:
     shown = properties(
         [
-            ("from entries", Text(f"{proof.old:,}")),
-            ("root then", Text(proof.old_root)),
-            ("to entries", Text(f"{proof.new:,}")),
-            ("root now", Text(proof.new_root)),
+            ("old size", Text(f"{proof.old:,}")),
+            ("old root", Text(proof.old_root)),
+            ("new size", Text(f"{proof.new:,}")),
+            ("new root", Text(proof.new_root)),
         ]
     )
     return Group(shown, section("Path", *(Text(hash_) for hash_ in proof.path)) if proof.path else Text())

@@ -149,8 +149,8 @@ class Authenticator:
         return key
 
     def _record_refusal(self, request: HTTPConnection) -> None:
-        stranger = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
-        self._submit(self._refusals.add(stranger))
+        anonymous = replace(principal_of(request, None).actor, id="unknown", type="anonymous")
+        self._submit(self._refusals.add(anonymous))
         if self._flush_timer is None:  # refusals that are only counted are written when the window ends
             self._flush_timer = asyncio.get_running_loop().call_later(WINDOW_SECONDS, self._flush_refusals)
 

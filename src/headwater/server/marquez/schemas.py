@@ -1,4 +1,4 @@
-"""Marquez's shapes as schemas: what `shapes.py` makes, member by member."""
+"""JSON schemas of Marquez's answers, as `shapes.py` builds them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXT_OR_NULL = nullable(STRING)
 
 
 def _named(name: str, schema: Schema) -> Schema:
-    """Beside our own classes, some of which are called the same."""
+    """Register a schema under the prefix Marquez: some of Headwater's own classes have the same name."""
     COMPONENTS[f"Marquez{name}"] = schema
     return {"$ref": f"#/components/schemas/Marquez{name}"}
 
@@ -151,7 +151,7 @@ RESULT = closed_object(
 
 
 def page(name: str, item: Schema, *, counted: bool = False) -> Schema:
-    """A list as Marquez has it: under its own name, some of them with how many there are in all."""
+    """Return the schema of a list as Marquez has it: under a name of its own, and with the total if ``counted``."""
     members = {name: array_of(item)}
     return closed_object(**members, totalCount=INTEGER) if counted else closed_object(**members)
 

@@ -50,7 +50,7 @@ async def upstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
-    """Where it comes from, nearest first."""
+    """The sources of a dataset, a column or a partition, nearest first."""
     query = service.store_for(who).upstream
     return await service.respond(
         _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
@@ -64,7 +64,7 @@ async def downstream(
     column: Text = None, partition: Text = None, depth: Depth = None, as_of: Moment = None, cursor: Cursor = None,
     limit: Limit = 1000, parents: Parents = False, job: JobParameter = False,
 ) -> Response:  # fmt: skip
-    """What was made from it, nearest first."""
+    """What depends on a dataset, a column or a partition, nearest first."""
     query = service.store_for(who).downstream
     return await service.respond(
         _closure, query, endpoint_named(dataset, namespace, job), column, partition, depth, as_of, cursor, limit,
@@ -111,7 +111,7 @@ def _closure(
 
 
 def _with_parent(node: Node) -> dict[str, object]:
-    """The labels of the path do not identify a node for certain: names may contain their separator."""
+    """Return the node with its parent. Labels of a path do not identify a node: names may contain the separator."""
     near = node.parent
     parent = None if near is None else {"endpoint": plain(near.endpoint), "part": near.part}
     return {**plain(node), "parent": parent}

@@ -49,7 +49,9 @@ NamespaceParameter = Annotated[
     str | None, Query(max_length=100_000, description="Namespace of the dataset, to name it exactly.")
 ]
 
-JobParameter = Annotated[bool, Query(description="With `namespace`: the name is of a job, which an edge can lead to.")]
+JobParameter = Annotated[
+    bool, Query(description="With `namespace`: the name is that of a job, which an edge can lead to.")
+]
 
 
 def dataset_reference(dataset: str, namespace: str | None) -> str | Dataset:

@@ -60,10 +60,10 @@ TRACE, FORWARD, WHY_NOT = "rows.trace", "rows.forward", "rows.why_not"
 
 
 def main(folder: Path) -> int:
-    task = read_json(folder / "asked.json")
+    task = read_json(folder / "input.json")
     write_progress(folder, "Starting Spark")
     try:
-        answer = _run(folder, _HANDLERS[task["kind"]], task["asked"])
+        answer = _run(folder, _HANDLERS[task["kind"]], task["input"])
     except HeadwaterError as error:
         write_problem(folder, error)
         return 1

@@ -31,7 +31,7 @@ async def start(
     who: Principal,
     kind: str,
     module: ModuleType,
-    asked: Mapping[str, object],
+    task_input: Mapping[str, object],
     *,
     alone: bool = False,
     confined: Confinement | None = None,
@@ -40,7 +40,7 @@ async def start(
     owner = who.key_id or who.name
     about = {} if confined is not None else {STORE_VARIABLE: service.store_url}
     started = await service.call(
-        service.tasks.start, kind, module.__name__, asked, owner, alone=alone, confined=confined, **about
+        service.tasks.start, kind, module.__name__, task_input, owner, alone=alone, confined=confined, **about
     )
     try:
         await service.threads.write(service.store.deeds.record, (who.actor, _audit_entry(STARTED, started)))

@@ -1,7 +1,7 @@
 """Tasks: each has a process and a folder. All workers of a server share the folder, so any can report any task.
 
 <workspace>/tasks/<id>/
-    asked.json       the input it was started with
+    input.json       the kind, the owner and the input that it was started with
     process          its process id
     progress.json    written by the process repeatedly
     result.json      written by the process at its end; or problem.json
@@ -53,12 +53,12 @@ _FAILED = {"code": "failed", "detail": "The task failed. See the server's log."}
 
 
 class _TaskHead(TypedDict):
-    """The content of `asked.json`."""
+    """The content of `input.json`."""
 
     kind: str
     owner: str
     started_at: str
-    asked: dict[str, object]
+    input: dict[str, object]
 
 
 class Tasks:
@@ -71,7 +71,7 @@ class Tasks:
         self,
         kind: str,
         module: str,
-        query: Mapping[str, object],
+        task_input: Mapping[str, object],
         owner: str,
         *,
         alone: bool = False,
@@ -92,8 +92,8 @@ class Tasks:
         number = str(uuid4())
         folder = self._folder / number
         folder.mkdir()
-        head = _TaskHead(kind=kind, owner=owner, started_at=datetime.now(UTC).isoformat(), asked=dict(query))
-        write_json(folder / "asked.json", head)
+        head = _TaskHead(kind=kind, owner=owner, started_at=datetime.now(UTC).isoformat(), input=dict(task_input))
+        write_json(folder / "input.json", head)
         # Not to the server's stderr: that is the log, where every line is JSON.
         with (folder / "errors").open("wb") as errors:
             if confined is None:
@@ -118,7 +118,7 @@ class Tasks:
 
     def task(self, number: str) -> Task:
         folder = self._folder / number
-        head: _TaskHead | None = read_json(folder / "asked.json") if _is_task_id(number) else None
+        head: _TaskHead | None = read_json(folder / "input.json") if _is_task_id(number) else None
         if head is None:
             raise HttpProblem(404, "unknown_task", "No such task.")
         # In this order: a process writes its result before it exits.
@@ -139,8 +139,8 @@ class Tasks:
     def input(self, number: str) -> Mapping[str, object]:
         """Return the input that the task was started with."""
         self.task(number)  # refuses an unknown id
-        head: _TaskHead = read_json(self._folder / number / "asked.json")
-        return head["asked"]
+        head: _TaskHead = read_json(self._folder / number / "input.json")
+        return head["input"]
 
     def all(self) -> list[Task]:
         """Return all tasks, newest first."""

@@ -16,7 +16,7 @@ KIND = "log.verify"
 
 
 def main(folder: Path) -> int:
-    parts: dict[str, bool] = read_json(folder / "asked.json")["asked"]
+    parts: dict[str, bool] = read_json(folder / "input.json")["input"]
     progress = _ProgressReport(folder)
     try:
         answer = _verify(progress, parts)

@@ -21,14 +21,16 @@ def compaction_summary(answer: CompactionResult) -> RenderableType:
     lines = [
         ("Days", Text(days)),
         ("Archived", Text(f"{count_of(answer.archived, 'record')} of {answer.read:,} read")),
-        ("There before", Text(f"{answer.already_there:,}")),
+        ("Already archived", Text(f"{answer.already_there:,}")),
         ("Traces", Text(f"{answer.traces:,}")),
         ("Rebuilt", Text(count_of(answer.rebuilt, "root"))),
         ("Expired", Text(count_of(answer.expired, "hot record"))),
         ("Archive", data(answer.location)),
         ("Run", Text(str(answer.run_id))),
     ]
-    return properties([line for line in lines if not (line[0] in ("There before", "Rebuilt") and _is_none(line[1]))])
+    return properties(
+        [line for line in lines if not (line[0] in ("Already archived", "Rebuilt") and _is_none(line[1]))]
+    )
 
 
 def _is_none(text: Text) -> bool:
@@ -65,6 +67,6 @@ class StreamReport:
 
 def _words(counts: Mapping[str, int]) -> str:
     words = [f"{count_of(counts['read'], 'record')} read", f"{counts['archived']:,} archived"]
-    words += [f"{counts['already_there']:,} there before"] if counts["already_there"] else []
+    words += [f"{counts['already_there']:,} already archived"] if counts["already_there"] else []
     words += [f"{counts['refused']:,} refused, see `headwater records dead-letters`"] if counts["refused"] else []
     return ", ".join(words)

@@ -15,7 +15,7 @@ class SendingReport(ReadingBar):
     """Prints refusals to stderr as they come; with ``as_json`` one document at the end instead."""
 
     def __init__(self, size: int | None, as_json: bool) -> None:
-        super().__init__("Taking records in", size)
+        super().__init__("Sending records", size)
         self.refusals = 0
         self._count = 0
         self._as_json = as_json
@@ -39,4 +39,4 @@ class SendingReport(ReadingBar):
         if self._as_json:
             print_json({"taken": self._count, "node_ids": self._taken, "refused": self._refused})
         else:
-            console().print(Text(f"{count_of(self._count, 'record')} taken, {self.refusals:,} refused."))
+            console().print(Text(f"{count_of(self._count, 'record')} accepted, {self.refusals:,} refused."))
