@@ -118,13 +118,13 @@ class ReplayExecution(PipelineExecution):
 
         id_columns: dict[str, Column] = {}
         for source, columns in self._carried_ids.items():
-            for place, (hi, lo) in enumerate(columns):
+            for position, (hi, lo) in enumerate(columns):
                 if source == UNKNOWN:
                     none = F.size("items") == 0
                     id_columns[hi] = F.when(none, F.xxhash64(F.lit(0), "letter_id"))
                     id_columns[lo] = F.when(none, F.xxhash64(F.lit(1), "letter_id"))
                 else:
-                    text = F.get(F.filter("items", _is_of_source(source)), F.lit(place))["correlation_id"]
+                    text = F.get(F.filter("items", _is_of_source(source)), F.lit(position))["correlation_id"]
                     id_columns[hi], id_columns[lo] = _id_columns_of(text)
         return id_columns
 

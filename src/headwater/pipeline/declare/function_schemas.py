@@ -31,7 +31,7 @@ def _type_with_timezone(kind: pa.DataType, timezone: str) -> pa.DataType:
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, tz=timezone)
     if pa.types.is_struct(kind):
-        return pa.struct([_with_timezone(kind.field(place), timezone) for place in range(kind.num_fields)])
+        return pa.struct([_with_timezone(kind.field(position), timezone) for position in range(kind.num_fields)])
     if pa.types.is_map(kind):
         return pa.map_(_with_timezone(kind.key_field, timezone), _with_timezone(kind.item_field, timezone))
     if pa.types.is_list(kind):

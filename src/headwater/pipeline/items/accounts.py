@@ -97,9 +97,9 @@ class ItemAccount:
         """By the position of a node, the table of the items that made its rows together. ``fast_path_rows`` contain it
         already for their sources."""
         tables = {}
-        places = {stage.contributor_table for route in routes for stage in route.stages}
-        for place in sorted(place for place in places if place is not None):
-            node = self.nodes[place]
+        positions = {stage.contributor_table for route in routes for stage in route.stages}
+        for position in sorted(position for position in positions if position is not None):
+            node = self.nodes[position]
             stage_numbers = {
                 route.source.name: stage.number
                 for route in routes
@@ -110,7 +110,7 @@ class ItemAccount:
                 node, {source: _group_rows(fast_path_rows[source], number) for source, number in stage_numbers.items()}
             )
             named = self.options.contributor_ids and not isinstance(node, RowMapNode)
-            tables[place] = contributor_table(rows, counted=self._counts_all, named=named)
+            tables[position] = contributor_table(rows, counted=self._counts_all, named=named)
         return tables
 
     def entered_ids(self) -> DataFrame | None:
@@ -277,5 +277,7 @@ def _row_json(locations: ItemLocations) -> Column:
     """The row, as JSON under its own names."""
     from pyspark.sql import functions as F
 
-    columns = [F.col(f"__hw_c{place}").alias(column.name) for place, column in enumerate(locations.provenance.columns)]
+    columns = [
+        F.col(f"__hw_c{position}").alias(column.name) for position, column in enumerate(locations.provenance.columns)
+    ]
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})

@@ -104,7 +104,7 @@ def _operator_across_rows(plan: JavaObject) -> str | None:
     if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
     children: JavaObject = plan.children()
-    below: list[JavaObject] = [children.apply(place) for place in range(children.size())]
+    below: list[JavaObject] = [children.apply(position) for position in range(children.size())]
     marked = [child for child in below if _count_marks(child)]
     if sum(map(_count_marks, marked)) < _count_marks(plan):
         return "subquery"

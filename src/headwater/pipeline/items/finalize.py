@@ -86,8 +86,8 @@ class ItemFinalizer:
         if not source_logs:
             return
         contributor_tables = {
-            place: self._write(table, f"{items}/company/{place}")
-            for place, table in account.contributor_tables(routes, fast_path_rows).items()
+            position: self._write(table, f"{items}/company/{position}")
+            for position, table in account.contributor_tables(routes, fast_path_rows).items()
         }
         if drops:
             rows = self._mark_dropped(rows)
@@ -157,12 +157,12 @@ class ItemFinalizer:
         if not keyed:
             for word in INTERNAL_COUNTS:
                 del aggregates[source_log.source, word]
-        named = [column.alias(f"n{place}") for place, column in enumerate(aggregates.values())]
+        named = [column.alias(f"n{position}") for position, column in enumerate(aggregates.values())]
         named += [F.count("*").alias("all"), F.coalesce(F.sum(stage_columns.emitted(0)), F.lit(0)).alias("rows")]
         counts_by_outcome = self.end_counts.setdefault(source_log.source, {})
         for row in rows.groupBy("outcome", "dropped").agg(*named).collect():
-            for place, key in enumerate(aggregates):
-                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{place}"]
+            for position, key in enumerate(aggregates):
+                self._counts_by_node[key] = self._counts_by_node.get(key, 0) + row[f"n{position}"]
             outcome = Outcome(row["outcome"])
             counts_by_outcome[outcome] = counts_by_outcome.get(outcome, 0) + int(row["rows"])
             reason = reason_of(outcome, dropped=bool(row["dropped"]))

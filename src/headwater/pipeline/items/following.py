@@ -211,7 +211,7 @@ class ItemTracker:
 
         carried, tracking = _tracking_columns(locations)
         ids = [F.col(column).alias(name) for name, column in tracking.items()]
-        plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(frame.columns)]
+        plain = [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(frame.columns)]
         rows = locations.with_out_ids(locations.provenance.frame(0)).select(*ids, *plain)
         table = self.workspace.keep(f"{node.name}>", rows)
         paths = frozenset([self.workspace.absolute(self.workspace.table(f"{node.name}>"))])
@@ -234,7 +234,7 @@ class ItemTracker:
         linked = locations.linked_sources()
         if linked:
             tracking[OUT] = OUT_ID
-        plain = [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(self.frames[input].columns)]
+        plain = [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(self.frames[input].columns)]
         tracking_columns = {name: F.col(column) for name, column in tracking.items()}
         origin, origin_columns = ("", {}) if linked else self._origin_columns(locations, carried)
         tracking_columns |= origin_columns
@@ -307,5 +307,5 @@ def _quote_ids(carried: Mapping[str, list[tuple[str, str]]]) -> dict[str, list[t
 
 def _is_scan(plan: JavaObject) -> bool:
     children: JavaObject = plan.children()
-    below = (children.apply(place) for place in range(children.size()))
+    below = (children.apply(position) for position in range(children.size()))
     return plan.getClass().getSimpleName() in _SCAN_OPERATORS and all(map(_is_scan, below))

@@ -67,8 +67,8 @@ class ItemLocations:
             if leaf is not None:
                 mark = self.provenance.sources[number].mark
                 for source, ids in leaf.carried_ids.items():
-                    for place in range(len(ids)):
-                        name = leaf.id_prefix(source, place)
+                    for position in range(len(ids)):
+                        name = leaf.id_prefix(source, position)
                         yield source, (f"{mark}.{name}_hi", f"{mark}.{name}_lo")
 
     def linked_sources(self) -> set[str]:
@@ -95,7 +95,7 @@ class ItemLocations:
         """Rows of the top block under internal names, with an `out_id`. Rows that share it are equal and made of the
         same items."""
         provenance, block = self.provenance, self.provenance.blocks[0]
-        names = [f"__hw_c{place}" for place in range(len(provenance.columns))]
+        names = [f"__hw_c{position}" for position in range(len(provenance.columns))]
         top = top.toDF(*names, *top.columns[len(names) :])
         types = {field.name: field.dataType for field in top.schema.fields}
         links = [
@@ -234,8 +234,8 @@ class ItemLocations:
                 continue
             frame = self.provenance.frame(block.number)
             mark = self.provenance.sources[number].mark
-            for place in range(len(leaf.carried_ids.get(source, ()))):
-                name = leaf.id_prefix(source, place)
+            for position in range(len(leaf.carried_ids.get(source, ()))):
+                name = leaf.id_prefix(source, position)
                 hi, lo = F.col(f"{mark}.{name}_hi"), F.col(f"{mark}.{name}_lo")
                 chosen = sampling.condition(lo)
                 is_present = hi.isNotNull() if chosen is None else hi.isNotNull() & chosen

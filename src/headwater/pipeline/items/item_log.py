@@ -147,10 +147,10 @@ class ItemLog:
         for row in documents:
             yield expansion.record(row, contributors.of(row))
 
-    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+    def _contributors_of(self, table_number: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         from pyspark.sql.functions import broadcast
 
-        rows = self.contributor_tables[place]
+        rows = self.contributor_tables[table_number]
         id_rows = rows.sparkSession.createDataFrame(list(row_ids), "hi long, lo long")
         for row in rows.join(broadcast(id_rows), ["hi", "lo"], "left_semi").collect():
             items = [(item["hi"], item["lo"]) for item in row["names"] or ()]

@@ -136,7 +136,7 @@ def _original_columns(columns: Sequence[str]) -> list[Column]:
     """A row's columns under their original names."""
     from pyspark.sql import functions as F
 
-    return [F.col(f"__hw_c{place}").alias(name) for place, name in enumerate(columns)]
+    return [F.col(f"__hw_c{position}").alias(name) for position, name in enumerate(columns)]
 
 
 def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame, output: DataFrame) -> Column:
@@ -150,5 +150,5 @@ def _mapper_condition(node: PipelineNode, mapper: Mapper, input_rows: DataFrame,
 
 def _keeps_order(plan: JavaObject) -> bool:
     children: JavaObject = plan.children()
-    below = (children.apply(place) for place in range(children.size()))
+    below = (children.apply(position) for position in range(children.size()))
     return plan.getClass().getSimpleName() in _ORDER_KEEPING and children.size() <= 1 and all(map(_keeps_order, below))

@@ -164,11 +164,11 @@ class StoredItems:
         expansion = RecordBuilder(source_log.source, source_log.stages, self._manifest.options)
         return [expansion.record(row, contributors.of(row)) for row in documents]
 
-    def _contributors_of(self, place: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
+    def _contributors_of(self, table_number: int, row_ids: Collection[RowId]) -> Iterator[tuple[RowId, Contributors]]:
         pairs = join_sql(", ", [sql("({pair})", pair=integers(pair)) for pair in sorted(row_ids)])
         query = sql(
             "SELECT hi, lo, contributors, names, cut FROM {table} WHERE (hi, lo) IN ({pairs})",
-            table=self._table(f"company/{place}"),
+            table=self._table(f"company/{table_number}"),
             pairs=pairs,
         )
         for hi, lo, count, names, cut in self._rows(query).rows:

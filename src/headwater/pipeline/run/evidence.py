@@ -135,7 +135,10 @@ def key_column_ids(source: SourceNode, frame: DataFrame | None) -> Iterator[froz
         return
     try:
         output = frame._jdf.queryExecution().analyzed().output()
-        ids = {output.apply(place).name().lower(): output.apply(place).exprId().id() for place in range(output.size())}
+        ids = {
+            output.apply(position).name().lower(): output.apply(position).exprId().id()
+            for position in range(output.size())
+        }
         key = frozenset(int(ids[name.lower()]) for name in source.key)
     except Exception as fault:
         _log.debug("The key columns of %s have no ids in the plan: %s", source.name, fault)
