@@ -389,12 +389,12 @@ class Store(StoreProofs):
         context: Mapping[str, str],
         at: datetime | None,
         actor: Actor,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
         kind = provenance_event_of(event)
         with self._view() as view:
             row = find_dataset(view, dataset)
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "event_type": kind,
             "agent": _without_none(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
             "operation": {"type": default_operation(kind)} | _without_none(operation),
@@ -403,8 +403,17 @@ class Store(StoreProofs):
             document["context"] = dict(context)
         return provenance_event(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
 
-    def _question(self, view: View, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
-        return question(view, find_dataset(view, dataset), direction, *asked)
+    def _question(
+        self,
+        view: View,
+        direction: Direction,
+        dataset: DatasetName,
+        column: str | None,
+        partition: str | None,
+        depth: int | None,
+        as_of: datetime | None,
+    ) -> Question:
+        return question(view, find_dataset(view, dataset), direction, column, partition, depth, as_of)
 
     def close(self) -> None:
         self._database.close()
@@ -421,7 +430,7 @@ class Store(StoreProofs):
         return f"<Store {self._database}>"
 
 
-def _without_none(members: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(members: Mapping[str, object] | None) -> dict[str, object]:
     return {name: value for name, value in (members or {}).items() if value is not None}
 
 
