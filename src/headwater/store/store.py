@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from sqlalchemy import Connection
 
-from headwater.errors import StoreError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_document, provenance_event
@@ -44,7 +43,6 @@ from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_r
 from headwater.store.engine.database import DEFAULT_URL, Database
 from headwater.store.exchange.graphs import Graphs
 from headwater.store.fold.edge_limits import (
-    MAX_STREAM_EVENTS,
     DirectEdgesLimit,
     change_max_direct_edges,
     settle_max_direct_edges,
@@ -161,22 +159,16 @@ class Store(StoreProofs):
         return self._commits.store(self.submission(events, actor=actor)) if events else []
 
     def take_stream(self, portions: Iterable[Sequence[RawEvent]], *, actor: Actor | None = None) -> tuple[int, int]:
-        """More events than memory holds, portion by portion, as one transaction: all of them or none.
+        """Take more events in than memory holds, portion by portion.
 
-        How many were new, and how many the store had already. Nobody else writes meanwhile, so the number of new events
-        has a maximum.
+        Returns how many were new, and how many the store had already. Each portion is one transaction, so other writers
+        wait for one portion at most. After an interruption, take the same events in again: those that are stored do not
+        count twice.
         """
         new = duplicates = 0
-        with self._database.write() as conn:
-            for portion in portions:
-                submission = self.submission([read_event(event) for event in portion], actor=actor)
-                known = sum(receipt.duplicate for receipt in self._fold(conn, [submission]))
-                new, duplicates = new + len(portion) - known, duplicates + known
-                if new > MAX_STREAM_EVENTS:
-                    raise StoreError(
-                        f"More than {MAX_STREAM_EVENTS:,} new events are too many for one transaction; nothing was "
-                        "taken in. Split them into several files."
-                    )
+        for portion in portions:
+            known = sum(receipt.duplicate for receipt in self.ingest_many(portion, actor=actor))
+            new, duplicates = new + len(portion) - known, duplicates + known
         return new, duplicates
 
     def submission(self, events: Sequence[Event], *, actor: Actor | None = None) -> Submission:

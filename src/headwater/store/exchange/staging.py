@@ -26,7 +26,7 @@ _TABLES = """
     CREATE TABLE columns (source TEXT, target TEXT, document TEXT);
     CREATE TABLE said (kind TEXT, node BLOB, document TEXT);
 """
-_INDEXES = "CREATE INDEX node_called ON node (called)"
+_INDEXES = "CREATE INDEX IF NOT EXISTS node_called ON node (called)"
 _INSERTS = {
     ElementKind.NODE: "INSERT INTO node (id, namespace, name, called, document) VALUES (?, ?, ?, ?, ?)",
     ElementKind.EDGE: "INSERT INTO edge VALUES (?, ?, ?)",
