@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from headwater.jvm import gateway_of
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
 from headwater.redaction.redactor import Redactor
 from headwater.rows.names import NamedSource, name_leaves
@@ -27,7 +28,7 @@ from headwater.rows.provenance import Block, RowProvenance
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.jvm import JavaClasses, gateway_of
+    from headwater.jvm import JavaClasses
 
 
 @dataclass(frozen=True)
