@@ -4,7 +4,7 @@ columns."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from headwater.capture.events.column_types import column_types
@@ -34,6 +34,7 @@ _MODES = {
     **{"Append": "append", "Overwrite": "overwrite", "ErrorIfExists": "create", "Ignore": "create"},
     "Complete": "overwrite",  # a stream whose batches each replace the one before
 }
+_REPLACING = frozenset({"overwrite", "create", "replace", "view"})
 _MAKES = re.compile(r"\s*(create|alter|replace|insert|with|from)\b", re.I)
 _MAX_COLUMNS = 5_000  # columns over all projections; beyond that they are collapsed before the plan is read
 
@@ -66,11 +67,24 @@ class CapturedWrite:
     """The leaves where they were cut off, outer ones before those behind them."""
     target_settled: bool = True
     """False while the target's location is unknown: a catalog chooses it when it creates the table."""
+    partly: bool = False
+    """It overwrites only some rows or partitions of the target, which may be others each time."""
 
     @property
     def is_certain(self) -> bool:
         """Whether it is certain, before the write has ended, that it writes, and where."""
         return self.target_settled and not self.if_absent
+
+    @property
+    def statement(self) -> Hashable:
+        """What tells this statement from others that write the target: what it does, and what flows where. None if it
+        replaces the whole target, or the partitions it names. Its literals are not part of it: in a loop they differ
+        each time."""
+        if self.kind in _REPLACING and not self.partly:
+            return None
+        flows = frozenset((name, _flow_keys(columns)) for name, columns in self.fields.items())
+        inputs = frozenset(item.dataset.key for item in self.inputs)
+        return self.command, self.kind, inputs, flows, _flow_keys(self.whole)
 
 
 @dataclass(frozen=True)
@@ -125,6 +139,7 @@ class WriteReader:
             written,
             sql=_statement(self._bridge.plan_facts("top", analyzed)[0]),
             if_absent=command.get("mode") == "Ignore" or bool(command.get("ifAbsent")),
+            partly=_replaces_partly(command),
             target_settled=write.command not in _MAKES_V2_TABLE or target.symlink is not None,
             plan=write,
             cut_plans=tuple(cut_plans),
@@ -305,6 +320,23 @@ def _statement(top: Facts) -> str | None:
     """The SQL text of a command. The text of a query within it counts only if it is more than a query."""
     inner = top.get("innerSql") or ""
     return top.get("sql") or (inner if _MAKES.match(inner) else None)
+
+
+def _replaces_partly(command: Facts) -> bool:
+    """Whether the command overwrites rows that it chooses, not the target as a whole or partitions that it names."""
+    options = {key.lower(): str(value).lower() for key, value in (command.get("options") or {}).items()}
+    return (
+        command["class"] == "OverwritePartitionsDynamic"
+        or bool(command.get("dynamicOverwrite"))
+        or command.get("overwriteCondition", "true") != "true"
+        or any(value is None for value in (command.get("staticPartitions") or {}).values())
+        or "replacewhere" in options
+        or options.get("partitionoverwritemode") == "dynamic"
+    )
+
+
+def _flow_keys(columns: Iterable[InputColumn]) -> Hashable:
+    return frozenset((*column.dataset.key, column.field, column.type, column.subtype) for column in columns)
 
 
 def _facts_by_id(nodes: Iterable[Facts]) -> dict[int, Facts]:

@@ -235,7 +235,7 @@ class Observer:
         written = written_without_literals(written, self._literals(named))
         identity = None
         if stream is None and named is None:
-            name = self._names.of(written.target, written.kind, (item.dataset for item in written.inputs))
+            name = self._names.of(written.target, written.statement)
             identity = RunIdentity(self._components.new_run_id(), name, self._components.parent)
             self._send(self._events.start(identity, at, written))
         self._executions[id] = PendingWrite(at, written, named, identity, stream, message.get("settings") or {})

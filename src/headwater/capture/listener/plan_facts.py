@@ -69,6 +69,8 @@ Facts = TypedDict(
         "mode": str,
         "staticPartitions": dict[str, str | None],
         "overwrite": bool,
+        "dynamicOverwrite": bool,
+        "overwriteCondition": str,
         "ifAbsent": bool,
         "viewType": str,
         "viewColumns": list[str],
@@ -205,7 +207,9 @@ LOGICAL: FactQueries = {
             "format": "fileFormat",
             "shortName": "fileFormat.shortName",
             "staticPartitions": "staticPartitions",
+            "dynamicOverwrite": "dynamicPartitionOverwrite",
         },
+        "OverwriteByExpression": {"overwriteCondition": "deleteExpr"},
         "CreateDataSourceTableAsSelectCommand": {**_catalog_table_facts("table"), "mode": "mode"},
         "SaveAsV1TableCommand": {**_catalog_table_facts("tableDesc"), "mode": "mode"},
         "InsertIntoHiveTable": {
