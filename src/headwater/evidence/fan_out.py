@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from headwater.evidence.documents import GrainReport
 from headwater.evidence.repeats import Repeats, least_repeated
 from headwater.evidence.steps import MeasuredOperator, PlanSteps
+from headwater.plan.operator_traits import RowEffect, operators_with
 
-_UNITES = ("Aggregate", "Distinct", "Deduplicate")
-_EXPANDS = ("Generate", "Expand")
+_UNITES = operators_with(lambda traits: traits.rows is RowEffect.MERGED)
+_EXPANDS = operators_with(lambda traits: traits.rows is RowEffect.REPEATED)
 _ONE_SIDED = ("LeftSemi", "LeftAnti", "ExistenceJoin")
 
 

@@ -16,19 +16,17 @@ from headwater.evidence.documents import GrainFacet, GrainNode, GrainReport
 from headwater.evidence.fan_out import FanOutCheck, JoinMatch
 from headwater.evidence.repeats import Repeats, least_repeated
 from headwater.evidence.steps import Measure, MeasuredOperator, PlanSteps
+from headwater.plan.operator_traits import operators_with
 
 _LEFT_ONLY_JOINS = ("LeftSemi", "LeftAnti")
 _IGNORES_REPEATS = frozenset(
     {"max", "min", "first", "last", "any_value", "bool_and", "bool_or", "some", "every", "mode"}
 )
 """Functions with the same result however often a row is repeated."""
-_ONE_BY_ONE = (
-    "Project Filter Sort SubqueryAlias View Repartition RepartitionByExpression RebalancePartitions ResolvedHint "
-    "CollectMetrics EventTimeWatermark CTERelationDef WithCTE"
-)
+_ONE_BY_ONE = operators_with(lambda traits: traits.traced_as_one_row and not traits.order_matters)
 """Operators whose output rows are each one input row."""
-_KEEPS = f"{_ONE_BY_ONE} GlobalLimit LocalLimit Offset Tail Window Deduplicate Distinct".split()
-"""Operators that neither repeat nor merge rows. A sample may repeat them, with replacement."""
+_KEEPS = operators_with(lambda traits: traits.repeats_no_row)
+"""Operators that do not repeat rows. A sample may repeat them, with replacement."""
 _MAX_KEYS = 8
 
 Key = frozenset[int]
@@ -127,7 +125,7 @@ class _GrainAnalysis:
             return _state_of_cut(step, state)
         if step.operator not in _KEEPS:
             state.keys = set()
-        if step.operator not in _ONE_BY_ONE.split():
+        if step.operator not in _ONE_BY_ONE:
             state.near = state.always = frozenset()
         if step.operator == "Generate":
             state.multiplied |= dict.fromkeys(state.origin, step)

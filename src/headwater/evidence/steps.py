@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -133,7 +133,7 @@ class PlanSteps:
             step = self.all[step.parent]
         return numbers
 
-    def ancestors_until(self, step: MeasuredOperator, until: Sequence[str]) -> Iterator[MeasuredOperator]:
+    def ancestors_until(self, step: MeasuredOperator, until: Collection[str]) -> Iterator[MeasuredOperator]:
         """The operators that its rows reach, up to those named in ``until``; from a common table expression on to its
         references."""
         pending, seen = [step], {step.number}

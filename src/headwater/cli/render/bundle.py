@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TypedDict
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,7 +15,12 @@ from headwater.model.bundles import RunHandoff, VerifiedBundle
 _STATES = {True: "in the state it wrote", False: "in a different state", None: "states cannot be compared"}
 
 
-def bundle_text(answer: Mapping[str, Any]) -> RenderableType:
+class WrittenBundle(TypedDict):
+    file: str
+    bytes: int
+
+
+def bundle_text(answer: WrittenBundle) -> RenderableType:
     return Group(
         join(["Evidence written to ", data(answer["file"]), f", {volume(answer['bytes'])}."], ""),
         join(["`headwater verify ", data(answer["file"]), "` verifies it without the store."], ""),

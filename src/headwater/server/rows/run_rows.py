@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any
 
 from headwater.engines.paths import local_path
 from headwater.errors import KeptPlanRefused, PathNotAllowed
@@ -33,7 +32,7 @@ class RunRows:
     output: DatasetUse | None
     """None if the run has several outputs and the request names none."""
     columns: tuple[Field, ...]
-    tables: Mapping[str, Any] | None
+    tables: Mapping[str, object] | None
     """The output's entry in the pair tables facet of the run."""
     trusted_keys: frozenset[str] = frozenset()
     """The capture keys that the store trusts."""
@@ -43,7 +42,7 @@ class RunRows:
         return self.run.run.run_id
 
     @property
-    def facet(self) -> Mapping[str, Any]:
+    def facet(self) -> Mapping[str, object]:
         from headwater.formats.openlineage.facet_names import ROWS_FACET
 
         return _mapping(self.output.io_facets.get(ROWS_FACET)) if self.output is not None else {}
@@ -104,7 +103,7 @@ class RunRows:
             return Availability(False, f"The run used Spark {recorded}; the server has Spark {installed}.")
         return Availability(True)
 
-    def _refusal(self, facet: Mapping[str, Any]) -> str | None:
+    def _refusal(self, facet: Mapping[str, object]) -> str | None:
         """Return why the stored query must not be deserialized, before a process is started for it."""
         from headwater.formats.openlineage.signed_rows import FacetPlace
         from headwater.rows.kept_queries.trust import PlanTrust
@@ -172,7 +171,7 @@ def _forward(store: Store, dataset: DatasetDetail) -> Availability:
     return result
 
 
-def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, Any] | None:
+def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[str, object] | None:
     """Return the pair tables entry of the output with one of these names. Tables of old versions have no name."""
     from headwater.formats.openlineage.facet_names import ADJOINT_FACET
 
@@ -186,14 +185,14 @@ def _entry(run: RunDetail, names: set[Dataset], number: int | None) -> Mapping[s
     return next(iter([*matches, *unnamed]), None)
 
 
-def _datasets(source: Mapping[str, Any]) -> Iterator[Dataset]:
+def _datasets(source: Mapping[str, object]) -> Iterator[Dataset]:
     for item in _sequence(source.get("datasets")):
         dataset = _dataset(_mapping(item))
         if dataset is not None:
             yield dataset
 
 
-def _dataset(value: Mapping[str, Any]) -> Dataset | None:
+def _dataset(value: Mapping[str, object]) -> Dataset | None:
     namespace, name = value.get("namespace"), value.get("name")
     return Dataset(namespace, name) if isinstance(namespace, str) and isinstance(name, str) else None
 
@@ -212,9 +211,9 @@ def _installed_spark() -> str | None:
         return None
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _sequence(value: Any) -> Sequence[Any]:
+def _sequence(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else ()

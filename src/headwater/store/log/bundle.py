@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import select
 
 from headwater.errors import NoEvidence, QueryError, shorten
 from headwater.formats.openlineage.event import Event, reread_event
@@ -26,6 +25,7 @@ from headwater.store.log.visible_entries import entry_visible
 from headwater.store.query.lookup import find_run
 from headwater.store.query.writers_before import runs_before
 from headwater.store.schema.name_keys import key_of
+from headwater.store.schema.stored_rows import StoredRun
 from headwater.store.schema.tables import audit, certificate, event
 
 
@@ -94,7 +94,7 @@ class _Taking:
                     raise NoEvidence(document["runId"])  # without it the certificate would prove nothing
                 yield self.proven(before)
 
-    def upstream(self, run: Row[Any], events: Iterable[Event]) -> Iterator[UpstreamEvidence]:
+    def upstream(self, run: StoredRun, events: Iterable[Event]) -> Iterator[UpstreamEvidence]:
         """Of the runs that wrote what was read: those whose certified event says so by the same name."""
         for run_key in runs_before(self._view, run):
             newest = select(certificate.c.seq).where(certificate.c.run_key == run_key, certificate.c.seq <= self._size)

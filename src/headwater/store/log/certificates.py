@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
@@ -63,7 +62,7 @@ class _Issuing:
         self._heads: dict[bytes, tuple[int, bytes | None]] = {}
         self._of_runs: dict[bytes, list[str]] = {}
         self._deeds: list[tuple[Actor, Deed]] = []
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[dict[str, object]] = []
         self._issued_at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
     def certify(self, actor: Actor, last_event: Event) -> None:
