@@ -159,7 +159,7 @@ def test_a_key_is_shown_and_what_it_is_not_good_for_is_refused(
             with pytest.raises(NotPermitted, match="'write'") as refused:
                 reader.ingest(run_event())
             assert refused.value.scope == "write"
-            with pytest.raises(NotOffered, match="another actor"):
+            with pytest.raises(NotOffered, match="an actor other than the holder"):
                 reader.ingest(run_event(), actor=Actor("ada"))
         monkeypatch.setenv("HEADWATER_API_KEY", secret)
         with connected(url) as reader:
