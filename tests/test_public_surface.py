@@ -83,8 +83,8 @@ LINEAGE = {
     "progress: 'VerifyProgress | None' = None) -> 'Verified'",
     "export": "(self, path: 'str | Path | None' = None, *, format: 'str' = 'wia-json', "
     "datasets: 'Sequence[DatasetName]' = (), direction: 'str | None' = None, depth: 'int | None' = None, "
-    "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'Exported'",
-    "import_": "(self, path: 'str | Path', *, actor: 'Actor | None' = None) -> 'Imported'",
+    "as_of: 'datetime | None' = None, gzip: 'bool' = False) -> 'ExportResult'",
+    "import_": "(self, path: 'str | Path', *, actor: 'Actor | None' = None) -> 'ImportResult'",
 }
 """What a connection has beside: see ``client.py``."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.model.audit import Actor
-from headwater.model.exchange import Exported, Imported
+from headwater.model.exchange import ExportResult, ImportResult
 from headwater.model.log import Verified
 from headwater.store.log.checkpoints import Anchored
 from headwater.store.log.verify import VerifyProgress, verify
@@ -76,7 +76,7 @@ class Lineage(Store):
         depth: int | None = None,
         as_of: datetime | None = None,
         gzip: bool = False,
-    ) -> Exported:
+    ) -> ExportResult:
         """Write lineage to a file: all of it, around some ``datasets``, as it was known to hold ``as_of`` a time.
 
         ``format``: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid. ``direction``: upstream,
@@ -88,7 +88,7 @@ class Lineage(Store):
             self, path, format=format, datasets=datasets, direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
 
-    def import_(self, path: str | Path, *, actor: Actor | None = None) -> Imported:
+    def import_(self, path: str | Path, *, actor: Actor | None = None) -> ImportResult:
         """Take in what an export wrote, here or elsewhere: all of it, with its ids, or nothing if a rule is broken."""
         from headwater.exchange.importing import import_file
 

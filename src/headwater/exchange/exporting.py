@@ -24,7 +24,7 @@ from headwater.formats.wia.events import HEADWATER_KEY
 from headwater.formats.wia.flat import time_text
 from headwater.formats.wia.versions import VERSION
 from headwater.model.answers import Direction
-from headwater.model.exchange import Exported
+from headwater.model.exchange import ExportResult
 from headwater.model.names import Endpoint
 from headwater.store.exchange.graph_stream import GraphStream
 from headwater.store.exchange.staging import Staging
@@ -69,14 +69,14 @@ def export_file(
     depth: int | None = None,
     as_of: datetime | None = None,
     gzip: bool = False,
-) -> Exported:
+) -> ExportResult:
     file_format = _format(format)
     if gzip and file_format is Format.PARQUET:
         raise ExchangeError("Parquet files are compressed by themselves: export them without gzip.")
     target = _target(path, file_format, gzip)
     whole = not datasets and as_of is None and depth is None
     if file_format is Format.OPENLINEAGE and whole:
-        return Exported(str(target), file_format, {EVENTS: _write_received(store, target, gzip)})
+        return ExportResult(str(target), file_format, {EVENTS: _write_received(store, target, gzip)})
     counts: Counter[str] = Counter()
     acyclic = file_format is not Format.MERMAID  # which can draw cycles
     with store.graphs.stream(
@@ -95,7 +95,7 @@ def export_file(
             with _new_text(target, gzip) as out:
                 _WRITERS[file_format](elements, out)
     totals = {str(kind): counts[kind] for kind in ElementKind if kind is not ElementKind.GRAPH}
-    return Exported(str(target), file_format, totals, cycles)
+    return ExportResult(str(target), file_format, totals, cycles)
 
 
 def _format(name: str) -> Format:
