@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headwater.capture.listener.application import Capture
     from headwater.pipeline.dead_letters.replay import ReplayResult
     from headwater.pipeline.run.background import BackgroundRun
-    from headwater.pipeline.run.pipeline_run import PipelineRun, RunArguments
+    from headwater.pipeline.run.pipeline_run import PipelineRun
     from headwater.pipeline.run.result import Result
     from headwater.pipeline.sinks import Sink
     from headwater.store.store import Store
@@ -89,15 +89,20 @@ class Pipeline(declared.PipelineDeclaration):
         if not replays:
             return []
         with _capturing(self, spark, store, options) as capture:
-            arguments: RunArguments = {
-                "partition": partition,
-                "options": options,
-                "capture": capture,
-                "sinks": sinks,
-                "progress": progress,
-                "checksums": checksums,
-            }
-            return [ReplayRun(letters, self, spark, **arguments).replay() for letters in replays]
+            return [
+                ReplayRun(
+                    letters,
+                    self,
+                    spark,
+                    partition=partition,
+                    options=options,
+                    capture=capture,
+                    sinks=sinks,
+                    progress=progress,
+                    checksums=checksums,
+                ).replay()
+                for letters in replays
+            ]
 
     def start(
         self,

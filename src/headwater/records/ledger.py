@@ -12,7 +12,7 @@ from headwater.errors import QueryError, UnknownRoot, shorten
 from headwater.formats.openlineage.event import as_utc
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
 from headwater.model.audit import Actor
-from headwater.model.records import DeadLetter, Document, FoundRecord, RootTrace, Sent
+from headwater.model.records import DeadLetter, FoundRecord, RootTrace, Sent
 from headwater.records.archive.archive import Archive, require_pyarrow
 from headwater.records.intake import sending
 from headwater.records.intake.worker import Worker, WorkerObserver, WorkerOptions
@@ -41,7 +41,7 @@ class LedgerStatus:
     archive: str | None
     last_compaction: datetime | None
 
-    def document(self) -> Document:
+    def document(self) -> dict[str, object]:
         at = self.last_compaction
         return {name: getattr(self, name) for name in self.__slots__} | {
             "last_compaction": None if at is None else at.isoformat()

@@ -10,7 +10,7 @@ from rich.text import Text
 from headwater.cli.render.captured import volume
 from headwater.cli.render.parts import data, join, note
 from headwater.cli.text import count_of
-from headwater.model.bundles import HandedOn, VerifiedBundle
+from headwater.model.bundles import RunHandoff, VerifiedBundle
 
 _STATES = {True: "in the state it wrote", False: "in a different state", None: "states cannot be compared"}
 
@@ -66,7 +66,7 @@ def bundle_verification_text(result: VerifiedBundle) -> RenderableType:
     return Group(*lines)
 
 
-def _upstream_line(upstream: HandedOn) -> Text:
+def _upstream_line(upstream: RunHandoff) -> Text:
     names = join(data(dataset, "cyan") for dataset in upstream.datasets)
     state = _STATES[upstream.same_state]
     return join(["Read ", names, f", {state} by certificate ", data(upstream.certificate_id)], "")

@@ -22,16 +22,14 @@ from headwater.pipeline.declare.nodes import (
     TransformNode,
 )
 from headwater.pipeline.run import steps
+from headwater.plan.operator_traits import operators_with
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _MARK_ALIAS = "__hw_some"
-_ROW_BY_ROW_OPERATORS = (
-    *("Project", "Filter", "SubqueryAlias", "Join", "Union", "Generate", "Sort", "View", "UnresolvedHint"),
-    *("ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
-)
+_ROW_BY_ROW_OPERATORS = operators_with(lambda traits: traits.row_by_row)
 """Operators of an analyzed plan that look at one row of an input at a time."""
 
 

@@ -51,6 +51,7 @@ from headwater.pipeline.items.pairing import OutputPairing, PairedOutput, Pairin
 from headwater.pipeline.run import steps
 from headwater.pipeline.run.function_outputs import FunctionOutput
 from headwater.pipeline.run.workspace import Workspace
+from headwater.plan.operator_traits import operators_with
 from headwater.rows.identity import OUT_ID
 from headwater.rows.names import name_leaves
 from headwater.rows.provenance import RowProvenance
@@ -58,7 +59,7 @@ from headwater.rows.provenance import RowProvenance
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_SCAN_OPERATORS = ("Project", "Filter", "SubqueryAlias", "LogicalRelation", "View")
+_SCAN_OPERATORS = operators_with(lambda traits: traits.row_by_row and traits.order_kept) | {"LogicalRelation"}
 _ID_COLUMN = "__hw_i"
 _KEY_COLUMN, _DATA_COLUMN = "__hw_ik", "__hw_id"
 

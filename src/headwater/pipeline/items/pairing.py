@@ -19,13 +19,15 @@ from headwater.pipeline.items.item_locations import ItemLocations
 from headwater.pipeline.items.leaves import OUT, ItemLeaf
 from headwater.pipeline.run.steps import quote_name
 from headwater.pipeline.run.workspace import Workspace
+from headwater.plan.operator_traits import RowEffect, operators_with
 from headwater.rows.identity import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_ORDER_KEEPING = ("Project", "SubqueryAlias", "LogicalRelation", "MapInPandas", "MapInArrow", "PythonMapInArrow")
-"""Operators that return rows in the order of their input."""
+_ROW_ALIGNED = operators_with(lambda traits: traits.order_kept and traits.rows is not RowEffect.SOME)
+_ORDER_KEEPING = frozenset({"LogicalRelation", *_ROW_ALIGNED} - {"View"})
+"""Operators that may return a row for each row of the stored input, in its order; a view reads something else."""
 
 
 @dataclass(frozen=True)
