@@ -84,7 +84,7 @@ def test_what_cannot_be_replayed_is_said_before_anything_runs(spark: SparkSessio
     gone = hw.Pipeline("shop", namespace="test")
     renamed = gone.map("renamed", gone.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)
     gone.sink("report", renamed, path=shop.report)
-    with pytest.raises(PipelineError, match="dead letters of 'priced', which is not a row function"):
+    with pytest.raises(PipelineError, match="dead letters of 'priced', which is no longer a row function"):
         gone.replay(spark, options=off)
     summed = hw.Pipeline("shop", namespace="test")
     priced = summed.map("priced", summed.source("orders", shop.read("orders")), pricing(set()), schema=PRICED)
