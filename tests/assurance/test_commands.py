@@ -137,7 +137,7 @@ def test_an_event_is_left_out_on_request(run: Run, url: str) -> None:
         (("prove",), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
         (("prove", "1", "--from", "1"), "Give SEQ, the entry to prove, or --from N, the earlier size of the log."),
         (("prove", "--from", "9"), "There is no log that grew from 9 to 3 entries. It has 3."),
-        (("verify", "--run", "x", "--log-only"), "--run and --certificate stand alone, or with --key and --anchor."),
+        (("verify", "--run", "x", "--log-only"), "Combine --run and --certificate only with --key and --anchor."),
     ],
 )
 def test_a_mistake_is_one_line(run: Run, url: str, arguments: tuple[str, ...], words: str) -> None:

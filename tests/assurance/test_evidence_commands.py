@@ -85,8 +85,8 @@ def test_a_key_that_never_signed(run: Run, url: str) -> None:
     [
         (("verify", "nothing.json"), "nothing.json: No such file or directory."),
         (("verify", "store.db"), "The file does not hold: it is not a bundle of evidence"),
-        (("verify", "x.json", "--run", "y"), "A file stands alone, or with --key and --anchor."),
-        (("verify", "x.json", "--log-only"), "A file stands alone, or with --key and --anchor."),
+        (("verify", "x.json", "--run", "y"), "Combine FILE only with --key and --anchor."),
+        (("verify", "x.json", "--log-only"), "Combine FILE only with --key and --anchor."),
         (("bundle", "nothing"), "Run 'nothing' is not known."),
         (("report", "nothing"), "Run 'nothing' is not known."),
         (("bundle", ONE, "--out", "no/such/folder.json"), "no/such/folder.json: No such file or directory."),

@@ -74,7 +74,7 @@ def test_a_failing_sink_fails_nothing(spark: SparkSession, tmp_path: Path, caplo
     result = p.start(spark, options=options, sinks=[broken, well]).wait()
     assert result.report.state == "COMPLETE"
     assert (len(well.records), broken.closed, well.closed) == (4, 1, 1)
-    assert "Broken 1 failed and is left out of this run: OSError: full" in caplog.text
+    assert "Broken 1 failed and gets nothing more of this run: OSError: full" in caplog.text
     assert spark.read.parquet(str(tmp_path / "out")).count() == 4
 
 

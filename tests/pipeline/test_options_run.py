@@ -207,7 +207,7 @@ def test_a_key_that_two_rows_have(spark: SparkSession, tmp_path: Path, caplog: p
         repeated(tmp_path).start(spark, options=options.with_(warn_on_mismatch=False)).wait()
         assert caplog.text == ""
     assert [(each.node, each.inputs, each.outputs, each.aggregated) for each in told] == [("rows", 3, 2, True)]
-    with pytest.raises(MismatchRefused, match="node 'rows' took 3 items"):
+    with pytest.raises(MismatchRefused, match="node 'rows' received 3 items"):
         repeated(tmp_path).start(spark, options=options.with_(strict=True)).wait()
 
 

@@ -51,15 +51,15 @@ DAMAGE = {
     "a value": ("UPDATE record_hot SET storage_location = 'x' WHERE node_id = 'b1'", "^The hot record b1 of root b"),
     "a time": (
         "UPDATE record_hot SET recorded_at = recorded_at + 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* did not bring it",
+        "^The hot record c1 .* does not contain it",
     ),
     "the order of parents": (
         """UPDATE record_hot SET parent_ids = '["c","c1"]' WHERE node_id = 'c2'""",
-        "^The hot record c2 of root c does not hold: load 2 did not bring it",
+        "^The hot record c2 of root c does not hold: load 2 does not contain it",
     ),
     "a forged record": (
         f"UPDATE record_hot SET storage_location = 's3://x/forged', digest = x'{FORGED}' WHERE node_id = 'b1'",
-        "^The hot record b1 of root b does not hold: load 1 did not bring it",
+        "^The hot record b1 of root b does not hold: load 1 does not contain it",
     ),
     "a deleted record": (
         "DELETE FROM record_hot WHERE node_id = 'b2'",
@@ -67,7 +67,7 @@ DAMAGE = {
     ),
     "its load": (
         "UPDATE record_hot SET load = 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* load 1 did not bring it",
+        "^The hot record c1 .* load 1 does not contain it",
     ),
     "a load of nobody": (
         "UPDATE record_hot SET load = 9 WHERE node_id = 'c1'",

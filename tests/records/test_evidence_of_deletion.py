@@ -113,8 +113,8 @@ def test_a_deleted_record_that_is_nowhere_else_is_named_by_its_load(ledger: tupl
 @pytest.mark.parametrize(
     ("load", "reason"),
     [
-        (1, "load 1 did not bring it"),
-        (2, "load 2 did not bring it"),
+        (1, "load 1 does not contain it"),
+        (2, "load 2 does not contain it"),
         (3, "it is of load 3, which the log does not know"),
     ],
 )

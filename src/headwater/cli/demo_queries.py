@@ -133,7 +133,7 @@ def _run_queries(store: Store) -> list[DemoQuery]:
         ),
         DemoQuery(
             "verify",
-            "And can you prove that nobody changed this record?",
+            "And can you prove that these records were not changed?",
             ("verify",),
             _verify,
         ),
