@@ -1,4 +1,9 @@
-"""Facets of Headwater, which the OpenLineage specification does not have."""
+"""Facets of Headwater, which the OpenLineage specification does not have: their names are in `facet_names`, and here is
+what captured events say in them.
+
+A facet of a run is added in :func:`run_facets`, one of a dataset in :func:`own_dataset_facets`, and one of a dataset as
+an output in :func:`own_output_facets`; the builder asks these three.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,8 @@ from typing import Any
 import attr
 from openlineage.client.generated.base import DatasetFacet, RunFacet
 
+from headwater.capture.events.run_types import WriteOutcome
+from headwater.capture.events.writes import CapturedWrite
 from headwater.formats.openlineage.facet_names import (
     ADJOINT_FACET,
     COLUMN_TYPES_FACET,
@@ -50,6 +57,53 @@ class TelemetryRunFacet(RunFacet):
     @staticmethod
     def _get_schema() -> str:
         return schema_url(TELEMETRY_FACET)
+
+
+def run_facets(outcomes: Sequence[WriteOutcome], producer: str) -> dict[str, Any]:
+    """Of a run with these writes."""
+    facets: dict[str, Any] = {}
+    writes = [_telemetry(outcome) for outcome in outcomes if outcome.nodes]
+    if writes:
+        facets[TELEMETRY_FACET] = TelemetryRunFacet(writes=writes, producer=producer)
+    pairs = [outcome.rows["pairs"] for outcome in outcomes if outcome.rows and "pairs" in outcome.rows]
+    if pairs:
+        facets[ADJOINT_FACET] = adjoint_facet(pairs, producer)
+    return facets
+
+
+def own_dataset_facets(written: CapturedWrite, producer: str) -> dict[str, Any]:
+    """Of the dataset that a write writes, or the view that it defines."""
+    gaps = [{"operator": gap.operator, "reason": gap.reason, "columns": list(gap.columns)} for gap in written.gaps]
+    facets: dict[str, Any] = {
+        COVERAGE_FACET: CoverageDatasetFacet(complete=not written.gaps, gaps=gaps, producer=producer)
+    }
+    if written.column_types:
+        facets[COLUMN_TYPES_FACET] = ColumnTypesDatasetFacet(fields=dict(written.column_types), producer=producer)
+    return facets
+
+
+def own_output_facets(outcome: WriteOutcome, producer: str) -> dict[str, Any]:
+    """Of a dataset as the output of one run."""
+    return {} if outcome.rows is None else {ROWS_FACET: rows_facet(outcome.rows, producer)}
+
+
+def _telemetry(outcome: WriteOutcome) -> dict[str, Any]:
+    target = outcome.written.target
+    return {
+        "output": {"namespace": target.namespace, "name": target.name},
+        "nodes": [
+            {
+                "name": node.name,
+                "parent": node.parent,
+                "rows": node.rows,
+                "latencyMs": node.latency_ms,
+                "bytes": node.bytes,
+                "spillBytes": node.spill_bytes,
+                "metrics": dict(node.metrics),
+            }
+            for node in outcome.nodes
+        ],
+    }
 
 
 def rows_facet(captured: Mapping[str, Any], producer: str) -> dict[str, Any]:
