@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from headwater.store.store import Store
 
 _log = logging.getLogger("headwater")
-DEFAULT_STORE = "sqlite:///.headwater/lineage.db"
 DEFAULT_SPOOL = ".headwater/spool"
 _STORE_ADDRESS = re.compile(r"sqlite:///.+|postgresql(\+psycopg)?://.+|memory://$")
 
@@ -191,7 +190,9 @@ def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str 
     """The store that events go to, if there is one."""
     if store is not None or url or sink:
         return store
-    return os.environ.get("HEADWATER_STORE") or DEFAULT_STORE
+    from headwater.store.address import default_store
+
+    return default_store()
 
 
 def _make_sinks(
@@ -246,10 +247,10 @@ def _is_embedded(address: str) -> bool:
 
 def _default_key_file(store: str | Store, spool: Path) -> Path | None:
     """`lineage.db.capture.pem` beside `lineage.db`; None for a store in memory."""
-    from headwater.store.engine.database import file_of
+    from headwater.store.engine.database import file_at
 
     if isinstance(store, str):
-        file = file_of(store)
+        file = file_at(store)
     elif store.file is None and not store.is_in_memory:
         return spool / "capture.pem"
     else:

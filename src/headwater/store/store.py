@@ -138,7 +138,7 @@ class Store(StoreProofs):
 
     @property
     def is_in_memory(self) -> bool:
-        return self._database.is_sqlite and self._database.file is None
+        return self._database.is_in_memory
 
     @property
     def deeds(self) -> Deeds:

@@ -44,11 +44,11 @@ class KeyRange:
 class HotScan:
     """Rows up to load ``upto`` of these ``days`` (empty: all days) that are not archived; with ``archived_too`` all.
 
-    ``address``: the file of SQLite, or the connection string that libpq takes for PostgreSQL.
+    ``address``: what the driver of that ``database`` takes: a file, or a connection string.
     """
 
     address: str
-    is_sqlite: bool
+    database: str
     upto: int
     days: tuple[int, ...] = ()
     archived_too: bool = False
@@ -79,7 +79,7 @@ class HotScan:
     def _statement(
         self, part: KeyRange, columns: Sequence[str] = _COLUMNS, order: str = "h.root_key"
     ) -> tuple[str, Sequence[Any]]:
-        placeholder = "?" if self.is_sqlite else "%s"
+        placeholder = _PLACEHOLDERS[self.database]
         values: list[Any] = [part.low, self.upto]
         conditions = [f"h.root_key >= {placeholder}", f"h.load <= {placeholder}"]
         if part.high is not None:
@@ -93,23 +93,33 @@ class HotScan:
         return f"SELECT {selected} FROM record_hot h WHERE {' AND '.join(conditions)} ORDER BY {order}", values
 
     def _connect(self) -> Any:
-        if self.is_sqlite:
-            import sqlite3
-            from urllib.parse import quote
-
-            return sqlite3.connect(f"file:{quote(self.address)}?mode=ro", uri=True, timeout=60)
-        try:
-            import psycopg
-        except ImportError:
-            raise RuntimeError(
-                "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
-                "install psycopg[binary] wherever Spark tasks run."
-            ) from None
-        return psycopg.connect(self.address)
+        return _CONNECT[self.database](self.address)
 
     def _cursor(self, connection: Any) -> Any:
         """On PostgreSQL a named cursor: the rows then stay on the server until they are fetched."""
-        return connection.cursor() if self.is_sqlite else connection.cursor("headwater_scan")
+        return connection.cursor("headwater_scan") if self.database == "postgresql" else connection.cursor()
+
+
+def _connect_sqlite(address: str) -> Any:
+    import sqlite3
+    from urllib.parse import quote
+
+    return sqlite3.connect(f"file:{quote(address)}?mode=ro", uri=True, timeout=60)
+
+
+def _connect_postgresql(address: str) -> Any:
+    try:
+        import psycopg
+    except ImportError:
+        raise RuntimeError(
+            "Python on this executor has no psycopg, which reads the store in PostgreSQL: "
+            "install psycopg[binary] wherever Spark tasks run."
+        ) from None
+    return psycopg.connect(address)
+
+
+_CONNECT = {"sqlite": _connect_sqlite, "postgresql": _connect_postgresql}
+_PLACEHOLDERS = {"sqlite": "?", "postgresql": "%s"}
 
 
 def _fetch_batch(cursor: Any) -> Any:
