@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from headwater.evidence.documents import GrainFacet, GrainNode, GrainReport
 from headwater.evidence.fan_out import FanOutCheck, JoinMatch
 from headwater.evidence.repeats import Repeats, least_repeated
 from headwater.evidence.steps import Measure, MeasuredOperator, PlanSteps
@@ -50,13 +50,17 @@ class _GrainState:
 
 def grain_safety(
     steps: PlanSteps, measured: Mapping[int, Repeats] | None = None, declared: Collection[Key] = ()
-) -> dict[str, Any]:
+) -> GrainFacet:
     """``measured``: by the id of a source's column, the repeats counted of its source. ``declared``: declared keys, as
     column ids."""
     analysis = _GrainAnalysis(steps, measured or {}, declared)
     analysis.walk()
-    facet = {"nodes": analysis.nodes, "validations": analysis.validations, "undecided": analysis.undecided}
-    return {**facet, **steps.coverage()}
+    return {
+        "nodes": analysis.nodes,
+        "validations": analysis.validations,
+        "undecided": analysis.undecided,
+        **steps.coverage(),
+    }
 
 
 class _GrainAnalysis:
@@ -67,9 +71,9 @@ class _GrainAnalysis:
         self._states: dict[int, _GrainState] = {}
         self._defined = {step.defines: step for step in steps.all if step.defines is not None}
         self._fan_out = FanOutCheck(steps, self._of_leaf(), has_declared=bool(declared))
-        self.nodes: list[dict[str, Any]] = []
-        self.validations: list[dict[str, Any]] = []
-        self.undecided: list[dict[str, Any]] = []
+        self.nodes: list[GrainNode] = []
+        self.validations: list[GrainReport] = []
+        self.undecided: list[GrainReport] = []
 
     def _of_leaf(self) -> dict[int, Repeats]:
         repeats = {}
@@ -190,7 +194,12 @@ class _GrainAnalysis:
     def _judge_measure(self, step: MeasuredOperator, measure: Measure, input_state: _GrainState) -> None:
         multiplier = input_state.multiplied[min(measure.sources)] if measure.sources else input_state.repeated
         assert multiplier is not None
-        report = {"node": step.name, "check": "double counting", "column": measure.column, "expression": measure.sql}
+        report: GrainReport = {
+            "node": step.name,
+            "check": "double counting",
+            "column": measure.column,
+            "expression": measure.sql,
+        }
         repeats = self._counted(measure, input_state)
         if repeats is None:
             detail = f"rows may have been multiplied by {multiplier.name}"
@@ -199,13 +208,13 @@ class _GrainAnalysis:
             self.validations.append({**report, "holds": True, "by": "rows"})
         else:
             detail = f"{repeats.distinct:,} rows were added up as {repeats.rows:,}, multiplied by {multiplier.name}"
-            violation = {"holds": False, "by": "rows", "multipliedBy": multiplier.name, "detail": detail}
-            self.validations.append({**report, **violation, "keys": repeats.sample()})
+            report |= {"holds": False, "by": "rows", "multipliedBy": multiplier.name, "detail": detail}
+            self.validations.append({**report, "keys": repeats.sample()})
 
     def _judge_mixed_grain(
         self, step: MeasuredOperator, at_risk: Sequence[Measure], plain: Sequence[Measure], input_state: _GrainState
     ) -> None:
-        report = {
+        report: GrainReport = {
             "node": step.name,
             "check": "mixed grain",
             "column": ", ".join(sorted({measure.column for measure in (*at_risk, *plain)})),

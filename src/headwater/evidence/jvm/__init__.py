@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from headwater.jvm import JavaClasses, shared_classes
+from headwater.jvm import JavaClasses, JavaObject, shared_classes
 
 
-def step_classes(gateway: Any) -> JavaClasses:
+def step_classes(gateway: JavaObject) -> JavaClasses:
     return JavaClasses(gateway, __package__, ("PlanSteps",), above=shared_classes(gateway))
