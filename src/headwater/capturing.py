@@ -75,14 +75,16 @@ def enable(
     target = _target_store(store, url, sink)
     key = _capture_key(capture_key, target, folder)
     settings = CaptureSettings(
-        _make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
-        namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
-        job or os.environ.get("HEADWATER_JOB"),
-        folder,
-        _capture_options(telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals),
-        _make_row_capture,
-        _make_evidence_provider,
-        key,
+        sinks=_make_sinks(target, url, sink, api_key or os.environ.get("HEADWATER_API_KEY"), key),
+        namespace=namespace or os.environ.get("HEADWATER_NAMESPACE") or "default",
+        job=job or os.environ.get("HEADWATER_JOB"),
+        spool=folder,
+        options=_capture_options(
+            telemetry, leave_out, quality, (rows, rows_location, rows_sample), checksums, literals
+        ),
+        make_row_capture=_make_row_capture,
+        make_evidence=_make_evidence_provider,
+        key=key,
     )
     session.enable(spark, settings, __version__)
 

@@ -123,7 +123,15 @@ class FastPath:
             return None
         if merged < len(stages) and not all(view.steps == known_views[-1].steps for view in known_views[merged:]):
             return None  # something is dropped between two nodes that have groups
-        run = _StageRun(source, earlier, stages, known_views, merged, self.tracker.sampling, self.options)
+        run = _StageRun(
+            source=source,
+            before=earlier,
+            stages=stages,
+            views=known_views,
+            first_merged=merged,
+            sampling=self.tracker.sampling,
+            options=self.options,
+        )
         return run if run.is_complete else None
 
 

@@ -59,13 +59,13 @@ class PipelineExecution:
                 frozenset[str]() if records_data and self.options.snapshots else one_row_sources(self.nodes)
             )
             self.tracker = ItemTracker(
-                self.spark,
-                self.workspace,
-                self._sampling(),
-                self.frames,
-                sources_behind(self.nodes),
-                fast_path_sources,
-                records_data,
+                spark=self.spark,
+                workspace=self.workspace,
+                sampling=self._sampling(),
+                frames=self.frames,
+                sources_behind=sources_behind(self.nodes),
+                fast_path_sources=fast_path_sources,
+                records_data=records_data,
             )
 
     def _sampling(self) -> Sampling:

@@ -114,8 +114,8 @@ def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spa
     if dotted:
         raise node.invalid(f"a row function cannot read or return columns with a dot in the name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    settings = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
+    settings = (node.many, node.retries, node.backoff)
+    return RowFunction(node.fn, names, arrow, *settings, on_error=node.on_error, node=node.name)
 
 
 def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:

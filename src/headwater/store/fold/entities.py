@@ -133,7 +133,15 @@ class Entities:
 
     def _make_job(self, named: Job, micros: int) -> None:
         key = key_of(named.namespace, named.name)
-        row = JobRow({}, self.standing.next(job), key, named.namespace, named.name, None, micros)
+        row = JobRow(
+            facets={},
+            id=self.standing.next(job),
+            key=key,
+            namespace=named.namespace,
+            name=named.name,
+            owner=None,
+            last_seen=micros,
+        )
         self.memory.jobs[named] = row
         _INSERT_JOB.run(self._conn, [vars(row)])
 
