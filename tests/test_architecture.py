@@ -151,6 +151,26 @@ def test_modules_and_functions_are_short() -> None:
     assert long == []
 
 
+def test_constructors_take_at_most_six_positional_arguments() -> None:
+    """More are named where an object is made, so that no two can be confused. A list of equal arguments is one."""
+    classes = {node.name: node for _, file in rooms() for node in parsed(file).body if isinstance(node, ast.ClassDef)}
+    signatures = {
+        name: member.args
+        for name, node in classes.items()
+        for member in node.body
+        if isinstance(member, ast.FunctionDef) and member.name == "__init__"
+    }
+    assert len(signatures) > 100
+    many = [name for name, args in signatures.items() if len(args.posonlyargs + args.args) > 1 + 6]
+    for _, file in rooms():
+        for call in ast.walk(parsed(file)):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in classes:
+                name = call.func.id
+                if len(call.args) > 6 and (name not in signatures or signatures[name].vararg is None):
+                    many.append(f"{file.relative_to(PACKAGE)}:{call.lineno} {name}")
+    assert many == []
+
+
 def test_every_room_has_its_place() -> None:
     assert {room for room, _ in rooms()} <= MAY_IMPORT.keys() | OPEN.keys()
 

@@ -7,6 +7,7 @@ import inspect
 import headwater
 from headwater import errors
 from headwater.client import Lineage
+from headwater.formats.provenance_methods import ProvenanceMethods
 from headwater.store.proofs import StoreProofs
 from headwater.store.store import Store
 
@@ -45,7 +46,7 @@ STORE = {
     "provenance": "(self, dataset: 'DatasetName', *, event: 'ProvenanceEvent | str | None' = None, "
     "since: 'datetime | None' = None, until: 'datetime | None' = None, limit: 'int' = 100) -> 'list[Provenance]'",
     "state_provenance": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', *, "
-    "agent: 'Mapping[str, Any] | None' = None, operation: 'Mapping[str, Any] | None' = None, "
+    "agent: 'Mapping[str, object] | None' = None, operation: 'Mapping[str, object] | None' = None, "
     "purpose: 'str | None' = None, legal_basis: 'str | None' = None, retention_period: 'str | None' = None, "
     "sensitivity: 'str | None' = None, at: 'datetime | None' = None, actor: 'Actor | None' = None) -> 'Receipt'",
     "provenance_event": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', "
@@ -234,7 +235,7 @@ def test_what_the_package_exports() -> None:
 
 
 def test_the_methods_of_a_store() -> None:
-    members = {**vars(StoreProofs), **vars(Store)}
+    members = {**vars(StoreProofs), **vars(ProvenanceMethods), **vars(Store)}
     public = {name: value for name, value in members.items() if callable(value) and not name.startswith("_")}
     public["__init__"] = Store.__init__
     assert {name: str(inspect.signature(method)) for name, method in public.items()} == STORE

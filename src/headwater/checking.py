@@ -68,9 +68,16 @@ def quality(
         if not target.send(quality_events(run_id, by, named, version, began, asked, counts, report)):
             read = run_id = None
     checked = QualityCheck(
-        report.measured_at, report.rows, report.metrics, report.validations, report.anomalies,
-        read[0] if read else None, run_id, df, asked,
-    )  # fmt: skip
+        measured_at=report.measured_at,
+        rows=report.rows,
+        metrics=report.metrics,
+        validations=report.validations,
+        anomalies=report.anomalies,
+        dataset=read[0] if read else None,
+        run_id=run_id,
+        frame=df,
+        rules=asked,
+    )
     if strict and not checked.passed:
         raise RulesBroken([(rule.name, failed) for rule, failed in zip(asked, counts.failed, strict=True) if failed])
     return checked

@@ -79,8 +79,7 @@ class Lineage(Store):
     ) -> ExportResult:
         """Write lineage to a file: all of it, around some ``datasets``, as it was known to hold ``as_of`` a time.
 
-        ``format``: wia-json, wia-jsonl, wia-parquet, graphml, openlineage or mermaid. ``direction``: upstream,
-        downstream or both.
+        ``format``: one that `headwater export --help` lists. ``direction``: upstream, downstream or both.
         """
         from headwater.exchange.exporting import export_file
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 import headwater as hw
 from headwater.examples import orders_events
-from headwater.exchange.exporting import Format
+from headwater.exchange.export_formats import Format
 from headwater.exchange.opening import LineageFile
 from headwater.exchange.validating import validate
 from headwater.formats.wia.elements import Document

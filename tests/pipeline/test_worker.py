@@ -131,7 +131,7 @@ def test_any_mix_of_outcomes(every: list[Item], retries: int, on_error: str, man
     if not many:
         every = [replace(item, gives=min(item.gives, 1)) for item in every]
     function = Scripted(every, many)
-    followed = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error, node="priced")
+    followed = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error=on_error, node="priced")
     lines = [line for batch in followed.map_rows_with_outcomes(batches(len(every), size)) for line in batch.to_pylist()]
 
     expected = model(every, retries, on_error, size)
@@ -167,7 +167,7 @@ def test_without_lineage_the_same_rows_come_out(
     if not many:
         every = [replace(item, gives=min(item.gives, 1)) for item in every]
     function = Scripted(every, many)
-    by_row = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error, node="priced")
+    by_row = RowFunction(function, COLUMNS, SCHEMA, many, retries, 0.0, on_error=on_error, node="priced")
     expected = model(every, retries, on_error, size)
     failing = next((place for place, each in enumerate(expected) if each.failed and on_error == "fail"), None)
     rows: list[dict[str, int]] = []

@@ -86,7 +86,15 @@ def _read(node: PlanNode) -> WriteCommand | None:
     kind = command.kind if isinstance(command.kind, str) else command.kind(node)
     names = command.names(node)
     unnamed = bool(node.fields.get("userSpecifiedColumns")) and not names
-    return WriteCommand(node.name, kind, node.tree(command.query), names, node, command.by_name, unnamed)
+    return WriteCommand(
+        command=node.name,
+        kind=kind,
+        query=node.tree(command.query),
+        columns=names,
+        node=node,
+        by_name=command.by_name,
+        unnamed=unnamed,
+    )
 
 
 def _with_ctes(write: WriteCommand, around: PlanNode) -> WriteCommand:

@@ -133,13 +133,13 @@ class Records:
             rows = queue.dead_letters(conn, limit)
         return [
             DeadLetter(
-                row["id"],
-                row["kind"],
-                row["body"],
-                from_micros(row["enqueued_at"]),
-                from_micros(row["failed_at"]),
-                row["tries"],
-                row["reason"],
+                id=row["id"],
+                kind=row["kind"],
+                body=row["body"],
+                enqueued_at=from_micros(row["enqueued_at"]),
+                failed_at=from_micros(row["failed_at"]),
+                tries=row["tries"],
+                reason=row["reason"],
             )
             for row in rows
         ]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from headwater.errors import NotOffered, RequestRefused
 from headwater.formats.openlineage.event import Event, RawEvent, encode_event
-from headwater.formats.provenance import context_document, provenance_event
+from headwater.formats.provenance import provenance_event
+from headwater.formats.provenance_methods import ProvenanceMethods, StatedProvenance
 from headwater.formats.query_checks import provenance_event_of, refuse_unaskable, refuse_unaskable_part, state_of
 from headwater.formats.wia.quality import quality_event
 from headwater.model.answers import Closure, DatasetDetail, DatasetSummary, Impact, Receipt, RunDetail, RunDiff
@@ -20,7 +21,7 @@ from headwater.model.audit import Actor, AuditEntry
 from headwater.model.certificates import Certificate
 from headwater.model.log import ConsistencyProof, InclusionProof, LogKey, SignedCheckpoint, Verified, VerifiedRun
 from headwater.model.names import Dataset, Endpoint
-from headwater.model.provenance import Provenance, ProvenanceEvent
+from headwater.model.provenance import ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.model.tasks import Task, TaskState
@@ -51,7 +52,7 @@ def _not_offered(method: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-class RemoteStore:
+class RemoteStore(ProvenanceMethods):
     """The methods of :class:`~headwater.client.Lineage` over HTTP, with the same types, order and errors.
 
     An answer that is longer than a page of the server takes several requests, and the later ones may show what others
@@ -250,50 +251,23 @@ class RemoteStore:
 
     # -- provenance -------------------------------------------------------------------------------
 
-    def provenance(
-        self,
-        dataset: DatasetName,
-        *,
-        event: ProvenanceEvent | str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 100,
-    ) -> list[Provenance]:
-        """Who created, modified, accessed or deleted it, the newest first: by runs, and by statements."""
-        refuse_unaskable(limit)
-        kind = provenance_event_of(event)
-        return list(self.pages.provenance(dataset, event=kind, since=since, until=until, limit=limit).items)
+    @property
+    def _provenance_pages(self) -> RemotePages:
+        return self.pages
 
-    def state_provenance(
-        self,
-        dataset: DatasetName,
-        event: ProvenanceEvent | str,
-        *,
-        agent: Mapping[str, object] | None = None,
-        operation: Mapping[str, object] | None = None,
-        purpose: str | None = None,
-        legal_basis: str | None = None,
-        retention_period: str | None = None,
-        sensitivity: str | None = None,
-        at: datetime | None = None,
-        actor: Actor | None = None,
-    ) -> Receipt:
-        """State an event of provenance that no run recorded. Without an ``agent`` it is the holder of the key."""
+    def _state(self, dataset: DatasetName, statement: StatedProvenance, actor: Actor | None) -> Receipt:
         _refuse_actor(actor)
-        context = context_document(purpose, legal_basis, retention_period, sensitivity)
-        kind = provenance_event_of(event)
+        context = statement.context_document()
+        kind = provenance_event_of(statement.event)
         assert kind is not None
         canonical = self.dataset(dataset).summary.dataset
-        _refuse_statement(canonical, kind, agent, operation, context)
+        _refuse_statement(canonical, kind, statement.agent, statement.operation, context)
         document = {
             "event": kind,
-            "agent": None if agent is None else dict(agent),
-            "operation": None if operation is None else dict(operation),
-            "purpose": purpose,
-            "legal_basis": legal_basis,
-            "retention_period": retention_period,
-            "sensitivity": sensitivity,
-            "at": None if at is None else at.isoformat(),
+            "agent": None if statement.agent is None else dict(statement.agent),
+            "operation": None if statement.operation is None else dict(statement.operation),
+            **statement.context,
+            "at": None if statement.at is None else statement.at.isoformat(),
         }
         body = json.dumps(document, allow_nan=False).encode()
         return self._read(Receipt, self._client.post(f"{self.pages.address(canonical)}/provenance", body))

@@ -268,15 +268,15 @@ def _columns(descriptions: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
 def _block(description: Mapping[str, Any]) -> Block:
     links = (
         BlockLink(
-            link["number"],
-            link["to"],
-            link["kind"],
-            link["text"],
-            link["present"],
-            tuple(link["columns"]),
-            tuple(link["nullSafe"]),
-            tuple(link["conditionColumns"]),
-            None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
+            number=link["number"],
+            to=link["to"],
+            kind=link["kind"],
+            text=link["text"],
+            present=link["present"],
+            columns=tuple(link["columns"]),
+            null_safe=tuple(link["nullSafe"]),
+            condition_columns=tuple(link["conditionColumns"]),
+            result_places=None if link["resultPlaces"] is None else tuple(link["resultPlaces"]),
         )
         for link in description["links"]
     )

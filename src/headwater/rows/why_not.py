@@ -197,7 +197,16 @@ class WhyNot:
 
     def _culprit(self, step: OperatorStep, reason: StopReason, before: int, occurrence: int) -> Culprit:
         text = reason.text or step.text
-        return Culprit(step.operator, text, step.kind, reason.explanation, dict(reason.values), before, 0, occurrence)
+        return Culprit(
+            operator=step.operator,
+            text=text,
+            kind=step.kind,
+            explanation=reason.explanation,
+            values=dict(reason.values),
+            before=before,
+            after=0,
+            occurrence=occurrence,
+        )
 
     def _survivors(self, answer: _OccurrenceAnswer) -> list[Survivors]:
         path = answer.path

@@ -114,16 +114,18 @@ class Capture:
             make_evidence(self._spark, code, self._observer.report_error, self._redactor) if make_evidence else None
         )
         return CaptureComponents(
-            WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
-            EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
-            application,
-            ParentRun(self._settings.namespace, name, application.run_id, root),
-            new_run_id,
-            self._settings.options,
-            partial(measure, self._spark),
-            self._settings.make_row_capture(self._spark, self._redactor) if self._settings.make_row_capture else None,
-            evidence,
-            self._redactor,
+            reader=WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
+            events=EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
+            application=application,
+            parent=ParentRun(self._settings.namespace, name, application.run_id, root),
+            new_run_id=new_run_id,
+            options=self._settings.options,
+            quality=partial(measure, self._spark),
+            row_capture=self._settings.make_row_capture(self._spark, self._redactor)
+            if self._settings.make_row_capture
+            else None,
+            evidence=evidence,
+            redactor=self._redactor,
         )
 
     @contextmanager

@@ -348,7 +348,15 @@ class Observer:
         """The evidence of a write; None if it cannot be taken."""
         options = pending.named.options if pending.named else self._components.options
         literals = self._literals(pending.named)
-        ended = EndedWrite(execution, written, pending.started, pending.settings, rows, failed, literals)
+        ended = EndedWrite(
+            execution=execution,
+            written=written,
+            started=pending.started,
+            settings=pending.settings,
+            rows=rows,
+            failed=failed,
+            literals=literals,
+        )
         return self._run_evidence.of_write(ended, options.evidence)
 
     def _literals(self, named: NamedRun | None) -> str:

@@ -16,8 +16,7 @@ from headwater.errors import RowsRefused
 from headwater.jvm import JavaObject
 from headwater.model.items import Continuity
 from headwater.pipeline.declare.nodes import (
-    AggregateNode,
-    JoinNode,
+    ComputedNode,
     PipelineNode,
     RowMapNode,
     SourceNode,
@@ -178,7 +177,7 @@ class ItemTracker:
         ids = key_ids(salt, fields)
         return ids if self.records_data else without_key_values(ids, names)
 
-    def follow_output(self, node: TransformNode | JoinNode | AggregateNode | RowMapNode, frame: DataFrame) -> DataFrame:
+    def follow_output(self, node: ComputedNode | RowMapNode, frame: DataFrame) -> DataFrame:
         """The frame to continue with. A declared mapper decides first. Where row lineage refuses the plan, because of
         randomness or opaque code, the output is stored and followed by position, if possible."""
         inputs = [PairingInput(self.frames[name], self.locations(name)) for name in node.inputs]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
+    ComputedNode,
     JoinNode,
     PipelineNode,
     RowMapNode,
@@ -31,7 +32,7 @@ def read(node: SourceNode, spark: SparkSession) -> DataFrame:
     return frame
 
 
-def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[DataFrame]) -> DataFrame:
+def apply_node(node: ComputedNode, inputs: Sequence[DataFrame]) -> DataFrame:
     match node:
         case TransformNode():
             return transform(node, inputs)
@@ -39,6 +40,7 @@ def apply_node(node: TransformNode | JoinNode | AggregateNode, inputs: Sequence[
             return join(node, *inputs)
         case AggregateNode():
             return aggregate(node, inputs[0])
+    raise AssertionError(f"{node.kind} is no kind of computed node")
 
 
 def transform(node: TransformNode, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -112,8 +114,8 @@ def row_function(node: RowMapNode, names: Sequence[str], schema: StructType, spa
     if dotted:
         raise node.invalid(f"a row function cannot read or return columns with a dot in the name: {', '.join(dotted)}.")
     arrow = arrow_schema(schema, str(spark.conf.get("spark.sql.session.timeZone")))
-    settings = (node.many, node.retries, node.backoff, node.on_error)
-    return RowFunction(node.fn, names, arrow, *settings, node=node.name)
+    settings = (node.many, node.retries, node.backoff)
+    return RowFunction(node.fn, names, arrow, *settings, on_error=node.on_error, node=node.name)
 
 
 def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:

@@ -26,10 +26,12 @@ from headwater.errors import (
     StoreUrlInvalid,
     shorten,
 )
+from headwater.store.address import DEFAULT_STORE
 from headwater.store.engine import pending
+from headwater.store.engine.dialect import DIALECTS, Dialect
 from headwater.store.schema.stored_rows import PlainRow
 
-DEFAULT_URL = "sqlite:///.headwater/lineage.db"
+DEFAULT_URL = DEFAULT_STORE
 _FORMS = "sqlite:///path/to/file.db, postgresql://user@host/database or memory://"
 _WRITE_LOCK = 0x48454144  # "HEAD": one number for the advisory lock of every Headwater store in a database
 _LOCK = f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})"
@@ -49,8 +51,7 @@ class Database:
         self.file = _sqlite_file(self.url) if self.is_sqlite else None
         self._inode: int | None = None
         # In memory all threads share one connection, so they take turns.
-        in_memory = self.is_sqlite and self.file is None
-        self._turn: AbstractContextManager[object] = RLock() if in_memory else nullcontext()
+        self._turn: AbstractContextManager[object] = RLock() if self.is_in_memory else nullcontext()
         if self.file is not None and not self.file.exists():
             if not create:
                 raise StoreMissing(f"There is no store at {self}. `headwater ingest` makes one.")
@@ -60,6 +61,15 @@ class Database:
 
     def __str__(self) -> str:
         return _address(self.url)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether nobody but this process can reach it."""
+        return self.is_sqlite and self.file is None
+
+    @property
+    def dialect(self) -> Dialect:
+        return DIALECTS[self.url.get_backend_name()]
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -266,8 +276,13 @@ def shown_address(url: str) -> str:
     return _address(_parse(url))
 
 
+def is_embedded(url: str) -> bool:
+    """Whether the store is in this machine's memory or a file, and not on a database server."""
+    return _parse(url).get_backend_name() == "sqlite"
+
+
 def file_at(url: str) -> Path | None:
-    """The file of a store in SQLite, whether or not it is there."""
+    """The file of an embedded store, whether or not it is there; None for one in memory or on a database server."""
     parsed = _parse(url)
     return _sqlite_file(parsed) if parsed.get_backend_name() == "sqlite" else None
 
@@ -278,12 +293,6 @@ def _address(url: URL) -> str:
         return "memory://" if file is None else f"sqlite:///{file}"
     shown = url.set(drivername="postgresql").difference_update_query(["password", "sslpassword"])
     return shown.render_as_string(hide_password=True)
-
-
-def file_of(address: str) -> Path | None:
-    """The file of an embedded store; None for one in memory or on a database server."""
-    url = _parse(address)
-    return _sqlite_file(url) if url.get_backend_name() == "sqlite" else None
 
 
 def _sqlite_file(url: URL) -> Path | None:
