@@ -8,7 +8,8 @@ says something else, or one goes away, the whole group is folded anew; all ways 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import repeat
 
 from sqlalchemy import (
     BindParameter,
@@ -16,7 +17,6 @@ from sqlalchemy import (
     Connection,
     Select,
     Table,
-    and_,
     bindparam,
     delete,
     insert,
@@ -25,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 
+from headwater.model.lineage import Dependency
 from headwater.store.engine.prepared import Prepared, together
 from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
@@ -37,19 +38,71 @@ Element = PlainRow
 """One thing a version says: an upstream with its type, or one column edge."""
 
 
+Span = tuple[Element, int, int]
+"""An element, with the time from which and to which it held."""
+
+
 class _Kind:
-    """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns."""
+    """A table of intervals: which part of a version it sums up, and how an element is laid out in its columns.
+
+    One event may have a hundred thousand elements, which all other writers wait for: rows are plain tuples here.
+    """
 
     def __init__(self, table: Table, digest: str, columns: tuple[str, ...], *, labelled: bool) -> None:
         """``labelled``: the second and third are column names, which the table holds as label ids."""
         self.table = table
         self.digest = digest
-        self.columns = columns
         self.labelled = labelled
         row = table.c.id == bindparam("row")
-        self.insert = Prepared(insert(table))
+        self._insert = Prepared(insert(table))
+        self._inserted = [column.name for column in table.c if column.name != "id"]
         self.delete = Prepared(delete(table).where(row))
         self.end = Prepared(update(table).where(row).values(valid_to=bindparam("at")))
+        stored = select(*(table.c[name] for name in ("id", "valid_from", "valid_to", *columns)))
+        unended = or_(table.c.valid_to == OPEN, table.c.valid_to == bindparam("at"))
+        self._all = {jobless: Prepared(stored.where(*_edges_of(table, jobless))) for jobless in _EITHER}
+        self._unended = {jobless: Prepared(stored.where(*_edges_of(table, jobless), unended)) for jobless in _EITHER}
+
+    def insert(self, conn: Connection, group: Group, spans: Iterable[Span]) -> None:
+        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
+        # Plain strings: a driver adapts those of an enum one by one.
+        job_id, origin, target = group.job_id, str(group.origin), group.dataset_id
+        if self.labelled:
+            rows: list[PlainRow] = [
+                (job_id, origin, up, source, target, column, _PLAIN[how], subtype, masking, logic, start, end)
+                for (up, source, column, how, subtype, masking, logic), start, end in spans
+            ]
+        else:
+            rows = [
+                (job_id, origin, up, target, str(basis), str(kind), transformation, start, end)
+                for (up, basis, kind, transformation), start, end in spans
+            ]
+        if rows:
+            self._insert.insert(conn, self._inserted, rows)
+
+    def stored(self, conn: Connection, group: Group, unended_at: int | None = None) -> Iterator[tuple[int, Span]]:
+        """The rows of a group by their ids; with ``unended_at`` those that have not ended, or ended then."""
+        parameters: dict[str, int | str | None] = {"dataset": group.dataset_id, "origin": group.origin}
+        if group.job_id is not None:
+            parameters["job"] = group.job_id
+        queries = self._all
+        if unended_at is not None:
+            queries, parameters["at"] = self._unended, unended_at
+        for row in queries[group.job_id is None].rows(conn, parameters):
+            yield row[0], (row[3:], row[1], row[2])
+
+
+def _edges_of(table: Table, jobless: bool) -> tuple[ColumnElement[bool], ...]:
+    """NULL is found by IS NULL alone."""
+    return (
+        table.c.job_id.is_(None) if jobless else table.c.job_id == bindparam("job"),
+        table.c.downstream_id == bindparam("dataset"),
+        table.c.origin == bindparam("origin"),
+    )
+
+
+_EITHER = (False, True)
+_PLAIN = {dependency: dependency.value for dependency in Dependency}
 
 
 _KINDS = (
@@ -128,10 +181,11 @@ class Intervals:
 
     def _begin(self, draft: Draft) -> None:
         """The first version of its group: there is nothing that it could change."""
-        for kind, said in zip(_KINDS, (draft.upstreams, draft.columns.rows), strict=True):
-            # In the order they have in the content, which hangs on nothing but what is said.
-            elements = self._labelled(kind, dict.fromkeys(map(tuple, said)))
-            self._insert(kind, draft.group, [(element, draft.writer.written_at, OPEN) for element in elements])
+        # Each once, in the order they have in the content, which hangs on nothing but what is said.
+        statements: tuple[Collection[Element], ...] = (dict.fromkeys(map(tuple, draft.upstreams)), draft.columns.rows)
+        for kind, said in zip(_KINDS, statements, strict=True):
+            elements = self._labelled(kind, said)
+            kind.insert(self._conn, draft.group, zip(elements, repeat(draft.writer.written_at), repeat(OPEN)))
 
     # -- the newest version changed something -----------------------------------------------------
 
@@ -147,20 +201,21 @@ class Intervals:
             self._settle_kind(kind, group, wanted, now)
 
     def _settle_kind(self, kind: _Kind, group: Group, wanted: set[Element], now: int) -> None:
-        table = kind.table
         wanted = set(self._labelled(kind, wanted))
-        rows = self._conn.execute(
-            select(table).where(_edges_of(table, group), or_(table.c.valid_to == OPEN, table.c.valid_to == now))
-        ).all()
-        held = {_element(kind, row): row for row in rows if row.valid_to == OPEN}
-        just_ended = {_element(kind, row): row for row in rows if row.valid_to == now}
+        held: dict[Element, tuple[int, int]] = {}
+        just_ended: dict[Element, int] = {}
+        for row_id, (element, start, end) in kind.stored(self._conn, group, now):
+            if end == OPEN:
+                held[element] = row_id, start
+            else:
+                just_ended[element] = row_id
         never: list[int] = []
         over: list[int] = []
-        for element, row in held.items():
-            if element not in wanted:
-                (never if row.valid_from == now else over).append(row.id)
+        for element in held.keys() - wanted:
+            row_id, start = held[element]
+            (never if start == now else over).append(row_id)
         new = wanted - held.keys()
-        again = [just_ended[element].id for element in new & just_ended.keys()]
+        again = [just_ended[element] for element in new & just_ended.keys()]
         if never:
             kind.delete.run(self._conn, [{"row": row_id} for row_id in never])
         ended = [*((row_id, now) for row_id in over), *((row_id, OPEN) for row_id in again)]
@@ -192,10 +247,9 @@ class Intervals:
             self._replace(kind, group, spans)
 
     def _replace(self, kind: _Kind, group: Group, spans: Mapping[Element, list[tuple[int, int]]]) -> None:
-        names = self._label_lookup(kind, spans)
-        wanted = {(names(element), start, end) for element, pieces in spans.items() for start, end in joined(pieces)}
-        rows = self._conn.execute(select(kind.table).where(_edges_of(kind.table, group))).all()
-        held = {(_element(kind, row), row.valid_from, row.valid_to): row.id for row in rows}
+        elements = zip(self._labelled(kind, spans.keys()), spans.values(), strict=True)
+        wanted = {(element, start, end) for element, pieces in elements for start, end in joined(pieces)}
+        held = {span: row_id for row_id, span in kind.stored(self._conn, group)}
         stale = [row_id for key, row_id in held.items() if key not in wanted]
         for start in range(0, len(stale), 500):
             chunk = stale[start : start + 500]
@@ -204,24 +258,8 @@ class Intervals:
 
     # -- rows and elements ------------------------------------------------------------------------
 
-    def _insert_sorted(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
-        self._insert(kind, group, sorted(spans, key=_in_order))
-
-    def _insert(self, kind: _Kind, group: Group, spans: Iterable[tuple[Element, int, int]]) -> None:
-        """Of edges equally new the last one stored is told first: the order must not hang on that of a set."""
-        rows = [
-            {
-                "job_id": group.job_id,
-                "origin": group.origin,
-                "downstream_id": group.dataset_id,
-                "valid_from": start,
-                "valid_to": end,
-                **dict(zip(kind.columns, element, strict=True)),
-            }
-            for element, start, end in spans
-        ]
-        if rows:
-            kind.insert.run(self._conn, rows)
+    def _insert_sorted(self, kind: _Kind, group: Group, spans: Iterable[Span]) -> None:
+        kind.insert(self._conn, group, sorted(spans, key=_in_order))
 
     def _contents(self, digests: Collection[bytes]) -> dict[bytes, list[Element]]:
         found: dict[bytes, list[Element]] = {}
@@ -233,15 +271,17 @@ class Intervals:
         return found
 
     def _labelled(self, kind: _Kind, elements: Collection[Element]) -> list[Element]:
-        return list(map(self._label_lookup(kind, elements), elements))
-
-    def _label_lookup(self, kind: _Kind, elements: Iterable[Element]) -> Callable[[Element], Element]:
+        """With the ids of labels for names of columns."""
         if not kind.labelled:
-            return lambda element: element
-        texts = {text for element in elements for text in element[1:3] if text is not None}
+            return list(elements)
+        texts = {element[1] for element in elements} | {element[2] for element in elements}
+        texts.discard(None)
         known = self._entities.label_ids(texts)
         ids: dict[str | None, int | None] = {None: None, **{text: known[text] for text in texts}}
-        return lambda element: (element[0], ids[element[1]], ids[element[2]], *element[3:])
+        return [
+            (up, ids[source], ids[column], how, subtype, masking, logic)
+            for up, source, column, how, subtype, masking, logic in elements
+        ]
 
 
 def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -255,16 +295,7 @@ def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _edges_of(table: Table, group: Group) -> ColumnElement[bool]:
-    same_job = table.c.job_id.is_(None) if group.job_id is None else table.c.job_id == group.job_id
-    return and_(same_job, table.c.downstream_id == group.dataset_id, table.c.origin == group.origin)
-
-
-def _element(kind: _Kind, row: object) -> Element:
-    return tuple(getattr(row, column) for column in kind.columns)
-
-
-def _in_order(span: tuple[Element, int, int]) -> tuple[list[tuple[bool, object]], int, int]:
+def _in_order(span: Span) -> tuple[list[tuple[bool, object]], int, int]:
     element, start, end = span
     return [(value is not None, value) for value in element], start, end
 
@@ -277,7 +308,6 @@ def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[
 
 
 def _of_group(jobless: bool) -> tuple[ColumnElement[bool], ...]:
-    """NULL is found by IS NULL alone."""
     return (
         version.c.job_id.is_(None) if jobless else version.c.job_id == bindparam("job"),
         version.c.dataset_id == bindparam("dataset"),
@@ -297,6 +327,5 @@ def _sides(jobless: bool, whole: bool) -> tuple[Prepared, Prepared]:
     return Prepared(_nearest(*slot, *before)), Prepared(_nearest(*slot, *after, latest=False))
 
 
-_EITHER = (False, True)
 _NEWEST = {jobless: Prepared(_nearest(*_of_group(jobless))) for jobless in _EITHER}
 _NEIGHBOURS = {(jobless, whole): _sides(jobless, whole) for jobless in _EITHER for whole in _EITHER}
