@@ -92,7 +92,7 @@ async def take_events(
         bool, Query(description="All of them or, if one is refused, none; 201 with a receipt for each.")
     ] = False,
 ) -> Response:
-    """Ingest a list of OpenLineage events. Valid ones are stored together; others are reported by index."""
+    """Ingest a list of OpenLineage events. Valid ones are stored; others are reported by index."""
     async with service.body_reader.read(request) as body:
         with _record_duration():
             if atomic:

@@ -6,7 +6,7 @@ difference, because everything that reads, and the commit, sends ahead what wait
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
@@ -43,13 +43,13 @@ def expect(conn: Connection) -> None:
     conn.execution_options(headwater_waiting=[], headwater_gathering=[])
 
 
-def later(conn: Connection, sql: str, parameters: list[Parameters]) -> None:
+def later(conn: Connection, sql: str, parameters: Iterable[Parameters]) -> None:
     """Execute ``sql`` with each of ``parameters``, in its place in the order of things."""
     waiting = _waiting(conn)
     if waiting and waiting[-1][0] == sql:
         waiting[-1][1].extend(parameters)
     else:
-        waiting.append((sql, parameters))
+        waiting.append((sql, list(parameters)))
 
 
 def gather(conn: Connection, tell: Callable[[], None]) -> None:

@@ -41,6 +41,11 @@ class Prepared:
         compiled = self.compiled(conn, parameters[0])
         later(conn, compiled.sql, [compiled.bound(one) for one in parameters])
 
+    def insert(self, conn: Connection, columns: Sequence[str], rows: list[Row]) -> None:
+        """As :meth:`run`, for very many rows: each a tuple of the values of ``columns``, none of which is JSON."""
+        compiled = self.compiled(conn, dict.fromkeys(columns))
+        later(conn, compiled.sql, compiled.ordered(columns, rows))
+
     def compiled(self, conn: Connection, parameters: Named) -> _Compiled:
         # What an INSERT says depends on the columns it is given; there are few sets of them.
         columns = tuple(parameters) if isinstance(self._statement, Insert) else ()
@@ -69,8 +74,8 @@ class _Compiled:
         self._encoded = [name for name, bind in compiled.binds.items() if isinstance(bind.type, Json)]
         returned = getattr(compiled, "_result_columns", ())
         self._json_columns = [i for i, column in enumerate(returned) if isinstance(column.type, Json)]
-        order: list[str] | None = compiled.positiontup
-        self._in_order = _getter(order) if order is not None else None
+        self._order: list[str] | None = compiled.positiontup
+        self._in_order = _getter(self._order) if self._order is not None else None
 
     def bound(self, parameters: Named) -> Parameters:
         if self._constants or self._encoded:
@@ -79,6 +84,11 @@ class _Compiled:
                 if parameters.get(name) is not None:
                     parameters[name] = _encode(parameters[name])
         return self._in_order(parameters) if self._in_order is not None else parameters
+
+    def ordered(self, columns: Sequence[str], rows: list[Row]) -> Sequence[Parameters]:
+        if self._order == list(columns):
+            return rows
+        return [self.bound(dict(zip(columns, row, strict=True))) for row in rows]
 
     def decoded(self, rows: list[Row]) -> list[Row]:
         if not self._json_columns:

@@ -183,8 +183,11 @@ class Graph:
         stale = [row for row in before if signature(row) not in wanted]
         if stale:
             remove_versions(self._conn, [row.id for row in stale])
-            for group in sorted({Group(Origin(r.origin), r.job_id, r.dataset_id) for r in stale}, key=repr):
-                self._intervals.refold(group)
+            gone: dict[Group, list[StoredVersion]] = {}
+            for row in stale:
+                gone.setdefault(Group(Origin(row.origin), row.job_id, row.dataset_id), []).append(row)
+            for group in sorted(gone, key=repr):
+                self._intervals.remove(group, gone[group])
         kept = {signature(row) for row in before}
         for draft in sorted(drafts, key=lambda d: (d.writer.written_at, d.writer.tiebreak)):
             if draft.signature not in kept:

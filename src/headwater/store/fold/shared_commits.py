@@ -18,7 +18,8 @@ from headwater.model.audit import Actor
 from headwater.store.access.visibility import Visibility
 
 _MOST_EVENTS = 256
-_MOST_BYTES = 32 * 2**20
+_MOST_BYTES = 2**20
+"""Of one transaction, if it has more than one submission: the time that it takes grows with the bytes of its events."""
 
 
 class Submission:
@@ -104,7 +105,9 @@ class SharedCommits:
         batch: list[Submission] = []
         events = size = 0
         with self._mutex:
-            while self._waiting and events < _MOST_EVENTS and size < _MOST_BYTES:
+            while (
+                self._waiting and events < _MOST_EVENTS and (not batch or size + self._waiting[0].size <= _MOST_BYTES)
+            ):
                 batch.append(self._waiting.popleft())
                 events += len(batch[-1].events)
                 size += batch[-1].size

@@ -69,9 +69,15 @@ class Read:
 class ColumnContent:
     """Column edges as they are stored: each once, by its text."""
 
-    rows: Sequence[ColumnRow]
+    by_upstream: Sequence[tuple[int, Sequence[tuple[str, StatedRow]]]]
+    """Each edge after its text, without the upstream."""
     text: str
     """The rows as compact JSON. There may be very many, so it is put together once."""
+
+    @property
+    def rows(self) -> list[ColumnRow]:
+        """Only the first version that says them needs them as rows."""
+        return [(upstream, *row) for upstream, stated in self.by_upstream for _, row in stated]
 
 
 NO_COLUMNS = ColumnContent((), "[]")
@@ -290,9 +296,9 @@ def _column_content(
         for upstream, same in edges.items():
             rows[upstream] = sorted({row_text(edge, quoted): row_of(edge) for edge in same}.items())
     # Sorted as texts, of which the upstream is the beginning.
-    order = sorted(rows, key=lambda upstream: f"{upstream},")
-    text = ",".join([f"[{upstream},{end}" for upstream in order for end, _ in rows[upstream]])
-    return ColumnContent([(upstream, *row) for upstream in order for _, row in rows[upstream]], f"[{text}]")
+    ordered = [(upstream, rows[upstream]) for upstream in sorted(rows, key=lambda upstream: f"{upstream},")]
+    texts = [f"[{upstream}," + f",[{upstream},".join([end for end, _ in same]) for upstream, same in ordered if same]
+    return ColumnContent(ordered, f"[{','.join(texts)}]")
 
 
 def remove_versions(conn: Connection, ids: Collection[int]) -> None:

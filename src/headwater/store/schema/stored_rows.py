@@ -68,8 +68,11 @@ class StoredVersion(Protocol):
     run_id: int | None
     event_id: int | None
     written_at: int
+    tiebreak: bytes
     valid_to: int
     label: str | None
+    upstream_digest: bytes
+    column_digest: bytes
     digest: bytes
 
 
