@@ -149,6 +149,25 @@ def test_a_session_that_is_stopped_and_a_program_that_exits_with_a_code(tmp_path
     assert last["message"] == "SystemExit: the program ended with exit code 7."
 
 
+def test_a_program_from_standard_input(tmp_path: Path) -> None:
+    """Python reads it from a pipe, and no file holds it."""
+    address = f"sqlite:///{tmp_path}/lineage.db"
+    done = subprocess.run(
+        [sys.executable, "-", f"{tmp_path}/x"],
+        input=f"from headwater.capture import autostart\nautostart.install()\n{JOB}",
+        cwd=tmp_path,
+        env=environment(tmp_path, HEADWATER_STORE=address),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not captured" not in done.stderr
+    with hw.connect(address) as lin:
+        assert sorted(run.state.value for run in lin.runs()) == ["COMPLETE", "COMPLETE"]
+
+
 def test_spark_submit_with_nothing_but_a_variable(tmp_path: Path) -> None:
     """Headwater as a user has it: from a wheel, in a Python of their own."""
     subprocess.run(

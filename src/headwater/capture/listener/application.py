@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from headwater.capture.delivery import Delivery, DeliveryCounts, EventSink
 from headwater.capture.events.evidence import EvidenceOptions, EvidenceProvider
@@ -25,7 +24,7 @@ from headwater.capture.events.row_capture import RowCapture
 from headwater.capture.events.run_types import Engine, Failure, ParentRun, RunIdentity
 from headwater.capture.events.signing import CaptureSigningKey
 from headwater.capture.events.writes import WriteReader
-from headwater.capture.listener.code import CodeLocation, running_code
+from headwater.capture.listener.code import CodeLocation, running_code, script_file
 from headwater.capture.listener.jvm import Bridge
 from headwater.capture.listener.named_runs import CaptureOptions, NamedRun, current
 from headwater.capture.listener.observer import CaptureComponents, Observer
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+_Part = TypeVar("_Part")
 _log = logging.getLogger("headwater")
 _READY_TIMEOUT = 60.0  # seconds that a named run waits for the capture to be ready; that takes one
 AT_EXIT = 10.0
@@ -114,13 +114,11 @@ class Capture:
         self._redactor.learn({**conf, **_session_settings(self._spark)})
         # Before jobs are named after it: a secret matched in a whole job name could include what distinguishes jobs.
         name = self._redactor.text(self._settings.job or _application_name(context))
-        parent = parent_of_application(conf, os.environ)
+        parent = _optional("the run that started it", partial(parent_of_application, conf, os.environ))
         application = RunIdentity(new_run_id(), name, parent)
         root = None if parent is None else parent.root or parent
-        code, make_evidence = running_code(), self._settings.make_evidence
-        evidence = (
-            make_evidence(self._spark, code, self._observer.report_error, self._redactor) if make_evidence else None
-        )
+        code = _optional("the place of its code", running_code)
+        evidence, row_capture = self._make_evidence(code), self._make_row_capture()
         return CaptureComponents(
             WriteReader(self._bridge, catalogs_of(self._spark, conf), evidence.steps if evidence else None),
             EventBuilder(Engine(self._settings.namespace, self._spark.version, self._version, code)),
@@ -129,10 +127,23 @@ class Capture:
             new_run_id,
             self._settings.options,
             partial(measure, self._spark),
-            self._settings.make_row_capture(self._spark, self._redactor) if self._settings.make_row_capture else None,
+            row_capture,
             evidence,
             self._redactor,
         )
+
+    def _make_evidence(self, code: CodeLocation | None) -> EvidenceProvider | None:
+        make = self._settings.make_evidence
+        if make is None:
+            return None
+        arguments = self._spark, code, self._observer.report_error, self._redactor
+        return _optional("the evidence of its runs", partial(make, *arguments))
+
+    def _make_row_capture(self) -> RowCapture | None:
+        make = self._settings.make_row_capture
+        if make is None:
+            return None
+        return _optional("what is needed to trace rows", partial(make, self._spark, self._redactor))
 
     @contextmanager
     def run(
@@ -330,6 +341,17 @@ class Capture:
         }
 
 
+def _optional(what: str, make: Callable[[], _Part | None]) -> _Part | None:
+    """A part of the capture; None if it cannot be made, which must not cost the rest."""
+    try:
+        return make()
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        _log.warning("Lineage of this session is captured without %s. %s", what, reason[:500])
+        _log.debug("While the capture was prepared", exc_info=True)
+        return None
+
+
 def _end_timeout(options: CaptureOptions) -> float:
     tables = options.rows is not None and options.rows.writes_tables
     return WITH_TABLES if tables or (options.evidence or EvidenceOptions()).reads_data else AT_EXIT
@@ -360,5 +382,7 @@ def _application_name(context: SparkContext) -> str:
     name = str(context.appName)
     if name not in ("pyspark-shell", "", "Spark shell"):
         return Path(name).stem if name.endswith(".py") else name
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
-    return Path(script).stem if script else "pyspark"
+    script = script_file()
+    if script is None:
+        return "pyspark"
+    return script.parent.name if script.stem == "__main__" else script.stem
