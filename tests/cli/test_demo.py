@@ -124,7 +124,7 @@ def test_the_demo_tells_its_story(run: Run) -> None:
     assert (code, err) == (0, "")
     for words in (
         "52 events of a small shop's pipeline are now in sqlite:///.headwater/demo.db.",
-        "What is there?",
+        "Which datasets are in the store?",
         "Where does the revenue report come from?",
         "6 datasets, deepest 3 hops.",
         "as of 2026-11-13 00:00:00 UTC.",
@@ -135,7 +135,7 @@ def test_the_demo_tells_its_story(run: Run) -> None:
         "Try these:",
     ):
         assert words in out
-    before_the_change = out.split("no exchange rates were in it:")[1].split("What exactly changed")[0]
+    before_the_change = out.split("Then the job did not use exchange rates:")[1].split("What exactly changed")[0]
     assert "fx_rates" not in before_the_change
 
 

@@ -58,7 +58,7 @@ def max_direct_edges(
     store: StoreOption = DEFAULT_STORE,
     as_json: JsonOption = False,
 ) -> None:
-    """Change above how many edges a run without stated lineage goes via the job, and fold all events again."""
+    """Change the maximum number of direct edges of a run without stated lineage, and fold all events again."""
     from dataclasses import asdict
 
     import headwater

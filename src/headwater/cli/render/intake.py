@@ -47,7 +47,7 @@ class PrintedReport(ReadingBar):
             print_json(asdict(counts) | {"flagged": self._flagged, "refused": self._refused})
             return
         words = [
-            count_of(counts.taken, "event") + " taken",
+            count_of(counts.taken, "event") + " ingested",
             count_of(counts.duplicates, "duplicate"),
             f"{counts.flagged:,} flagged",
             f"{counts.refused:,} refused",

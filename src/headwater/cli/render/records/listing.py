@@ -18,7 +18,7 @@ from headwater.records.ledger import LedgerStatus
 def record_table(matches: Sequence[FoundRecord], limit: int) -> RenderableType:
     if not matches:
         return Text("No record matches.")
-    rows = ResponsiveTable("Node", "Root", "Made of", "Done", "When (UTC)", "Where", "Kept", lead=0)
+    rows = ResponsiveTable("Node", "Root", "Parents", "Action", "When (UTC)", "Location", "Stored", lead=0)
     for match in matches:
         record = match.record
         rows.add(

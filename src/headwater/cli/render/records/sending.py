@@ -41,4 +41,4 @@ class SendingReport(ReadingBar):
         if self._as_json:
             print_json({"taken": self._count, "node_ids": self._taken, "refused": self._refused})
         else:
-            console().print(Text(f"{count_of(self._count, 'record')} taken, {self.refusals:,} refused."))
+            console().print(Text(f"{count_of(self._count, 'record')} accepted, {self.refusals:,} refused."))
