@@ -1,4 +1,4 @@
-"""Provenance in files: what runs did and what was stated is exported, comes back, and is not told twice."""
+"""Provenance in files: derived and stated provenance is exported, imported, and not duplicated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater.client import Lineage
 from headwater.examples import orders_events
 from headwater.exchange.validating import validate
 from headwater.store.access.visibility import Visibility
-from tests.exchange.graphs import FORMATS, empty_store, lists, read, there_and_back
+from tests.exchange.graphs import FORMATS, empty_store, exported_after_import, lists, read
 from tests.support.events import at, run_event, run_id
 
 AGENT = {"type": "user", "id": "ann", "name": "Ann"}
@@ -38,7 +38,7 @@ def test_there_and_back(tmp_path: Path, format: str) -> None:
     assert {document["event_type"] for document in once["provenance"]} == {"created", "modified", "accessed"}
     (stated,) = [document for document in once["provenance"] if document["agent"]["type"] == "user"]
     assert (stated["agent"], stated["operation"], stated["context"]) == (AGENT, operation, {"purpose": "audit"})
-    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+    assert lists(exported_after_import(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
 
 
 def test_the_newest_of_each_job_and_the_first(tmp_path: Path) -> None:

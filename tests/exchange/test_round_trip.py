@@ -18,15 +18,15 @@ from headwater.exchange.validating import validate
 from headwater.formats.wia.elements import Document
 from tests.exchange.graphs import (
     FORMATS,
+    complete_graph,
     elements,
     empty_store,
     example,
+    exported_after_import,
     graphs,
     kinds,
     lists,
     read,
-    there_and_back,
-    whole,
     written,
 )
 from tests.support.events import run_event
@@ -34,14 +34,14 @@ from tests.support.events import run_event
 SLOW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-@pytest.mark.parametrize("graph", [example(), whole()], ids=["the format's own example", "every structure"])
+@pytest.mark.parametrize("graph", [example(), complete_graph()], ids=["the format's own example", "every structure"])
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_graph_comes_back_with_its_ids(tmp_path: Path, graph: Document, format: str) -> None:
     file = written(graph, tmp_path / "given.json")
     assert validate(file).sound
-    once = there_and_back(file, tmp_path / "once", format)
+    once = exported_after_import(file, tmp_path / "once", format)
     assert lists(once) == lists(graph)
-    assert lists(there_and_back(tmp_path / "once" / FORMATS[format], tmp_path / "twice")) == lists(graph)
+    assert lists(exported_after_import(tmp_path / "once" / FORMATS[format], tmp_path / "twice")) == lists(graph)
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -54,12 +54,12 @@ def test_captured_lineage_comes_back_too(tmp_path: Path, format: str) -> None:
     assert validate(tmp_path / FORMATS[format]).sound
     once = read(tmp_path / "once.json")
     assert lists(read(tmp_path / FORMATS[format])) == lists(once)
-    assert lists(there_and_back(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
+    assert lists(exported_after_import(tmp_path / FORMATS[format], tmp_path / "again")) == lists(once)
 
 
 def test_what_was_imported_answers_questions(tmp_path: Path) -> None:
     with empty_store(tmp_path) as lineage:
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         (node,) = lineage.upstream("public.cleaned_customers").nodes
         assert node.endpoint.name == "public.raw_customers"
         (column,) = lineage.upstream("public.cleaned_customers", column="email").nodes
@@ -88,7 +88,7 @@ def check_every_format(graph: Document) -> None:
         assert validate(file).problems == ()
         assert kinds(LineageFile(file).elements()) == kinds(elements(graph))
         for format in FORMATS:
-            assert lists(there_and_back(file, folder / format, format)) == lists(graph)
+            assert lists(exported_after_import(file, folder / format, format)) == lists(graph)
 
 
 @pytest.mark.parametrize("gzip", [False, True])
@@ -130,13 +130,14 @@ def test_ids_are_random_and_stay(tmp_path: Path, durable_url: str) -> None:
 def test_what_is_said_later_counts(tmp_path: Path) -> None:
     """An import does not freeze a dataset: what a run tells of it afterwards is exported, under the same id."""
     with empty_store(tmp_path) as lineage:
-        lineage.import_(written(whole(), tmp_path / "given.json"))
+        lineage.import_(written(complete_graph(), tmp_path / "given.json"))
         facet = {"_producer": "urn:x", "_schemaURL": "urn:x", "description": "As it is now"}
         use = {"namespace": "postgres://warehouse:5432", "name": "public.raw_customers"}
         lineage.ingest(run_event(outputs=[use | {"facets": {"documentation": facet}}], minute=5))
         lineage.export(tmp_path / "later.json")
     before, after = (
-        lists(graph)["nodes"][whole()["nodes"][0]["node_id"]] for graph in (whole(), read(tmp_path / "later.json"))
+        lists(graph)["nodes"][complete_graph()["nodes"][0]["node_id"]]
+        for graph in (complete_graph(), read(tmp_path / "later.json"))
     )
     assert after["metadata"] == before["metadata"] | {"description": "As it is now"}
     assert after["updated_at"] > before["updated_at"]
@@ -144,7 +145,7 @@ def test_what_is_said_later_counts(tmp_path: Path) -> None:
 
 
 def test_the_same_file_twice_is_the_same_events(tmp_path: Path, store_url: str) -> None:
-    file = written(whole(), tmp_path / "given.json")
+    file = written(complete_graph(), tmp_path / "given.json")
     with hw.connect(store_url) as lineage:
         first, second = lineage.import_(file), lineage.import_(file)
     assert (first.events, first.duplicates) == (2, 0)

@@ -12,7 +12,7 @@ from headwater import errors
 from headwater.exchange.validating import MAX_PROBLEMS, validate
 from headwater.formats.wia.elements import Document
 from headwater.formats.wia.namespaces import as_uri, from_uri, is_uri
-from tests.exchange.graphs import CLEAN, CLEANING, RAW, empty_store, example, whole, written
+from tests.exchange.graphs import CLEAN, CLEANING, RAW, complete_graph, empty_store, example, written
 
 Change = tuple[str, int, str, Any]
 
@@ -72,7 +72,7 @@ BROKEN: dict[str, tuple[Change, str, str, str]] = {
 
 @pytest.mark.parametrize(("change", "code", "element", "reason"), BROKEN.values(), ids=BROKEN.keys())
 def test_a_broken_rule_is_named(tmp_path: Path, change: Change, code: str, element: str, reason: str) -> None:
-    graph = whole()
+    graph = complete_graph()
     part, number, member, value = change
     graph[part][number][member] = value
     file = written(graph, tmp_path / "graph.json")
@@ -148,7 +148,7 @@ def test_problems_are_listed_up_to_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "1.7.2", "1.99", "0.9.0"])
 def test_a_later_minor_version_is_read(tmp_path: Path, version: str) -> None:
-    graph = copy.deepcopy(whole()) | {"version": version, "of_later": {"x": 1}}
+    graph = copy.deepcopy(complete_graph()) | {"version": version, "of_later": {"x": 1}}
     graph["nodes"][0]["of_later"] = [1, 2]
     assert validate(written(graph, tmp_path / "graph.json")).sound
 

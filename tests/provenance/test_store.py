@@ -13,7 +13,7 @@ from headwater.formats.wia.elements import Document
 from headwater.model.provenance import Context, Provenance, ProvenanceEvent
 from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
-from tests.exchange.graphs import whole, written
+from tests.exchange.graphs import complete_graph, written
 from tests.support.events import NAMESPACE, at, ds, named_job, run_event, run_id, used
 
 CREATED, MODIFIED, ACCESSED, DELETED = ProvenanceEvent
@@ -220,7 +220,7 @@ def test_with_limited_visibility_only_who_is_visible(store: Store) -> None:
 
 
 def test_what_was_imported_is_part_of_it(tmp_path: Path, store_url: str) -> None:
-    graph: Document = whole()
+    graph: Document = complete_graph()
     with hw.connect(store_url) as lineage:
         lineage.import_(written(graph, tmp_path / "given.json"))
         by_node = {node["node_id"]: f"public.{node['name']}" for node in graph["nodes"]}
