@@ -1,4 +1,4 @@
-"""The six rules of the format: each broken by itself, told by its own error, with the element that breaks it."""
+"""The six rules of the format: each violation has its own error, with the culprit."""
 
 from __future__ import annotations
 
@@ -155,19 +155,19 @@ def test_a_later_minor_version_is_read(tmp_path: Path, version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.0.0", "10.1"])
 def test_a_later_major_version_is_refused(tmp_path: Path, version: str) -> None:
-    """Before anything else is looked at: what follows may mean anything."""
+    """Before anything else is checked: later content may mean anything."""
     graph = {"version": version, "nodes": "elsewhere"}
     with pytest.raises(errors.FormatTooNew, match=f"version {version}; this Headwater reads 1.0.0 and later minor"):
         validate(written(graph, tmp_path / "graph.json"))
 
 
-def test_a_version_that_is_none(tmp_path: Path) -> None:
+def test_an_invalid_version(tmp_path: Path) -> None:
     with pytest.raises(errors.FileRefused, match="'latest' is not a version"):
         validate(written({"version": "latest", "nodes": []}, tmp_path / "graph.json"))
 
 
 @pytest.mark.parametrize("namespace", ["shop", "s3://lake", "headwater:shop", "a b", "ä/ö", "", "%41", "x:%zz", "1:2"])
-def test_every_namespace_has_a_uri_and_comes_back(namespace: str) -> None:
+def test_every_namespace_has_a_uri_and_is_restored(namespace: str) -> None:
     assert is_uri(as_uri(namespace))
     assert from_uri(as_uri(namespace)) == namespace
 
