@@ -1,4 +1,4 @@
-"""A backup is a store: the same answers, the same proofs, whatever database it came from and goes to."""
+"""A backup is a store: the same answers, the same proofs, from and to either database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def back_up(url: str, file: Path) -> None:
 
 @pytest.fixture
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty place of the other kind, or of the same."""
+    """An empty location of the other kind, or of the same."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/restored.db"
     server = request.getfixturevalue("postgres")
@@ -42,7 +42,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     ],
     indirect=True,
 )
-def test_there_and_back(durable_url: str, target: str, tmp_path: Path) -> None:
+def test_backup_and_restore(durable_url: str, target: str, tmp_path: Path) -> None:
     file = tmp_path / "backups" / "store.db"
     with Store(durable_url) as store:
         store.ingest_many(busy_day(10))
