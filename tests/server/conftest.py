@@ -1,4 +1,4 @@
-"""A server to ask: in this process where that is enough, a process of its own where it matters."""
+"""A server for requests: in this process where possible, otherwise in a process of its own."""
 
 from __future__ import annotations
 

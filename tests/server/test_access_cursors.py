@@ -1,7 +1,7 @@
-"""Cursors in foreign hands: a page goes on where the cursor says, in what the key sees, and nowhere else.
+"""Cursors of other keys: a page continues at the cursor's position, in what the key sees, and nowhere else.
 
-A cursor is a position, and not secret. One that a key of all namespaces was given stands at things that another key
-does not see; so does one that somebody makes up.
+A cursor is a position, and not secret. One that was issued to a key for all namespaces may point to objects that
+another key does not see; so may a forged one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ AT_NAMES += [f"GET /api/v1/lineage/{way}" for way in ("upstream", "downstream", 
 
 
 def fan() -> list[Json]:
-    """What of all sides goes into one dataset, and what of all sides comes of one."""
+    """Datasets of all sides that flow into one dataset, and datasets of all sides that are made from one."""
     into = [(side, f"{side}/in{number}") for side in SIDES for number in (1, 2)]
     out_of = [(side, f"out{number}") for side in SIDES for number in (1, 2)]
     columns = {"fields": {"x": {"inputFields": [{"namespace": s, "name": n, "field": "x"} for s, n in into]}}}
@@ -81,8 +81,10 @@ def items(answer: Any) -> list[Any]:
     return list(body[part])
 
 
-def walk(estate: Estate, route: str, key: str, cursor: str | None = None) -> tuple[list[Any], list[str]]:
-    """One by one: what there is, and the cursors on the way."""
+def all_items_and_cursors(
+    estate: Estate, route: str, key: str, cursor: str | None = None
+) -> tuple[list[Any], list[str]]:
+    """Item by item: the items, and the cursors between them."""
     found: list[Any] = []
     cursors: list[str] = []
     while True:
@@ -120,12 +122,12 @@ def test_these_are_all_lists_with_cursors() -> None:
 
 @pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
 def test_a_cursor_of_a_key_that_sees_more(estate: Estate, route: str) -> None:
-    seen, own = walk(estate, route, "narrow")
+    seen, own = all_items_and_cursors(estate, route, "narrow")
     assert seen == items(page(estate, route, "narrow", None, 1000))
     assert not [cursor for cursor in own if hidden_words(json.dumps(position(cursor)))], (
         "a cursor stands at what is hidden"
     )
-    everything, cursors = walk(estate, route, "all")
+    everything, cursors = all_items_and_cursors(estate, route, "all")
     assert len(everything) > len(seen) > 2
     assert hidden_words(json.dumps(everything))
     left = len(seen)
@@ -136,16 +138,16 @@ def test_a_cursor_of_a_key_that_sees_more(estate: Estate, route: str) -> None:
         assert rest == seen[len(seen) - len(rest) :], "it goes on in what the key sees, in its order"
         assert len(rest) <= left, "the place moves on"
         left = len(rest)
-        stepped, further = walk(estate, route, "narrow", cursor)
+        stepped, further = all_items_and_cursors(estate, route, "narrow", cursor)
         assert stepped == rest
         assert not [one for one in further if hidden_words(json.dumps(position(one)))]
     assert left < len(seen)
 
 
 @pytest.mark.parametrize("route", [route for route in PAGED if ALL not in TABLE[route].needs])
-def test_a_place_that_is_hidden_and_one_that_is_not_there(estate: Estate, route: str) -> None:
-    """Whether something stands at the place of a cursor is not to be seen in the page after it."""
-    _, cursors = walk(estate, route, "all")
+def test_a_hidden_position_and_an_unused_one(estate: Estate, route: str) -> None:
+    """The page after a cursor does not reveal whether there is something at the cursor's position."""
+    _, cursors = all_items_and_cursors(estate, route, "all")
     compared = 0
     for place in map(position, cursors):
         absent = json.loads(_absent(json.dumps(place)))
@@ -157,7 +159,7 @@ def test_a_place_that_is_hidden_and_one_that_is_not_there(estate: Estate, route:
 
 
 def _absent(text: str) -> str:
-    """The next name, or run, that nobody has: between it and the hidden one there is nothing."""
+    """The next unused name or run id: there is nothing between it and the hidden one."""
     text = text.replace(VAULT, f"{VAULT}-")
     for run in HIDDEN:
         for form in (run, run.replace("-", "")):
@@ -174,11 +176,11 @@ def test_a_cursor_opens_no_list(estate: Estate, route: str) -> None:
 
 @pytest.mark.parametrize("route", PAGED)
 def test_a_cursor_of_another_list(estate: Estate, route: str) -> None:
-    """It is refused, or is a place in this one; what it says of is not looked up."""
+    """It is refused, or is a position in this list; nothing is looked up for it."""
     for other in PAGED:
         if ALL in TABLE[other].needs or ALL in TABLE[route].needs:
             continue
-        for cursor in walk(estate, other, "all")[1][:2]:
+        for cursor in all_items_and_cursors(estate, other, "all")[1][:2]:
             answer = page(estate, route, "narrow", cursor, 1000)
             assert answer.status_code in (200, 400), answer.text
             assert not hidden_words(re.sub(r"\"cursor\":\"[^\"]*\"", "", answer.text))

@@ -1,6 +1,6 @@
 """Every route, every role, one's own namespace and another's.
 
-The routes are those of the OpenAPI document: one that has no row in the table (matrix.py) fails the first test.
+The routes are those of the OpenAPI document: a route without a row in the table (matrix.py) fails the first test.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def test_every_route_has_its_row(estate: Estate) -> None:
     assert described == TABLE.keys()
 
 
-def test_what_is_not_described_is_closed_as_well(estate: Estate) -> None:
-    """Below /api/ the door is before the routes: also for those that nobody has written yet."""
+def test_undocumented_paths_are_closed(estate: Estate) -> None:
+    """Below /api/ authentication comes before the routes: also for future ones."""
     for path in ("openapi.json", "nowhere", "", "../api/v1/datasets", "datasets/"):
         assert estate.client.get(f"/api/v1/{path}").status_code == 401, path
     assert estate.client.get("/").status_code == 200  # the page, which holds nothing
@@ -44,7 +44,7 @@ def test_what_is_not_described_is_closed_as_well(estate: Estate) -> None:
 
 
 @pytest.mark.parametrize("route", TABLE)
-def test_nobody_comes_in_without_a_good_key(estate: Estate, route: str) -> None:
+def test_every_route_needs_a_valid_key(estate: Estate, route: str) -> None:
     for role in BAD:
         answer = estate.ask(route, OPEN, role)
         if PUBLIC in TABLE[route].needs:
@@ -57,7 +57,7 @@ def test_nobody_comes_in_without_a_good_key(estate: Estate, route: str) -> None:
 
 @pytest.mark.parametrize("route", TABLE)
 @pytest.mark.parametrize("role", ROLES)
-def test_a_key_is_good_for_its_scopes_alone(estate: Estate, route: str, role: str) -> None:
+def test_a_key_is_limited_to_its_scopes(estate: Estate, route: str, role: str) -> None:
     row = TABLE[route]
     for side in (OPEN, "any"):
         lacking = needs(row) - set(role.split()) or (ALL in row.needs and side != "any")
@@ -83,8 +83,8 @@ WAYS = [(route, by) for route in TABLE for by in ("key", "session") if by == "ke
 
 
 @pytest.mark.parametrize(("route", "by"), WAYS)
-def test_another_namespace_is_not_there(estate: Estate, route: str, by: str) -> None:
-    """For whatever role: the answer about it is word for word the answer about one that does not exist."""
+def test_another_namespace_does_not_exist(estate: Estate, route: str, by: str) -> None:
+    """For every role, the response about it is word for word that about an unknown one."""
     row, by_session = TABLE[route], by == "session"
     for role in ROLES:
         lacking = needs(row) - set(role.split()) or ALL in row.needs
@@ -98,7 +98,7 @@ def test_another_namespace_is_not_there(estate: Estate, route: str, by: str) -> 
 
 
 @pytest.mark.parametrize("route", SHARED)
-def test_no_answer_tells_of_another_namespace(estate: Estate, route: str) -> None:
+def test_no_response_contains_another_namespace(estate: Estate, route: str) -> None:
     row = TABLE[route]
     hidden = [VAULT, run_id(VAULT), run_id(VAULT, "again"), run_id(VAULT, "reach"), estate.about[VAULT]["digest"]]
     text = estate.ask(route, OPEN, "open read write admin").text
@@ -138,8 +138,8 @@ MIXED = [
 
 
 @pytest.mark.parametrize("path", MIXED)
-def test_nor_of_its_part_in_what_is_shared(estate: Estate, path: str) -> None:
-    """A run that reads from the vault, a dataset that the vault writes to: only the open side of them is there."""
+def test_no_response_contains_the_hidden_part_of_shared_objects(estate: Estate, path: str) -> None:
+    """A run that reads from the vault, a dataset that the vault writes to: only their open side is shown."""
     asked = path.format(run=run_id(OPEN, "mixed"), open=run_id(OPEN), vault=run_id(VAULT)[:9])
     key = estate.keys["open read"]
     answer = estate.client.get(f"/api/v1{asked}", headers={"Authorization": f"Bearer {key}"})
@@ -149,7 +149,7 @@ def test_nor_of_its_part_in_what_is_shared(estate: Estate, path: str) -> None:
         assert word not in answer.text, answer.text
 
 
-def test_the_raw_events_of_what_is_shared_are_cut(estate: Estate) -> None:
+def test_raw_events_of_shared_objects_are_not_shown(estate: Estate) -> None:
     key = {"Authorization": f"Bearer {estate.keys['open read']}"}
     listed = estate.client.get("/api/v1/events", headers=key, params={"run": run_id(OPEN, "mixed")}).json()["items"]
     assert len(listed) == 1
@@ -162,7 +162,7 @@ def test_the_raw_events_of_what_is_shared_are_cut(estate: Estate) -> None:
 # -- what they do is written down -------------------------------------------------------------------------------------
 
 
-def test_what_is_written_is_audited_with_who_from_where_and_with_what(estate: Estate) -> None:
+def test_writes_are_audited_with_key_address_and_program(estate: Estate) -> None:
     answer = estate.ask("POST /api/v1/lineage", OPEN, "any read write admin")
     app = estate.client.app
     assert isinstance(app, FastAPI)

@@ -1,7 +1,7 @@
-"""What is hidden and what is not there cost the same: the same answer, after the same statements of SQL.
+"""Requests for hidden and for unknown names take the same work: the same response after the same SQL statements.
 
-Not the clock is asked, which tells of the machine: each statement that SQLite is given is written down. Names, ids and
-numbers in them may differ; how many there are, their order and all else may not.
+No clock is used, which would depend on the machine: each statement that SQLite gets is recorded. Names, ids and
+numbers in them may differ; their number, order and everything else may not.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _OF_KEYS = ("access_key", "access_session")
 
 
 def _shape(text: str) -> str:
-    """Without what stands in it; a list of nothing is written with a condition that never holds."""
+    """Without its values; an empty list is written as a condition that is never true."""
     return _LIST.sub("IN (?)", _LITERAL.sub("?", text)).replace(" AND (? != ?)", "")
 
 
 class Statements:
-    """Those that SQLite is given, without what stands in them."""
+    """The statements that SQLite gets, without their values."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -104,8 +104,8 @@ def ask(estate: Estate, key: str, method: str, path: str, body: Any = None) -> A
     return estate.client.request(method, f"/api/v1{path}", content=content, headers=headers)
 
 
-def alike(statements: Statements, hidden: Callable[[], Any], absent: Callable[[], Any]) -> tuple[Any, Any]:
-    """Both answers, after the same work. The first time anything is asked, more is looked up."""
+def assert_same_work(statements: Statements, hidden: Callable[[], Any], absent: Callable[[], Any]) -> tuple[Any, Any]:
+    """Both responses, after the same work. The first request of any kind looks up more."""
     hidden(), absent()
     (one, work), (other, as_much) = statements.of(hidden), statements.of(absent)
     assert one.status_code == other.status_code
@@ -113,8 +113,8 @@ def alike(statements: Statements, hidden: Callable[[], Any], absent: Callable[[]
     return one, other
 
 
-def test_what_is_seen_is_another_matter(estate: Estate, statements: Statements) -> None:
-    """So that the statements written down are those that a question takes."""
+def test_visible_names_take_other_statements(estate: Estate, statements: Statements) -> None:
+    """So the recorded statements are those of the query."""
     path = "/datasets/{0}/{0}%2Fb"
     _, seen = statements.of(lambda: ask(estate, "open read", "GET", path.format(OPEN)))
     _, hidden = statements.of(lambda: ask(estate, "open read", "GET", path.format(VAULT)))
@@ -128,7 +128,7 @@ def test_hidden_and_absent_take_the_same_work(estate: Estate, statements: Statem
     for role in ROLES:
         if row.own == 0 and not needs(row) - set(role.split()) and ALL not in row.needs:
             continue
-        hidden, absent = alike(
+        hidden, absent = assert_same_work(
             statements,
             partial(estate.ask, route, VAULT, f"open {role}", by_session=by == "session"),
             partial(estate.ask, route, ABSENT, f"open {role}", by_session=by == "session"),
@@ -139,7 +139,7 @@ def test_hidden_and_absent_take_the_same_work(estate: Estate, statements: Statem
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def row_questions(side: str) -> list[tuple[str, Any]]:
+def row_queries(side: str) -> list[tuple[str, Any]]:
     dataset, qualified = f"{side}/b", {"dataset": f"{side}/b", "namespace": side}
     source = {"source": f"{side}/a", "source_namespace": side}
     return [
@@ -156,16 +156,16 @@ def row_questions(side: str) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("number", range(len(row_questions(VAULT))))
+@pytest.mark.parametrize("number", range(len(row_queries(VAULT))))
 def test_rows_are_for_keys_of_all_namespaces(estate: Estate, statements: Statements, number: int) -> None:
-    """Of one's own, of another's and of nothing: one answer, before anything is looked up."""
-    (path, hidden), (_, absent), (_, own) = (row_questions(side)[number] for side in (VAULT, ABSENT, OPEN))
+    """For one's own rows, another's and unknown ones: one response, before any lookup."""
+    (path, hidden), (_, absent), (_, own) = (row_queries(side)[number] for side in (VAULT, ABSENT, OPEN))
     for role in ROLES:
         asked = [
             partial(ask, estate, f"open {role}", "POST", path, body) for body in (hidden, absent, own, {"strange": 1})
         ]
         for other in asked[1:]:
-            one, two = alike(statements, asked[0], other)
+            one, two = assert_same_work(statements, asked[0], other)
             assert (one.status_code, one.json()["code"]) == (403, "not_permitted")
             assert comparable_text(one, {}) == comparable_text(two, {})
     if path == "/rows/trace" and "output" not in hidden:
@@ -185,9 +185,9 @@ def tasks(estate: Estate) -> Iterator[Tasks]:
     tasks.close()
 
 
-def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, tasks: Tasks) -> None:
-    """One that runs, and one whose result holds rows: neither is seen, called off, or told from one that is not there;
-    and who is refused leaves no entry of having read."""
+def test_tasks_of_others_do_not_exist(estate: Estate, statements: Statements, tasks: Tasks) -> None:
+    """A running one, and one whose result contains rows: neither can be seen, cancelled, or distinguished from an
+    unknown one; and a refused client leaves no audit entry of reading."""
     assert isinstance(estate.client.app, FastAPI)
     store = estate.client.app.state.service.store
     owner = store.access.add("owner", scopes=["read"])
@@ -212,7 +212,7 @@ def test_tasks_of_others_are_not_there(estate: Estate, statements: Statements, t
         for method in ("GET", "DELETE"):
             for task in (done, running):
                 nothing = str(uuid4())
-                hidden, absent = alike(
+                hidden, absent = assert_same_work(
                     statements,
                     partial(ask, estate, key, method, f"/tasks/{task.id}"),
                     partial(ask, estate, key, method, f"/tasks/{nothing}"),
@@ -242,7 +242,7 @@ def test_records_are_for_keys_of_all_namespaces(estate: Estate, statements: Stat
         "/records/find?limit=5",
     ):
         for role in ROLES:
-            hidden, absent = alike(
+            hidden, absent = assert_same_work(
                 statements,
                 partial(ask, estate, f"open {role}", "GET", path.format("r-canary")),
                 partial(ask, estate, f"open {role}", "GET", path.format("absent")),
@@ -256,7 +256,7 @@ def test_records_are_for_keys_of_all_namespaces(estate: Estate, statements: Stat
 
 
 @pytest.mark.parametrize("route", [route for route, row in TABLE.items() if row.own and ALL not in row.needs])
-def test_no_other_list_tells_of_records(estate: Estate, route: str) -> None:
+def test_no_other_list_contains_records(estate: Estate, route: str) -> None:
     assert "canary" not in estate.ask(route, OPEN, "open read write admin").text
     assert "canary" not in ask(estate, "open read write admin", "GET", "/find?q=r-canary&type=any").text
     assert "canary" not in ask(estate, "open read write admin", "GET", "/audit?resource=r-canary").text

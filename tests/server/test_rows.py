@@ -1,4 +1,4 @@
-"""Rows asked about over HTTP: by pair tables at once, on Spark as a task."""
+"""Row queries over HTTP: by pair tables immediately, on Spark as a task."""
 
 from __future__ import annotations
 
@@ -73,11 +73,11 @@ def estate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "HEADWATER_STORE": f"sqlite:///{folder}/lineage.db",
         "HEADWATER_SPOOL": str(folder / "spool"),
     }
-    done = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-m", "headwater", "exec", "job.py", str(folder)],
         cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert finished.returncode == 0, finished.stderr
     return folder
 
 
@@ -98,7 +98,7 @@ def traced(client: TestClient, expected: int = 200, **asked: Any) -> Any:
     return answer.json()
 
 
-def test_by_pair_tables_at_once(asking: TestClient, estate: Path) -> None:
+def test_by_pair_tables(asking: TestClient, estate: Path) -> None:
     counts = f"{estate}/counts"
     told = traced(asking, dataset=counts, where={"customer": 4})
     assert [row["customer"] for row in told["rows"]] == [4]
@@ -139,7 +139,7 @@ def test_values_from_pair_tables_leave_an_audit_entry(asking: TestClient, estate
     assert len(reads(estate)) == before + 1, "nothing was read"
 
 
-def test_values_that_cannot_be_recorded_are_not_handed_out(asking: TestClient, estate: Path) -> None:
+def test_without_the_audit_entry_no_values_are_returned(asking: TestClient, estate: Path) -> None:
     """The database itself refuses the entry."""
     with closing(sqlite3.connect(estate / "lineage.db")) as other:
         other.execute("CREATE TRIGGER refused BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'no entry'); END")
@@ -166,12 +166,12 @@ def test_a_condition_by_pair_tables(asking: TestClient, estate: Path) -> None:
     assert both["code"] == "request_invalid"
 
 
-def test_of_several_outputs_the_one_that_is_asked_for(asking: TestClient, estate: Path) -> None:
+def test_one_of_several_outputs(asking: TestClient, estate: Path) -> None:
     assert [row["id"] for row in traced(asking, dataset=f"{estate}/first", where={"id": 3})["rows"]] == [3]
     assert [row["amount"] for row in traced(asking, dataset=f"{estate}/second", where={"amount": 8})["rows"]] == [8]
 
 
-def test_what_can_be_asked_is_known_beforehand(asking: TestClient, estate: Path) -> None:
+def test_supported_queries_are_listed(asking: TestClient, estate: Path) -> None:
     full = ask(asking, "/rows/askable", dataset=f"{estate}/counts")
     assert (full["mode"], full["identity"]) == ("full", ["customer"])
     assert [column["name"] for column in full["columns"]] == ["customer", "count"]
@@ -192,7 +192,7 @@ def test_what_can_be_asked_is_known_beforehand(asking: TestClient, estate: Path)
     ask(asking, "/rows/askable", 404, dataset="nowhere")
 
 
-def test_what_cannot_be_answered_starts_no_spark(asking: TestClient, estate: Path) -> None:
+def test_unanswerable_queries_start_no_spark(asking: TestClient, estate: Path) -> None:
     off = traced(asking, 409, dataset=f"{estate}/copy")
     assert (off["code"], 'rows="off"' in off["detail"]) == ("rows_not_kept", True)
     assert traced(asking, 422, dataset=f"{estate}/large", where={"idd": 1})["culprit"] == "idd"
@@ -207,15 +207,15 @@ def test_what_cannot_be_answered_starts_no_spark(asking: TestClient, estate: Pat
 
 
 def test_tables_elsewhere_are_not_read(asking: TestClient, estate: Path) -> None:
-    """An event can say what it likes of where its tables are."""
+    """An event can name any location of its tables."""
     entry = {"location": "/etc", "identity": []}
     with Store(f"sqlite:///{estate}/lineage.db") as store:
         store.ingest(run_event(run="liar", run_facets={"cdme.adjointMetadata": {"outputs": [entry]}}))
     assert traced(asking, 409, run=run_id("liar"))["code"] == "tables_elsewhere"
 
 
-def done(client: TestClient, started: Any) -> Any:
-    """The task at its end, and what it said on the way."""
+def finished(client: TestClient, started: Any) -> Any:
+    """The finished task, and its progress messages."""
     texts = set()
     for _ in range(1_500):  # five minutes: a busy machine is slow to start Spark
         task = ask(client, f"/tasks/{started['id']}")
@@ -237,7 +237,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     orders = {"dataset": f"{estate}/orders", "namespace": "file"}
     started = asking.post(f"{API}/rows/forward", json={**orders, "condition": "id = 77 and amount > 1"})
     assert started.status_code == 202, started.text
-    task = done(asking, started.json())
+    task = finished(asking, started.json())
     assert task["kind"] == "rows.forward"
     is_described(task["result"], "ForwardRows")
     entry = reads(estate)[0]
@@ -257,7 +257,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
     asked = {"dataset": f"{estate}/large", "source": f"{estate}/orders", "source_namespace": "file"}
     started = asking.post(f"{API}/rows/why-not", json={**asked, "where": {"id": 7}})
     assert started.status_code == 202, started.text
-    task = done(asking, started.json())
+    task = finished(asking, started.json())
     assert task["kind"] == "rows.why_not"
     result = task["result"]
     is_described(result, "WhyNotRows")
@@ -273,7 +273,7 @@ def test_forward_and_why_not_on_spark(asking: TestClient, estate: Path) -> None:
 
 def forged(estate: Path, name: str, key: SigningKey | None) -> str:
     """An event of a run that was really captured, under another run id and output, with another plan in it and that
-    plan's digest: one of an expression that calls what it names. Answers with the output's name."""
+    plan's digest: an expression that calls the method that it names. Returns the output's name."""
     with Store(f"sqlite:///{estate}/lineage.db") as store:
         (captured,) = store.output_facets("headwater_rows", dataset=f"{estate}/large")
         facet = json.loads(json.dumps(captured.facet))
@@ -298,7 +298,7 @@ def forged(estate: Path, name: str, key: SigningKey | None) -> str:
     return f"{estate}/{name}"
 
 
-def test_a_plan_that_nobody_trusted_signed_starts_no_spark(asking: TestClient, estate: Path) -> None:
+def test_an_untrusted_plan_starts_no_spark(asking: TestClient, estate: Path) -> None:
     stranger, before = SigningKey.new(), ask(asking, "/tasks")["items"]
     for name, key, reason in (
         ("unsigned", None, "is not signed"),
@@ -314,8 +314,8 @@ def test_a_plan_that_nobody_trusted_signed_starts_no_spark(asking: TestClient, e
     assert ask(asking, "/tasks")["items"] == before
 
 
-def test_a_plan_that_a_trusted_key_signed_and_no_query_holds(asking: TestClient, estate: Path) -> None:
-    """The second wall, in the task: and the task has nothing of the server's environment."""
+def test_a_trusted_plan_with_a_forbidden_class_is_refused(asking: TestClient, estate: Path) -> None:
+    """The second barrier, in the task; and the task has nothing of the server's environment."""
     own = KeyRing.load(estate / "lineage.db.capture.pem").newest
     started = traced(asking, 202, dataset=forged(estate, "signed", own))
     for _ in range(1_500):
@@ -329,7 +329,7 @@ def test_a_plan_that_a_trusted_key_signed_and_no_query_holds(asking: TestClient,
 
 
 def test_on_spark_as_a_task(asking: TestClient, estate: Path) -> None:
-    task = done(asking, traced(asking, 202, dataset=f"{estate}/large", where={"id": 77}))
+    task = finished(asking, traced(asking, 202, dataset=f"{estate}/large", where={"id": 77}))
     is_described(task["result"], "TracedRows")
     assert [row["amount"] for row in task["result"]["rows"]] == [154]
     [source] = task["result"]["sources"]

@@ -1,7 +1,8 @@
-"""Every member of the facet `cdme.adjointMetadata`, in any way, at every door: one clear refusal or a labelled answer.
+"""Every member of the facet `cdme.adjointMetadata`, with any value, through every entry point: one clear refusal or
+a labelled answer.
 
-Canaries lie where nobody may look: a secret file, the rows of another run, tables outside the rows location. That none
-of them is opened is Linux's word (tests/support/opened_files.py), not the answer's alone.
+Canaries are in places that must not be read: a secret file, the rows of another run, tables outside the rows
+location. That none of them is opened is checked by Linux (tests/support/opened_files.py), not only by the answer.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ pytestmark = pytest.mark.skipif(OpenedFiles.why_not() is not None, reason=f"not 
 
 
 class Estate:
-    """Tables of a run that is asked about, canaries, and a server with a key that writes and one that reads."""
+    """Tables of the queried run, canaries, and a server with a key that writes and one that reads."""
 
     def __init__(self, folder: Path, template: Path) -> None:
         self.folder, self.rows = folder, folder / "rows"
@@ -93,14 +94,14 @@ class Estate:
         return facet
 
     def event(self, facet: Any) -> Json:
-        """Of the same run, later than the one before."""
+        """An event of the same run, later than the previous one."""
         self._sent += 1
         return run_event(
             run="mine", job="count", outputs=[used("counts")], minute=self._sent, run_facets={ADJOINT_FACET: facet}
         )
 
 
-class Doors:
+class EntryPoints:
     def __init__(self, estate: Estate, client: TestClient) -> None:
         self._estate = estate
         self._client = client
@@ -131,21 +132,21 @@ def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> E
 
 
 @pytest.fixture(scope="module")
-def doors(estate: Estate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+def entry_points(estate: Estate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntryPoints]:
     settings = ServerSettings(workspace=str(tmp_path_factory.mktemp("work")), rows_location=str(estate.rows))
     with TestClient(create_app(estate.url, settings), base_url=LOCAL, raise_server_exceptions=False) as client:
-        yield Doors(estate, client)
+        yield EntryPoints(estate, client)
 
 
 @pytest.fixture(scope="module")
-def opened(estate: Estate, doors: Doors) -> Iterator[OpenedFiles]:
+def opened(estate: Estate, entry_points: EntryPoints) -> Iterator[OpenedFiles]:
     with OpenedFiles(estate.canaries) as opened:
         yield opened
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(opened: OpenedFiles) -> None:
-    """What a test before this one had opened is not this one's."""
+def no_open_files(opened: OpenedFiles) -> None:
+    """Files that an earlier test opened do not belong to this one."""
     opened.since_last()
 
 
@@ -181,7 +182,7 @@ NUMBERED: list[Path_] = [
 ]
 """What once was pasted into SQL."""
 OPTIONAL: list[Path_] = [("outputs", 0, "invalid"), ("outputs", 0, "sample")]
-QUESTIONS: list[Json] = [
+QUERIES: list[Json] = [
     {"run": MINE},
     {"run": MINE, "where": {"customer": 4}},
     {"run": MINE, "output": 1},
@@ -195,12 +196,12 @@ REFUSED = {
 
 
 def known(answer: Json) -> Json:
-    """Without what each event changes, when its run ended, and without the label that a forged name takes away."""
+    """Without members that each event changes, when its run ended, and without the label that a forged name removes."""
     return {**answer, "dataset": None, "notes": [], "runs": [run["run"] for run in answer["runs"]]}
 
 
-def judge(response: Any, expected: Json) -> None:
-    """One refusal in one line, or the answer as it would be without what was forged."""
+def check(response: Any, expected: Json) -> None:
+    """One refusal in one line, or the answer as it would be without the forged members."""
     assert SECRET not in response.text
     if response.status_code == 200:
         assert known(response.json()) == known(expected)
@@ -213,16 +214,16 @@ def judge(response: Any, expected: Json) -> None:
 
 
 @pytest.fixture(scope="module")
-def expected(estate: Estate, doors: Doors) -> list[Json]:
-    assert doors.send(estate.facet)
-    answers = [doors.ask("read", "POST", "/rows/trace", question) for question in QUESTIONS]
+def expected(estate: Estate, entry_points: EntryPoints) -> list[Json]:
+    assert entry_points.send(estate.facet)
+    answers = [entry_points.ask("read", "POST", "/rows/trace", question) for question in QUERIES]
     assert [answer.status_code for answer in answers] == [200, 200, 404, 200]
     assert [answer.json()["count"] for answer in answers if answer.status_code == 200] == [9, 1, 2]
     return [answer.json() for answer in answers]
 
 
-def test_canaries_show_who_looks_at_them(estate: Estate, opened: OpenedFiles) -> None:
-    """The tables outside, for somebody who may: so a test that sees nothing opened could have seen it."""
+def test_canaries_detect_reads(estate: Estate, opened: OpenedFiles) -> None:
+    """The tables outside, for a reader who may read them: so the detection works."""
     opened.since_last()
     with PairTables(estate.outside["location"]) as tables:
         assert SECRET in json.dumps(tables_document(tables, "customer = 4", 10))
@@ -232,23 +233,24 @@ def test_canaries_show_who_looks_at_them(estate: Estate, opened: OpenedFiles) ->
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(data=st.data())
-def test_every_member_in_every_way(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], data: st.DataObject
+def test_every_member_with_any_value(
+    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], data: st.DataObject
 ) -> None:
     path = data.draw(st.sampled_from([*places(estate.facet), *OPTIONAL]))
     facet = estate.forged(path, data.draw(HOSTILE))
-    at_the_server(doors, facet, expected)
+    at_the_server(entry_points, facet, expected)
     by_python(estate, facet)
     assert opened.since_last() == set()
 
 
 @pytest.mark.parametrize("word", ["SECRET", "SECRETS", "THEIRS", "OUTSIDE", "LINK", "UP", "ENCODED", "LONG", "GLOB"])
-def test_folders_that_are_somebody_else_s(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], word: str
+def test_folders_of_another_run(
+    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], word: str
 ) -> None:
-    """As one would forge it who knows the tables: all that is said of them is true, but that they are this run's."""
+    """As an attacker who knows the tables would forge it: every member is correct, except that the tables are
+    another run's."""
     facet = estate.moved(estate.theirs if word == "THEIRS" else estate.outside, estate.words[word])
-    at_the_server(doors, facet, expected, refused=True)
+    at_the_server(entry_points, facet, expected, refused=True)
     by_python(estate, facet)
     assert opened.since_last() == set()
 
@@ -256,33 +258,33 @@ def test_folders_that_are_somebody_else_s(
 @pytest.mark.parametrize("text", ["two\nlines", "a" * 100_000])
 @pytest.mark.parametrize("place", [("outputs", 0, "identity", 0), ("outputs", 0, "mode"), *OPTIONAL], ids=str)
 def test_a_refusal_is_one_short_line(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], place: Path_, text: str
+    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], place: Path_, text: str
 ) -> None:
-    """Also where it quotes what was sent."""
-    at_the_server(doors, estate.forged(place, text), expected)
+    """Also where it quotes the request."""
+    at_the_server(entry_points, estate.forged(place, text), expected)
     by_python(estate, estate.forged(place, text))
 
 
-def at_the_server(doors: Doors, facet: Any, expected: list[Json], *, refused: bool = False) -> None:
-    if not doors.send(facet):
+def at_the_server(entry_points: EntryPoints, facet: Any, expected: list[Json], *, refused: bool = False) -> None:
+    if not entry_points.send(facet):
         return
-    for question, right in zip(QUESTIONS, expected, strict=True):
-        response = doors.ask("read", "POST", "/rows/trace", question)
-        judge(response, right)
+    for question, right in zip(QUERIES, expected, strict=True):
+        response = entry_points.ask("read", "POST", "/rows/trace", question)
+        check(response, right)
         assert not (refused and response.status_code == 200), response.text
-        assert doors.ask("part", "POST", "/rows/trace", question).status_code == 403
-    way = doors.ask("read", "GET", "/rows/askable", dataset="counts", namespace=NAMESPACE)
+        assert entry_points.ask("part", "POST", "/rows/trace", question).status_code == 403
+    way = entry_points.ask("read", "GET", "/rows/askable", dataset="counts", namespace=NAMESPACE)
     assert way.status_code == 200, way.text
     assert SECRET not in way.text
     reason = way.json()["instant"]["reason"] or ""
     assert len(reason) < 1_000
     assert "\n" not in reason
     for read in (f"/runs/{MINE}", f"/jobs/runs/{MINE}/facets"):
-        shown = doors.ask("read", "GET", read, **({"type": "run"} if "facets" in read else {}))
+        shown = entry_points.ask("read", "GET", read, **({"type": "run"} if "facets" in read else {}))
         assert shown.status_code == 200, shown.text
         assert SECRET not in shown.text
         # Of a run that wrote what a key does not see, the key is not told where the rows of that are.
-        partly = doors.ask("part", "GET", read, **({"type": "run"} if "facets" in read else {}))
+        partly = entry_points.ask("part", "GET", read, **({"type": "run"} if "facets" in read else {}))
         assert partly.status_code == 200, partly.text
         assert ADJOINT_FACET not in partly.text
 
@@ -303,10 +305,10 @@ def by_python(estate: Estate, facet: Any) -> None:
 @example(value={"outputs": "x"})
 @example(value={"outputs": [None]})
 @example(value={"outputs": {"0": {}}})
-def test_a_facet_that_is_anything(
-    estate: Estate, doors: Doors, opened: OpenedFiles, expected: list[Json], value: Any
+def test_a_facet_with_any_content(
+    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], value: Any
 ) -> None:
-    at_the_server(doors, value, expected)
+    at_the_server(entry_points, value, expected)
     by_python(estate, value)
     assert opened.since_last() == set()
 
@@ -325,11 +327,16 @@ def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Call
 
 @pytest.mark.parametrize("word", ["THEIRS", "SQL", None])
 def test_command_line(
-    estate: Estate, doors: Doors, opened: OpenedFiles, command: Callable[[], tuple[int, str, str]], word: Any
+    estate: Estate,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    command: Callable[[], tuple[int, str, str]],
+    word: Any,
 ) -> None:
-    """A person at the command line reads whatever that user may: not the tables of another run, and no other files."""
+    """A user of the command line can read whatever that user may: but not the tables of another run, and no other
+    files."""
     for path in [*(path for path in places(estate.facet) if len(path) < 4), *NUMBERED]:
-        if path[:1] != ("outputs",) or not doors.send(estate.forged(path, word)):
+        if path[:1] != ("outputs",) or not entry_points.send(estate.forged(path, word)):
             continue
         code, out, err = command()
         assert code == 0 or (code, out) == (1, ""), err

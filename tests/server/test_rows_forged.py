@@ -1,4 +1,4 @@
-"""Facets of pair tables that a writer has forged, and what a reader of the server is answered."""
+"""Forged facets of pair tables, and the server's responses to readers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def client(served_url: str, keys: dict[str, Json], estate: Estate, tmp_path: Pat
 
 @pytest.fixture
 def ask(client: TestClient, keys: dict[str, Json]) -> Any:
-    """Sends an event with a key that may only write, and asks for the run's rows with one that may only read."""
+    """Sends an event with a key that may only write, and queries the run's rows with one that may only read."""
 
     def asked(event: Json, **question: Any) -> tuple[int, Json]:
         sent = client.post(f"{API}/lineage", json=event, headers=keys["write"])
@@ -94,7 +94,7 @@ def ask(client: TestClient, keys: dict[str, Json]) -> Any:
     return asked
 
 
-def test_what_is_not_forged_is_answered(ask: Any, estate: Estate) -> None:
+def test_an_unforged_facet_is_answered(ask: Any, estate: Estate) -> None:
     status, told = ask(estate.of("good"), where={"customer": 4})
     assert (status, told["count"]) == (200, 1)
     assert [row["id"] for row in told["sources"][0]["rows"]] == list(range(4, 100, 9))
@@ -103,7 +103,7 @@ def test_what_is_not_forged_is_answered(ask: Any, estate: Estate) -> None:
 
 
 def test_on_a_running_server(served_url: str, keys: dict[str, Json], estate: Estate) -> None:
-    """As a review attacked it: SQL in the occurrence of a source, and an ordinary question of a reader."""
+    """An attack found in a review: SQL in the occurrence of a source, and an ordinary query of a reader."""
     sql = estate.sql
     event = estate.of("good", sources__0__occurrence=sql, composition__1__sources__0=sql)
     with ServerProcess(served_url, "--rows-location", str(estate.rows)) as server:
@@ -157,7 +157,7 @@ def test_a_forged_field_is_named(ask: Any, estate: Estate, field: str, value: An
 
 
 def test_a_column_that_is_sql_is_a_name(ask: Any, estate: Estate) -> None:
-    """It is none of the columns of the tables in the folder."""
+    """It is not one of the columns of the tables in the folder."""
     status, told = ask(estate.of("good", identity__0=f'customer" FROM read_text({estate.canary!r}); --'))
     assert (status, told["code"]) == (409, "layout_invalid")
     estate.assert_untouched()
@@ -180,7 +180,7 @@ def test_a_column_that_is_sql_is_a_name(ask: Any, estate: Estate) -> None:
         (None, "tables_elsewhere"),
     ],
 )
-def test_tables_elsewhere_are_not_looked_for(ask: Any, estate: Estate, location: Any, code: str) -> None:
+def test_tables_outside_the_location_are_not_read(ask: Any, estate: Estate, location: Any, code: str) -> None:
     (estate.rows / "link").symlink_to(estate.folder / "elsewhere" / run_id("outside") / "0")
     if isinstance(location, str):
         location = location.replace("OUTSIDE", estate.outside["location"]).replace("ESTATE", str(estate.folder))
@@ -189,14 +189,14 @@ def test_tables_elsewhere_are_not_looked_for(ask: Any, estate: Estate, location:
 
 
 def test_the_tables_of_another_run_are_not_shown(ask: Any, estate: Estate) -> None:
-    """A writer of one namespace cannot have rows read by naming the folder of somebody else's run."""
+    """A writer of one namespace cannot expose rows by naming the folder of another sender's run."""
     status, told = ask(estate.of("thief"))
     assert (status, told["code"]) == (409, "layout_invalid")
     assert "not a folder of this run" in told["detail"]
 
 
-def test_files_that_tables_name_stay_on_the_server(ask: Any, estate: Estate) -> None:
-    """Where somebody could write below the rows location: a file is read as Parquet or not at all."""
+def test_files_that_tables_name_are_read_only_as_parquet(ask: Any, estate: Estate) -> None:
+    """If an attacker could write below the rows location: a file is read as Parquet or not at all."""
     files = estate.rows / run_id("good") / "0" / "files.json"
     files.write_text(json.dumps({"0": {"77": str(estate.canary)}}))
     status, told = ask(estate.of("good"), where={"customer": 4})
@@ -204,7 +204,7 @@ def test_files_that_tables_name_stay_on_the_server(ask: Any, estate: Estate) -> 
     assert str(estate.folder) not in told["detail"]
 
 
-def test_what_can_be_asked_survives_it(client: TestClient, keys: dict[str, Json], estate: Estate) -> None:
+def test_the_list_of_supported_queries_still_works(client: TestClient, keys: dict[str, Json], estate: Estate) -> None:
     event = estate.of("good", identity={"a": 1}, mode=5, location=[])
     event["outputs"] = [{"namespace": "data", "name": "x"}]
     assert client.post(f"{API}/lineage", json=event, headers=keys["write"]).status_code == 201
