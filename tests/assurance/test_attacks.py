@@ -19,7 +19,7 @@ from headwater.store.log import checkpoints
 from headwater.store.log.certificates import ISSUED
 from headwater.store.schema.tables import audit, certificate, checkpoint, log_tile
 from headwater.store.store import Store
-from tests.assurance.rewriting import put, rewrite
+from tests.assurance.forged_log import put, rewrite
 from tests.assurance.stores import disarm, ended, tamper
 from tests.support.events import run_event
 

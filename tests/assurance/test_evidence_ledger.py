@@ -15,7 +15,7 @@ import pytest
 import headwater as hw
 from headwater.evidence import files, run_evidence
 from headwater.evidence.ledger import count_ledger
-from tests.assurance.proving import facets_of, proving
+from tests.assurance.evidence_jobs import facets_of, proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from headwater.evidence import checksums, run_evidence
 from headwater.evidence.rowhash import hash_of_rows
 from headwater.evidence.steps import PlanSteps
 from headwater.formats.openlineage.claims.preimages import PREIMAGES, matches_hash, wrong_hashes
-from tests.assurance.proving import differing, ended, facets_of, label, manifest, proving, put
+from tests.assurance.evidence_jobs import differing, ended, facets_of, label, manifest, proving, put
 from tests.capture.watching import Watch
 from tests.support.spark import TINY_DATA
 

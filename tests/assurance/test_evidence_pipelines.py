@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.errors import MismatchRefused
 from headwater.model.certificates import Certificate
-from tests.assurance.proving import differing, facets_of, manifest, proving
+from tests.assurance.evidence_jobs import differing, facets_of, manifest, proving
 from tests.capture.telling import Run
 from tests.capture.watching import APPLICATION, Watch
 

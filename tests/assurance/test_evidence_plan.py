@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headwater as hw
-from tests.assurance.proving import facets_of, proving
+from tests.assurance.evidence_jobs import facets_of, proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:

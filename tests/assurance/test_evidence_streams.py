@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import headwater as hw
-from tests.assurance.proving import Json, differing, facets_of, manifest, proving
+from tests.assurance.evidence_jobs import Json, differing, facets_of, manifest, proving
 from tests.capture.telling import Run
 from tests.capture.watching import Watch
 

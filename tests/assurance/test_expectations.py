@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.model.certificates import Breach, Certificate
 from headwater.model.expectations import MEASURES
-from tests.assurance.proving import proving
+from tests.assurance.evidence_jobs import proving
 from tests.capture.watching import Watch
 
 if TYPE_CHECKING:

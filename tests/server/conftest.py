@@ -24,8 +24,8 @@ def served_url(sqlite_template: Path, sqlite_url: str) -> str:
 @pytest.fixture
 def client(served_url: str, tmp_path: Path) -> Iterator[TestClient]:
     settings = ServerSettings(workspace=str(tmp_path), rows_location=str(tmp_path / "rows"))
-    with TestClient(create_app(served_url, settings), base_url="http://127.0.0.1") as asking:
-        yield asking
+    with TestClient(create_app(served_url, settings), base_url="http://127.0.0.1") as client:
+        yield client
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.schema.access_tables import access_key
 from headwater.store.schema.tables import to_micros
-from tests.server.asking import LOCAL
-from tests.server.estate import ABSENT, OPEN, VAULT, Json, build, event, run_id
+from tests.server.api import LOCAL
+from tests.server.two_sided_store import ABSENT, OPEN, VAULT, Json, build, event, run_id
 
 READ, WRITE, ADMIN = Scope
 ALL = "all namespaces"
@@ -144,7 +144,7 @@ TABLE: dict[str, Row] = {
 
 
 @dataclass(frozen=True)
-class Estate:
+class TwoSidedServer:
     client: TestClient
     keys: dict[str, str]
     about: dict[str, dict[str, str]]
@@ -191,7 +191,7 @@ BAD = [None, "expired", "revoked", "wrong", "garbage"]
 
 
 @contextmanager
-def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[Estate]:
+def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[TwoSidedServer]:
     """``template`` is an empty store; ``events`` are added to those of every test store."""
     url = f"sqlite:///{folder}/store.db"
     shutil.copy(template, folder / "store.db")
@@ -205,7 +205,7 @@ def two_sides(folder: Path, template: Path, *events: Json) -> Iterator[Estate]:
             listed = f"/api/v1/namespaces/{side}/datasets/{side}%2Fb/versions"
             versions = client.get(listed, headers={"Authorization": f"Bearer {keys['any read']}"}).json()["versions"]
             about[side]["version"] = versions[0]["version"]
-        yield Estate(client, keys, about)
+        yield TwoSidedServer(client, keys, about)
 
 
 def _keys(app: FastAPI) -> dict[str, str]:

@@ -26,9 +26,9 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
 from tests.conftest import ROOT
-from tests.server.asking import LOCAL
-from tests.server.estate import OPEN, VAULT, build, run_id
+from tests.server.api import LOCAL
 from tests.server.running import ServerProcess
+from tests.server.two_sided_store import OPEN, VAULT, build, run_id
 from tests.support.events import run_event
 
 SESSION = "/api/v1/session"

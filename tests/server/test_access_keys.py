@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from headwater.server.access.credentials import CSRF_HEADER
 from headwater.store.store import Store
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 KEYS = f"{API}/access/keys"
 DATASETS = f"{API}/datasets"

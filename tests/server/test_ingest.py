@@ -29,7 +29,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.request_bodies import BodyReader
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
-from tests.server.asking import API
+from tests.server.api import API
 from tests.server.running import ServerProcess, in_this_process
 from tests.support.events import run_event, run_id, used
 

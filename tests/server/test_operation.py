@@ -20,7 +20,7 @@ from headwater.server.app.settings import ServerSettings
 from headwater.store.engine.database import Database
 from headwater.store.engine.write_probe import probe_writes
 from headwater.store.store import Store
-from tests.server.asking import API
+from tests.server.api import API
 from tests.server.running import ServerProcess
 from tests.support.events import run_event
 

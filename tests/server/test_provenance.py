@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from headwater.model.plain import plain
 from headwater.store.store import Store
-from tests.server.asking import API, ask, segment
+from tests.server.api import API, ask, segment
 from tests.support.events import at, run_event
 
 ADDRESS = f"/datasets/{segment('warehouse')}/made/provenance"

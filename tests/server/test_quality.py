@@ -12,7 +12,7 @@ from headwater.model.plain import plain
 from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask, segment
+from tests.server.api import API, LOCAL, ask, segment
 from tests.support.events import NAMESPACE, ds, run_event
 
 AT = f"/datasets/{segment(NAMESPACE)}/{segment('raw/x')}/quality"

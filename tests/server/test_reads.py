@@ -15,7 +15,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
 from headwater.store.query import events
 from headwater.store.store import Store
-from tests.server.asking import API, LOCAL, ask, segment
+from tests.server.api import API, LOCAL, ask, segment
 from tests.store.workload import busy_day
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, run_event, run_id, used
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi.testclient import TestClient
 
 from tests.cli.running import run_here
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 FIRST = {"root_id": "r", "node_id": "a", "parent_id": "r", "action_taken": "read", "storage_location": "s3://b/a"}
 SECOND = {"root_id": "r", "node_id": "b", "parent_id": "a", "action_taken": "clean", "storage_location": "s3://b/b"}

@@ -21,7 +21,7 @@ from headwater.server.app.app import create_app
 from headwater.server.app.root_path import OWN_SEGMENTS, parse_root_path, without_root
 from headwater.server.app.settings import ServerSettings
 from headwater.server.routes import page
-from tests.server.asking import document
+from tests.server.api import document
 from tests.server.running import in_this_process
 from tests.support.events import run_event
 from tests.support.prefix_proxy import prefix_proxy

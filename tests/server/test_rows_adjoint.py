@@ -32,7 +32,7 @@ from headwater.rows.pairs.opening import LookupRoots
 from headwater.rows.pairs.render import tables_document
 from headwater.server.app.app import create_app
 from headwater.server.app.settings import ServerSettings
-from tests.server.asking import API, LOCAL
+from tests.server.api import API, LOCAL
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, run_event, run_id, used
 from tests.support.opened_files import OpenedFiles
 from tests.support.pair_tables import write_orders, write_pair_tables
@@ -46,7 +46,7 @@ PRODUCER = "urn:test"
 pytestmark = pytest.mark.skipif(OpenedFiles.why_not() is not None, reason=f"not run: {OpenedFiles.why_not()}")
 
 
-class Estate:
+class ServedTables:
     """Tables of the queried run, canaries, and a server with a key that writes and one that reads."""
 
     def __init__(self, folder: Path, template: Path) -> None:
@@ -102,8 +102,8 @@ class Estate:
 
 
 class EntryPoints:
-    def __init__(self, estate: Estate, client: TestClient) -> None:
-        self._estate = estate
+    def __init__(self, served_tables: ServedTables, client: TestClient) -> None:
+        self._tables = served_tables
         self._client = client
         assert isinstance(client.app, FastAPI)
         access = client.app.state.service.store.access
@@ -121,26 +121,26 @@ class EntryPoints:
 
     def send(self, facet: Any) -> bool:
         """Whether the server takes the event."""
-        answer = self.ask("write", "POST", "/lineage", self._estate.event(facet))
+        answer = self.ask("write", "POST", "/lineage", self._tables.event(facet))
         assert answer.status_code in (201, 400, 413, 422), answer.text
         return bool(answer.status_code == 201)
 
 
 @pytest.fixture(scope="module")
-def estate(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Estate:
-    return Estate(tmp_path_factory.mktemp("estate"), sqlite_template)
+def served_tables(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> ServedTables:
+    return ServedTables(tmp_path_factory.mktemp("served_tables"), sqlite_template)
 
 
 @pytest.fixture(scope="module")
-def entry_points(estate: Estate, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntryPoints]:
-    settings = ServerSettings(workspace=str(tmp_path_factory.mktemp("work")), rows_location=str(estate.rows))
-    with TestClient(create_app(estate.url, settings), base_url=LOCAL, raise_server_exceptions=False) as client:
-        yield EntryPoints(estate, client)
+def entry_points(served_tables: ServedTables, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntryPoints]:
+    settings = ServerSettings(workspace=str(tmp_path_factory.mktemp("work")), rows_location=str(served_tables.rows))
+    with TestClient(create_app(served_tables.url, settings), base_url=LOCAL, raise_server_exceptions=False) as client:
+        yield EntryPoints(served_tables, client)
 
 
 @pytest.fixture(scope="module")
-def opened(estate: Estate, entry_points: EntryPoints) -> Iterator[OpenedFiles]:
-    with OpenedFiles(estate.canaries) as opened:
+def opened(served_tables: ServedTables, entry_points: EntryPoints) -> Iterator[OpenedFiles]:
+    with OpenedFiles(served_tables.canaries) as opened:
         yield opened
 
 
@@ -214,18 +214,18 @@ def check(response: Any, expected: Json) -> None:
 
 
 @pytest.fixture(scope="module")
-def expected(estate: Estate, entry_points: EntryPoints) -> list[Json]:
-    assert entry_points.send(estate.facet)
+def expected(served_tables: ServedTables, entry_points: EntryPoints) -> list[Json]:
+    assert entry_points.send(served_tables.facet)
     answers = [entry_points.ask("read", "POST", "/rows/trace", question) for question in QUERIES]
     assert [answer.status_code for answer in answers] == [200, 200, 404, 200]
     assert [answer.json()["count"] for answer in answers if answer.status_code == 200] == [9, 1, 2]
     return [answer.json() for answer in answers]
 
 
-def test_canaries_detect_reads(estate: Estate, opened: OpenedFiles) -> None:
+def test_canaries_detect_reads(served_tables: ServedTables, opened: OpenedFiles) -> None:
     """The tables outside, for a reader who may read them: so the detection works."""
     opened.since_last()
-    with PairTables(estate.outside["location"]) as tables:
+    with PairTables(served_tables.outside["location"]) as tables:
         assert SECRET in json.dumps(tables_document(tables, "customer = 4", 10))
     seen = opened.since_last()
     assert {Path(path).name for path in seen} >= {"headwater-pairs.json", "part-0.parquet"}
@@ -234,35 +234,46 @@ def test_canaries_detect_reads(estate: Estate, opened: OpenedFiles) -> None:
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(data=st.data())
 def test_every_member_with_any_value(
-    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], data: st.DataObject
+    served_tables: ServedTables,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    expected: list[Json],
+    data: st.DataObject,
 ) -> None:
-    path = data.draw(st.sampled_from([*places(estate.facet), *OPTIONAL]))
-    facet = estate.forged(path, data.draw(HOSTILE))
+    path = data.draw(st.sampled_from([*places(served_tables.facet), *OPTIONAL]))
+    facet = served_tables.forged(path, data.draw(HOSTILE))
     at_the_server(entry_points, facet, expected)
-    by_python(estate, facet)
+    by_python(served_tables, facet)
     assert opened.since_last() == set()
 
 
 @pytest.mark.parametrize("word", ["SECRET", "SECRETS", "THEIRS", "OUTSIDE", "LINK", "UP", "ENCODED", "LONG", "GLOB"])
 def test_folders_of_another_run(
-    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], word: str
+    served_tables: ServedTables, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], word: str
 ) -> None:
     """As an attacker who knows the tables would forge it: every member is correct, except that the tables are
     another run's."""
-    facet = estate.moved(estate.theirs if word == "THEIRS" else estate.outside, estate.words[word])
+    facet = served_tables.moved(
+        served_tables.theirs if word == "THEIRS" else served_tables.outside, served_tables.words[word]
+    )
     at_the_server(entry_points, facet, expected, refused=True)
-    by_python(estate, facet)
+    by_python(served_tables, facet)
     assert opened.since_last() == set()
 
 
 @pytest.mark.parametrize("text", ["two\nlines", "a" * 100_000])
 @pytest.mark.parametrize("place", [("outputs", 0, "identity", 0), ("outputs", 0, "mode"), *OPTIONAL], ids=str)
 def test_a_refusal_is_one_short_line(
-    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], place: Path_, text: str
+    served_tables: ServedTables,
+    entry_points: EntryPoints,
+    opened: OpenedFiles,
+    expected: list[Json],
+    place: Path_,
+    text: str,
 ) -> None:
     """Also where it quotes the request."""
-    at_the_server(entry_points, estate.forged(place, text), expected)
-    by_python(estate, estate.forged(place, text))
+    at_the_server(entry_points, served_tables.forged(place, text), expected)
+    by_python(served_tables, served_tables.forged(place, text))
 
 
 def at_the_server(entry_points: EntryPoints, facet: Any, expected: list[Json], *, refused: bool = False) -> None:
@@ -289,9 +300,9 @@ def at_the_server(entry_points: EntryPoints, facet: Any, expected: list[Json], *
         assert ADJOINT_FACET not in partly.text
 
 
-def by_python(estate: Estate, facet: Any) -> None:
+def by_python(served_tables: ServedTables, facet: Any) -> None:
     try:
-        with PairTables(facet, run_id=MINE, roots=LookupRoots.of_server(str(estate.rows))) as tables:
+        with PairTables(facet, run_id=MINE, roots=LookupRoots.of_server(str(served_tables.rows))) as tables:
             answer, refusal = json.dumps(tables_document(tables, "customer = 4", 100)), ""
     except HeadwaterError as refused:
         answer, refusal = "", str(refused)
@@ -306,16 +317,18 @@ def by_python(estate: Estate, facet: Any) -> None:
 @example(value={"outputs": [None]})
 @example(value={"outputs": {"0": {}}})
 def test_a_facet_with_any_content(
-    estate: Estate, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], value: Any
+    served_tables: ServedTables, entry_points: EntryPoints, opened: OpenedFiles, expected: list[Json], value: Any
 ) -> None:
     at_the_server(entry_points, value, expected)
-    by_python(estate, value)
+    by_python(served_tables, value)
     assert opened.since_last() == set()
 
 
 @pytest.fixture
-def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Callable[[], tuple[int, str, str]]:
-    monkeypatch.setenv("HEADWATER_STORE", estate.url)
+def command(
+    served_tables: ServedTables, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> Callable[[], tuple[int, str, str]]:
+    monkeypatch.setenv("HEADWATER_STORE", served_tables.url)
 
     def asked() -> tuple[int, str, str]:
         capfd.readouterr()
@@ -327,7 +340,7 @@ def command(estate: Estate, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> Call
 
 @pytest.mark.parametrize("word", ["THEIRS", "SQL", None])
 def test_command_line(
-    estate: Estate,
+    served_tables: ServedTables,
     entry_points: EntryPoints,
     opened: OpenedFiles,
     command: Callable[[], tuple[int, str, str]],
@@ -335,8 +348,8 @@ def test_command_line(
 ) -> None:
     """A user of the command line can read whatever that user may: but not the tables of another run, and no other
     files."""
-    for path in [*(path for path in places(estate.facet) if len(path) < 4), *NUMBERED]:
-        if path[:1] != ("outputs",) or not entry_points.send(estate.forged(path, word)):
+    for path in [*(path for path in places(served_tables.facet) if len(path) < 4), *NUMBERED]:
+        if path[:1] != ("outputs",) or not entry_points.send(served_tables.forged(path, word)):
             continue
         code, out, err = command()
         assert code == 0 or (code, out) == (1, ""), err

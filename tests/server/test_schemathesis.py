@@ -19,10 +19,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from headwater.store.store import Store
-from tests.server.estate import OPEN, build, run_id
 from tests.server.matrix import ADMIN, RECORD, TABLE, filled, names_in
 from tests.server.running import ServerProcess
 from tests.server.test_records import load
+from tests.server.two_sided_store import OPEN, build, run_id
 
 if TYPE_CHECKING:
     from schemathesis import Case

@@ -17,7 +17,7 @@ from headwater.model.tasks import Task, TaskState
 from headwater.server.app.logs import JsonLogFormatter
 from headwater.server.app.problems import HttpProblem
 from headwater.server.tasks.tasks import Tasks
-from tests.server.asking import API, ask
+from tests.server.api import API, ask
 
 CHILD = "tests.server.slow_task"
 

@@ -15,7 +15,7 @@ from headwater.proof.keys import KeyRing
 from headwater.server.app.problems import problem_of
 from headwater.store.store import Store
 from tests.assurance.stores import ended, tamper
-from tests.server.asking import API, ask, document
+from tests.server.api import API, ask, document
 
 
 def store_of(client: TestClient) -> Store:

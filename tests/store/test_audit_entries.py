@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 from headwater.model.audit import Actor, AuditEntry
 from headwater.store.schema.tables import audit, metadata
 from headwater.store.store import Store
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import (
     column_lineage,
     dataset_event,

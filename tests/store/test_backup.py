@@ -14,7 +14,7 @@ from headwater.store.engine.backup import backup, restore
 from headwater.store.engine.database import Database
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.store.workload import busy_day
 from tests.support.events import run_event
 

@@ -11,7 +11,7 @@ from headwater.store import store as store_module
 from headwater.store.fold.writes import MAX_PARTITION_ROWS
 from headwater.store.schema.tables import lineage, version
 from headwater.store.store import Store
-from tests.store.reading import names
+from tests.store.short_answers import names
 from tests.support.events import (
     Json,
     column_lineage,

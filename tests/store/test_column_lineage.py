@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.lineage import Dependency
 from headwater.store.store import Store
-from tests.store.reading import names, short
+from tests.store.short_answers import names, short
 from tests.support.events import column_lineage, facet, legacy_column_lineage, run_event, run_id, schema, used
 
 

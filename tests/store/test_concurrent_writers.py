@@ -17,7 +17,7 @@ from headwater.model.audit import Actor
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.oracles.dump import state_of_store
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.store.workload import busy_day, share
 from tests.support.events import Json, run_event
 

@@ -15,7 +15,7 @@ from headwater.errors import StoreError, StoreFull, StoreUnavailable
 from headwater.store.engine import database
 from headwater.store.store import Store
 from tests.store.one_line import refused
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 

@@ -10,7 +10,7 @@ from headwater.model.runs import RunState
 from headwater.store.access.visibility import Visibility
 from headwater.store.query.picture import estate_map
 from headwater.store.store import Store
-from tests.store.reading import links
+from tests.store.short_answers import links
 from tests.store.workload import busy_day
 from tests.support.events import JOB_NAMESPACE, NAMESPACE, at, dataset_event, run_event, symlinks, used
 

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.lineage import Origin
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import (
     at,
     column_lineage,

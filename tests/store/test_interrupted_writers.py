@@ -13,7 +13,7 @@ import pytest
 from headwater.store.access.visibility import EVERYTHING
 from headwater.store.fold.shared_commits import Submission
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 
 

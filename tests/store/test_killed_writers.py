@@ -13,7 +13,7 @@ from headwater.store.schema.tables import event
 from headwater.store.store import Store
 from tests.conftest import ROOT
 from tests.oracles.dump import state_of_store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from headwater.store.store import Store
 from tests.oracles.dump import state_of_store
-from tests.oracles.labs import MemoryLab
+from tests.oracles.scratch_stores import MemoryLab
 from tests.support.events import Json, run_event, written_in_part
 
 RUNS = {10: "a", 20: "a", 30: "b", 40: "a"}

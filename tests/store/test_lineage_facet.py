@@ -7,7 +7,7 @@ import pytest
 from headwater.model.lineage import Basis, Dependency, Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.store import Store
-from tests.store.reading import names, short
+from tests.store.short_answers import names, short
 from tests.support.events import (
     Json,
     dataset_entry,

@@ -17,7 +17,7 @@ from headwater.store.schema.tables import metadata
 from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
 from tests.conftest import ROOT
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 
 if TYPE_CHECKING:  # not imported by every run that collects this file
     from alembic.operations import Operations

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.answers import Grain
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, ds, facet, read_in_part, run_event, run_id, used, written_in_part
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headwater.model.lineage import Basis, EdgeType
 from headwater.store.store import Store
-from tests.store.reading import links
+from tests.store.short_answers import links
 from tests.support.events import (
     column_lineage,
     dataset_entry,

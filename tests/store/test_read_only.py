@@ -11,7 +11,7 @@ import pytest
 from headwater.errors import StoreReadOnly, StoreUnavailable
 from headwater.store.store import Store
 from tests.store.one_line import PASSWORD, refused
-from tests.store.reading import links, row_counts
+from tests.store.short_answers import links, row_counts
 from tests.support.events import run_event
 from tests.support.postgres import PostgresServer
 

@@ -14,7 +14,7 @@ from headwater.errors import EventRefused
 from headwater.model.names import Dataset, Endpoint
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import Json
 
 Pair = tuple[Endpoint, Endpoint]

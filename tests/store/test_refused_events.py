@@ -10,7 +10,7 @@ from headwater.errors import EventRefused, QueryError
 from headwater.formats.openlineage.event import RawEvent
 from headwater.model.audit import Actor
 from headwater.store.store import Store
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import facet, run_event, used, written_in_part
 
 REFUSED: dict[str, RawEvent] = {

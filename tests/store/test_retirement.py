@@ -6,7 +6,7 @@ import pytest
 
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, column_lineage, run_event, run_id, used
 
 

@@ -9,7 +9,7 @@ import pytest
 from headwater.model.lineage import Basis, EdgeType, Origin
 from headwater.model.runs import RunState
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import at, ds, named_job, run_event, run_id
 
 

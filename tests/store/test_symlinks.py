@@ -9,7 +9,7 @@ import pytest
 from headwater.errors import UnknownDataset
 from headwater.model.names import Dataset
 from headwater.store.store import Store
-from tests.store.reading import links, names
+from tests.store.short_answers import links, names
 from tests.support.events import Json, at, dataset_event, deleted, ds, facet, from_dataset, run_event, symlinks, used
 
 ALIAS = Dataset("catalog", "db.orders")

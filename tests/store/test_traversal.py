@@ -7,7 +7,7 @@ import pytest
 from headwater.errors import QueryError
 from headwater.model.answers import Direction
 from headwater.store.store import Store
-from tests.store.reading import depths, names
+from tests.store.short_answers import depths, names
 from tests.support.events import chain, column_lineage, read_in_part, run_event, used, written_in_part
 
 

@@ -14,7 +14,7 @@ from headwater.store.schema.migrations import HEAD, VERSION_TABLE
 from headwater.store.schema.upgrade import upgrade
 from headwater.store.store import Store
 from tests.store.one_line import refused
-from tests.store.reading import row_counts
+from tests.store.short_answers import row_counts
 from tests.support.events import run_event
 
 SetVersion = Callable[[str], None]
