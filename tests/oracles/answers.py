@@ -16,9 +16,9 @@ from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import DatasetUse
 from headwater.store.store import Store
+from tests.oracles.event_facts import EPOCH, Name, Use, by_name, micros
+from tests.oracles.graph_walk import UNLIMITED, Arc, Ref, near_and_far, reach, strengths, touches
 from tests.oracles.model import FOREVER, Model
-from tests.oracles.said import EPOCH, Name, Use, by_name, micros
-from tests.oracles.walking import UNLIMITED, Arc, Ref, near_and_far, reach, strengths, touches
 
 DIRECTIONS = ("upstream", "downstream")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.oracles.labs import FileLab, Lab, MemoryLab, PostgresLab
+from tests.oracles.scratch_stores import FileLab, Lab, MemoryLab, PostgresLab
 from tests.support.postgres import PostgresServer
 
 DATABASE = "oracles"

@@ -15,8 +15,8 @@ from sqlalchemy import Row, select
 
 from headwater.store.schema import tables
 from headwater.store.store import Store
+from tests.oracles.event_facts import Name
 from tests.oracles.model import FOREVER, Model, kind_of, owner_in, tags_in
-from tests.oracles.said import Name
 
 Rows = list[tuple[Any, ...]]
 State = Mapping[str, Rows]

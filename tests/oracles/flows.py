@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.oracles.said import Json, Name, Use, dataset_name, job_name
+from tests.oracles.event_facts import Json, Name, Use, dataset_name, job_name
 
 BASES = ("lineage", "columnLineage", "inputs")
 """What an edge may rest on, strongest first."""

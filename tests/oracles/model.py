@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tests.oracles.flows import BASES, ColumnFact, Flow, flows_of, summary, take_column_lineage, take_lineage
-from tests.oracles.said import (
+from tests.oracles.event_facts import (
     Json,
     Name,
     Said,
@@ -29,7 +28,8 @@ from tests.oracles.said import (
     last_words,
     moment_of,
 )
-from tests.oracles.walking import Arc, Part, Ref, reach, strengths
+from tests.oracles.flows import BASES, ColumnFact, Flow, flows_of, summary, take_column_lineage, take_lineage
+from tests.oracles.graph_walk import Arc, Part, Ref, reach, strengths
 
 FOREVER = 2**63 - 1
 MOST_EDGES = 10_000

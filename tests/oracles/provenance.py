@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from tests.oracles.event_facts import Json, Name, Said, deleted, last_words
 from tests.oracles.model import Model, RunAccount
-from tests.oracles.said import Json, Name, Said, deleted, last_words
 
 CHANGES = {"CREATE": "created", "DROP": "deleted", "ALTER": "modified", "RENAME": "modified", "TRUNCATE": "modified"}
 FACET = "headwater_provenance"

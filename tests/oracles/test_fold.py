@@ -35,9 +35,9 @@ from tests.oracles.events import (
     histories,
     show,
 )
-from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
+from tests.oracles.scratch_stores import Lab
 
 Json = dict[str, Any]
 FEW_ROWS = 5

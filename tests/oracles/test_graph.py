@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.oracles.answers import DIRECTIONS, Question, check_closure, check_impact, check_unknown, nodes
 from tests.oracles.events import GRAPH, HUBS, MOVING_GRAPH, MOVING_HUBS, ODD, World, histories, show
-from tests.oracles.labs import Lab
+from tests.oracles.graph_walk import UNLIMITED
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
-from tests.oracles.walking import UNLIMITED
+from tests.oracles.scratch_stores import Lab
 
 GRAINS = ("dataset", "column", "partition")
 DEPTHS = (1, 2, 3, None)

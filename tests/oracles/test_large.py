@@ -9,8 +9,8 @@ import pytest
 
 from tests.oracles.answers import Question, check_closure, check_impact
 from tests.oracles.dump import differences, state_of_model, state_of_store, without_endings
-from tests.oracles.labs import Lab
 from tests.oracles.model import MOST_PAIRS, Model
+from tests.oracles.scratch_stores import Lab
 
 Json = dict[str, Any]
 SPREAD = 520

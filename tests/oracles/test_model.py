@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.oracles.event_facts import Name, moment_of
+from tests.oracles.graph_walk import Part, reach, strengths
 from tests.oracles.model import FOREVER, Model
-from tests.oracles.said import Name, moment_of
-from tests.oracles.walking import Part, reach, strengths
 
 Json = dict[str, Any]
 

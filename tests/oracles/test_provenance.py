@@ -16,12 +16,12 @@ from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.store.access.visibility import Visibility
 from headwater.store.store import Store
 from tests.oracles.answers import endpoint, moment
+from tests.oracles.event_facts import Said, micros
 from tests.oracles.events import ALIASES, COLLISIONS, LIVES, World, histories
-from tests.oracles.labs import Lab
 from tests.oracles.model import Model
 from tests.oracles.profiles import LONG, QUICK
 from tests.oracles.provenance import FACET, LIFECYCLE, Deed, deeds
-from tests.oracles.said import Said, micros
+from tests.oracles.scratch_stores import Lab
 from tests.oracles.test_visibility import MIXED, NAMESPACES, RENAMED, Case, cases
 from tests.oracles.visible_model import VisibleModel
 

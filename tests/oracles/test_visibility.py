@@ -28,8 +28,8 @@ from tests.oracles.answers import (
     nodes,
 )
 from tests.oracles.events import GRAPH, World, histories, show
-from tests.oracles.labs import Lab
 from tests.oracles.profiles import LONG, QUICK
+from tests.oracles.scratch_stores import Lab
 from tests.oracles.visible_model import VisibleModel
 
 NAMESPACES = ("open", "opal", "vault", "crypt")

@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from tests.oracles.event_facts import Json, Name, Use
 from tests.oracles.flows import Flow
 from tests.oracles.model import MOST_EDGES, Model, RunAccount, Version
-from tests.oracles.said import Json, Name, Use
 
 Sees = Callable[[str], bool]
 _GONE = "what is hidden"

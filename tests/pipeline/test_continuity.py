@@ -12,7 +12,7 @@ import pytest
 import headwater as hw
 from headwater.errors import PipelineInvalid
 from headwater.model.items import Hop, ItemRecord
-from tests.pipeline.judging import FULL, run
+from tests.pipeline.comparison import FULL, run
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

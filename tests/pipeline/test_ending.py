@@ -10,7 +10,7 @@ import pytest
 
 import headwater as hw
 from headwater.errors import PipelineCancelled, PipelineError
-from tests.pipeline.judging import FULL
+from tests.pipeline.comparison import FULL
 from tests.pipeline.test_flags import Kept
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import headwater as hw
 from headwater.errors import PipelineFailed
 from headwater.model.items import ItemRecord, Outcome, Reason, SampleOutcome
 from headwater.pipeline.run.result import Result
-from tests.pipeline.judging import FULL
+from tests.pipeline.comparison import FULL
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headwater as hw
-from tests.pipeline.by_hand import Fate, Step
-from tests.pipeline.drawing import shipped
-from tests.pipeline.judging import check
+from tests.pipeline.comparison import check
+from tests.pipeline.model import Fate, Step
+from tests.pipeline.random_pipelines import shipped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

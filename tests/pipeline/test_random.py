@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 
 from tests.oracles.profiles import LONG, QUICK
-from tests.pipeline.by_hand import Step
-from tests.pipeline.drawing import declared, pipelines
-from tests.pipeline.judging import check
+from tests.pipeline.comparison import check
+from tests.pipeline.model import Step
+from tests.pipeline.random_pipelines import declared, pipelines
 from tests.support.selection import short_and_long
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 import headwater as hw
 from headwater.pipeline.run.result import Result
-from tests.pipeline.judging import FULL, run
+from tests.pipeline.comparison import FULL, run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -27,8 +27,8 @@ from tests.oracles.profiles import LONG, QUICK
 from tests.remote import history
 from tests.remote.conftest import served
 from tests.remote.contract import agree, exact, outcome
-from tests.remote.questions import all_questions
-from tests.server import estate
+from tests.remote.queries import all_questions
+from tests.server import two_sided_store
 from tests.server.running import ServerProcess
 from tests.support.events import at, run_event, run_id, used
 
@@ -64,15 +64,15 @@ def test_answers_of_several_pages_are_whole(sqlite_url: str, tmp_path: Path) -> 
 
 
 def test_a_key_sees_over_http_what_the_store_shows_it(sqlite_url: str, tmp_path: Path) -> None:
-    estate.build(sqlite_url, tmp_path)
+    two_sided_store.build(sqlite_url, tmp_path)
     with Lineage(sqlite_url) as store:
-        limited = store.visible_to(Visibility.of([estate.OPEN]))
-        secret = store.access.add("open", scopes=["read"], namespaces=[estate.OPEN]).secret
+        limited = store.visible_to(Visibility.of([two_sided_store.OPEN]))
+        secret = store.access.add("open", scopes=["read"], namespaces=[two_sided_store.OPEN]).secret
         with served(sqlite_url, tmp_path, api_key=secret) as (remote, _):
             whole = {"checkpoints", "signing keys"}
             shown = [(title, ask) for title, ask in all_questions(limited) if not title.startswith(tuple(whole))]
             assert agree(iter(shown), limited, remote) > 300
-            hidden = Dataset(estate.VAULT, f"{estate.VAULT}/a")
+            hidden = Dataset(two_sided_store.VAULT, f"{two_sided_store.VAULT}/a")
             assert exact(store.dataset(hidden).summary.dataset) == exact(hidden), "it is there"
             with pytest.raises(UnknownDataset):
                 remote.dataset(hidden)

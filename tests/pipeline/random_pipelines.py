@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 import headwater as hw
-from tests.pipeline.by_hand import Fate, Step
+from tests.pipeline.model import Fate, Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,10 +105,10 @@ def shipped(fate: Fate) -> Any:
     """By value: the workers know nothing of these tests."""
     from pyspark import cloudpickle
 
-    from tests.pipeline import by_hand
+    from tests.pipeline import model
 
     by_value: Any = cloudpickle.register_pickle_by_value
-    by_value(by_hand)
+    by_value(model)
     return fate
 
 

@@ -1,4 +1,4 @@
-"""Facets come out as they went in, whatever is in them."""
+"""Facets are returned as they were received, whatever they contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.formats.facet_examples import Example, own_examples, shared_examples
 from tests.support.events import Json, dataset_event, deleted, facet, job_event, run_event, run_id, used
 
 
-def carrier(example: Example, run: str) -> Json:
+def event_with_facet(example: Example, run: str) -> Json:
     """An event with the facet in its right place."""
     facets = {example.name: example.body}
     if example.room == "run":
@@ -36,23 +36,23 @@ def read_back(store: Store, room: str, run: str) -> Mapping[str, Any]:
     return use.facets if room == "dataset" else use.io_facets
 
 
-def survive(store: Store, examples: list[Example]) -> None:
+def assert_unchanged(store: Store, examples: list[Example]) -> None:
     for i, example in enumerate(examples):
-        receipt = store.ingest(carrier(example, f"example {i}"))
+        receipt = store.ingest(event_with_facet(example, f"example {i}"))
         assert receipt.problems == (), example.label
         assert read_back(store, example.room, f"example {i}") == {example.name: example.body}, example.label
         if example.room == "dataset":
             assert store.dataset(f"example {i}").facets == {example.name: example.body}, example.label
 
 
-def test_every_upstream_example_survives(store: Store, shared_data: Path) -> None:
+def test_every_upstream_example_is_returned_unchanged(store: Store, shared_data: Path) -> None:
     examples = shared_examples(shared_data)
     assert len(examples) == 46
-    survive(store, examples)
+    assert_unchanged(store, examples)
 
 
-def test_our_own_examples_survive(store: Store) -> None:
-    survive(store, own_examples())
+def test_our_own_examples_are_returned_unchanged(store: Store) -> None:
+    assert_unchanged(store, own_examples())
 
 
 STRANGE: Json = facet(
@@ -68,7 +68,7 @@ STRANGE: Json = facet(
 )
 
 
-def test_strange_content_survives_everywhere(store: Store) -> None:
+def test_strange_content_is_returned_unchanged_everywhere(store: Store) -> None:
     facets = {"strange": STRANGE}
     store.ingest(
         run_event(
@@ -85,12 +85,12 @@ def test_strange_content_survives_everywhere(store: Store) -> None:
         assert store.dataset(use.dataset).facets == facets
 
 
-def test_strange_content_of_a_declaration_survives(store: Store) -> None:
+def test_strange_content_of_a_declaration_is_returned_unchanged(store: Store) -> None:
     store.ingest(dataset_event(used("a", facets={"strange": STRANGE})))
     assert store.dataset("a").facets == {"strange": STRANGE}
 
 
-def test_a_facet_is_replaced_whole_and_never_merged(store: Store) -> None:
+def test_a_facet_is_replaced_completely_and_never_merged(store: Store) -> None:
     for minute, body in enumerate([facet(a=1, b={"c": 2}), facet(b={"d": 3})]):
         store.ingest(
             run_event("RUNNING", run_facets={"f": body}, inputs=[used("a", facets={"f": body})], minute=minute)
@@ -105,7 +105,7 @@ def test_deleted_job_facets_are_gone(store: Store) -> None:
     assert set(store.run(run_id("run")).job_facets) == {"kept"}
 
 
-def test_a_job_event_says_nothing_of_runs(store: Store) -> None:
+def test_a_job_event_changes_no_runs(store: Store) -> None:
     store.ingest(run_event(job_facets={"sql": facet(query="of the run")}))
     store.ingest(job_event(job_facets={"sql": facet(query="of the job")}, minute=1))
     assert store.run(run_id("run")).job_facets["sql"]["query"] == "of the run"

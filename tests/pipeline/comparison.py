@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import headwater as hw
 from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.run.result import Result
-from tests.pipeline.by_hand import Ended, Hopped, Item, Step, account, walk
+from tests.pipeline.model import Ended, Hopped, Item, Step, account, walk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""Forging a log: everything written anew from the first entry on, so that all of it holds together."""
+"""Forges a log: rewrites everything from the first entry on, so that it is consistent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.assurance.stores import disarm
 
 
 def rewrite(store: Store, change: Mapping[int, Mapping[str, Any]], *, sign: KeyRing) -> None:
-    """Give entries other values, all that follow the hashes that this takes, and sign it all again."""
+    """Changes values of entries, recomputes all later hashes, and signs everything again."""
     with store._database.read() as conn:
         rows = [dict(row._mapping) for row in conn.execute(select(audit).order_by(audit.c.seq))]
     with store._database.write() as conn:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracles.said import Name
+from tests.oracles.event_facts import Name
 
 Part = str | None
 Ref = tuple[Name, Part]

@@ -1,4 +1,4 @@
-"""What pages take for granted: stores, files, jobs; what happens between their commands, and what came of them."""
+"""What pages assume (stores, files, jobs), steps between their commands, and checks of the results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import headwater as hw
 from headwater.examples import orders_events
 from headwater.model.runs import RunState
 from tests.docs.reader import ROOT, Reader
-from tests.docs.shell import Answer
+from tests.docs.shell import CommandResult
 from tests.server.test_dbt import FILES as DBT_PROJECT
 from tests.server.test_dbt import PROGRAM as DBT
 from tests.support.console import blocks
@@ -27,12 +27,12 @@ Step = Callable[[Reader], None]
 DEFAULT_STORE = ".headwater/lineage.db"
 
 
-def nothing(_: Reader) -> None:
+def no_step(_: Reader) -> None:
     pass
 
 
-def demo(reader: Reader, file: str = DEFAULT_STORE) -> None:
-    """A store with the demo's events; where it is looked for, unless another is named."""
+def demo_store(reader: Reader, file: str = DEFAULT_STORE) -> None:
+    """A store with the demo's events; in the default location, unless a file is named."""
     with hw.connect(f"sqlite:///{reader.folder / file}") as lineage:
         lineage.ingest_many(orders_events())
 
@@ -40,17 +40,17 @@ def demo(reader: Reader, file: str = DEFAULT_STORE) -> None:
 # -- evidence -------------------------------------------------------------------------------------
 
 
-def signing(reader: Reader) -> None:
-    demo(reader)
+def signing_key(reader: Reader) -> None:
+    demo_store(reader)
     reader.values["vkey"] = lambda: verifier_key(reader)
 
 
 def verifier_key(reader: Reader) -> str:
-    return str(json.loads(reader.types("headwater keys show --json"))["log"][-1]["key"])
+    return str(json.loads(reader.run("headwater keys show --json"))["log"][-1]["key"])
 
 
-def signed_by_hand(reader: Reader) -> None:
-    """The newest checkpoint taken apart as docs/assurance.md says."""
+def split_checkpoint(reader: Reader) -> None:
+    """Splits the newest checkpoint into text, signature and key, as docs/assurance.md says."""
     *text, last = max((reader.folder / "elsewhere").iterdir()).read_text().splitlines()
     assert text.pop() == ""
     (reader.folder / "text").write_text("".join(f"{line}\n" for line in text))
@@ -61,8 +61,8 @@ def signed_by_hand(reader: Reader) -> None:
     (reader.folder / "public.pem").write_bytes(pem)
 
 
-def at_another_machine(reader: Reader) -> None:
-    """With nothing of ours but the file, the key, and what can be seen of the second place."""
+def move_to_another_machine(reader: Reader) -> None:
+    """Continues in a folder that has only the evidence, the key and the anchor."""
     reader.values["vkey"] = verifier_key(reader)
     theirs = reader.folder.with_name("theirs")
     theirs.mkdir()
@@ -74,16 +74,16 @@ def at_another_machine(reader: Reader) -> None:
 # -- databases ------------------------------------------------------------------------------------
 
 
-def a_database_server(reader: Reader, server: PostgresServer) -> None:
-    """As whoever runs `createdb` has it; and a store in a file, to be moved there."""
-    demo(reader)
-    reader.types(f"export PGHOST={server.folder / 'socket'} PGUSER={SUPERUSER}")
+def database_server(reader: Reader, server: PostgresServer) -> None:
+    """A PostgreSQL server as `createdb` expects it, and a store in a file to move there."""
+    demo_store(reader)
+    reader.run(f"export PGHOST={server.folder / 'socket'} PGUSER={SUPERUSER}")
     createdb = find_package() / INSTALLATION / "bin" / "createdb"
-    reader.shell.tool("createdb", f'exec {createdb} "$@"')
+    reader.shell.add_program("createdb", f'exec {createdb} "$@"')
     reader.values["postgres"] = server.plain_url("lineage")
 
 
-def moved(reader: Reader) -> None:
+def check_restored_store(reader: Reader) -> None:
     with hw.connect(str(reader.values["postgres"])) as lineage:
         assert len(lineage.upstream("shop.daily_revenue").nodes) == 6
 
@@ -91,12 +91,12 @@ def moved(reader: Reader) -> None:
 # -- a server ------------------------------------------------------------------------------------
 
 
-def asked_over_http(reader: Reader) -> None:
-    """`curl` is content with whatever it is answered."""
-    for command, answer in reader.answers.items():
+def check_http_answers(reader: Reader) -> None:
+    """Checks the responses, because `curl` accepts any."""
+    for command, answer in reader.results.items():
         if command.startswith("curl"):
-            found = [node["endpoint"]["name"] for node in json.loads(answer.out)["nodes"]]
-            assert "silver/orders_enriched" in found
+            names = [node["endpoint"]["name"] for node in json.loads(answer.out)["nodes"]]
+            assert "silver/orders_enriched" in names
 
 
 # -- jobs -----------------------------------------------------------------------------------------
@@ -109,21 +109,21 @@ spark.stop()
 """
 
 
-def a_job(reader: Reader) -> None:
+def write_job(reader: Reader) -> None:
     import pyspark
 
     (reader.folder / "job.py").write_text(JOB)
-    reader.shell.tool("spark-submit", f'exec {pyspark.__path__[0]}/bin/spark-submit "$@"')
+    reader.shell.add_program("spark-submit", f'exec {pyspark.__path__[0]}/bin/spark-submit "$@"')
 
 
-def captured_twice(reader: Reader) -> None:
-    with hw.connect(reader.here("sqlite:////srv/lineage/lineage.db")) as lineage:
+def check_captured_twice(reader: Reader) -> None:
+    with hw.connect(reader.with_replacements("sqlite:////srv/lineage/lineage.db")) as lineage:
         runs = lineage.runs()
     assert [str(run.job) for run in runs if run.job.name == "job"] == ["prod/job"] * 2
     assert {run.state for run in runs} == {RunState.COMPLETE}
 
 
-# -- those who send events ------------------------------------------------------------------------
+# -- producers of events ---------------------------------------------------------------------------
 
 AIRFLOW = """
 import datetime, os, uuid
@@ -136,27 +136,27 @@ OpenLineageClient().emit(RunEvent(eventType=RunState.COMPLETE, eventTime=now, ru
 """
 
 
-def senders(reader: Reader) -> None:
-    a_job(reader)
+def event_producers(reader: Reader) -> None:
+    write_job(reader)
     for name, text in DBT_PROJECT.items():
         file = reader.folder / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
     if DBT.exists():
-        reader.shell.tool("dbt-ol", f'PATH={DBT.parent}:$PATH exec {DBT} "$@"')
+        reader.shell.add_program("dbt-ol", f'PATH={DBT.parent}:$PATH exec {DBT} "$@"')
     (reader.folder / "events.jsonl").write_bytes(b"\n".join(orders_events()))
-    reader.values["secret"] = lambda: reader.answers["headwater access add airflow --scope write"].out.split()[0]
+    reader.values["secret"] = lambda: reader.results["headwater access add airflow --scope write"].out.split()[0]
 
 
-def airflow_tells(reader: Reader) -> None:
-    """Its provider's own client, by the variables that the page has set; then there is the id of a task."""
+def run_airflow_client(reader: Reader) -> None:
+    """Sends an event with the client of Airflow's provider and the page's variables; then sets the id of a task."""
     (reader.folder / "airflow.py").write_text(AIRFLOW)
-    reader.types("python airflow.py")
+    reader.run("python airflow.py")
     reader.values["task"] = str(uuid4())
-    reader.types(f"export RUN_ID={reader.values['task']}")
+    reader.run(f"export RUN_ID={reader.values['task']}")
 
 
-def all_have_told(reader: Reader) -> None:
+def check_all_producers(reader: Reader) -> None:
     with hw.connect(f"sqlite:///{reader.folder / DEFAULT_STORE}") as lineage:
         runs = lineage.runs(limit=200)
         upstream = lineage.upstream("shop.daily_revenue").nodes
@@ -166,31 +166,31 @@ def all_have_told(reader: Reader) -> None:
     assert len(upstream) == 6
 
 
-# -- the folder of somebody who has tried the examples on Spark -----------------------------------
+# -- the folder of the examples on Spark --------------------------------------------------------
 
 
-def store(file: str) -> str:
+def export_store(file: str) -> str:
     return f"export HEADWATER_STORE=sqlite:///{file}"
 
 
 CAPTURED_STORE = "sqlite:///captured.db"
-CAPTURED, PIPELINES = store("captured.db"), store(DEFAULT_STORE)
-DEMO, RECORDS = store(".headwater/demo.db"), store("ledger/lineage.db")
+CAPTURED, PIPELINES = export_store("captured.db"), export_store(DEFAULT_STORE)
+DEMO, RECORDS = export_store(".headwater/demo.db"), export_store("ledger/lineage.db")
 
 
-def pipeline_that_ran(reader: Reader, example: DailyRevenue) -> None:
-    """What the example has left, which takes longer to run than all else: others look at it as well."""
+def finished_pipeline(reader: Reader, example: DailyRevenue) -> None:
+    """Copies the result of the example, which runs longest and is shared with other tests."""
     shutil.copytree(example.folder, reader.folder, dirs_exist_ok=True)
     (reader.folder / "examples").symlink_to(ROOT / "examples")
-    reader.knows("python examples/daily_revenue.py", Answer(0, example.printed, ""))
+    reader.add_cached_result("python examples/daily_revenue.py", CommandResult(0, example.printed, ""))
     reader.values["pipeline_run"] = example.run_id
 
 
-def captured_orders(reader: Reader) -> None:
-    """By the lines that README.md begins with; and with pair tables, which docs/cli.md asks."""
+def capture_orders(reader: Reader) -> None:
+    """Captures with the lines at the top of README.md, and with pair tables for docs/cli.md."""
     if "daily_run" in reader.values:
         return
-    shutil.rmtree(reader.folder / "warehouse")  # the other example's, whose rows nobody asks for
+    shutil.rmtree(reader.folder / "warehouse")  # of the other example; no command queries its rows
     script = (ROOT / "examples" / "orders_daily.py").read_text()
     session, end = "        .getOrCreate()\n    )\n", "    spark.stop()\n"
     assert (script.count(session), script.count(end)) == (1, 1)
@@ -200,59 +200,59 @@ def captured_orders(reader: Reader) -> None:
     )
     script = script.replace(session, session + enabled).replace(end, f"    hw.flush(600)\n{end}")
     (reader.folder / "orders_daily.py").write_text(script)
-    reader.types("python orders_daily.py")
+    reader.run("python orders_daily.py")
     with hw.connect(f"sqlite:///{reader.folder}/captured.db") as lineage:
         runs = {run.job.name.removeprefix("orders_daily."): run.run_id for run in lineage.runs()}
     reader.values |= {"daily_run": runs["default.daily_revenue"], "priced_run": runs["warehouse/orders_priced"]}
 
 
-def letters_of_a_shop(reader: Reader) -> None:
-    """Three of them, and then a fix that does for two."""
+def shop_dead_letters(reader: Reader) -> None:
+    """Three dead letters, and then a fix that works for two of them."""
     if "shop_run" in reader.values:
         return
-    reader.types(PIPELINES)
+    reader.run(PIPELINES)
     orders = [{"order_id": number, "currency": name} for number, name in enumerate(("EUR", "USD", "USD", "GBP"))]
-    (reader.folder / "orders.json").write_text("".join(f"{json.dumps(each)}\n" for each in orders))
+    (reader.folder / "orders.json").write_text("".join(f"{json.dumps(order)}\n" for order in orders))
     (reader.folder / "shop.py").write_text(SHOP)
-    reader.values["shop_run"] = reader.types("python shop.py").split()[-1]
+    reader.values["shop_run"] = reader.run("python shop.py").split()[-1]
     (reader.folder / "shop.py").write_text(SHOP.replace('{"EUR": 1.0}', '{"EUR": 1.0, "USD": 0.92}'))
 
 
-def what_the_readme_shows(reader: Reader) -> None:
-    captured_orders(reader)
-    demo(reader, "shop.db")
+def readme_examples(reader: Reader) -> None:
+    capture_orders(reader)
+    demo_store(reader, "shop.db")
     shutil.copy(ROOT / "examples" / "carbon_records.jsonl", reader.folder)
-    reader.types(CAPTURED)
+    reader.run(CAPTURED)
 
 
-def what_the_reference_shows(reader: Reader) -> None:
-    captured_orders(reader)
-    letters_of_a_shop(reader)
-    demo(reader, ".headwater/demo.db")
-    land(reader, "landing", "reference", 3)
+def reference_examples(reader: Reader) -> None:
+    capture_orders(reader)
+    shop_dead_letters(reader)
+    demo_store(reader, ".headwater/demo.db")
+    add_landing_file(reader, "landing", "reference", 3)
 
 
-def requests_to_send(reader: Reader) -> None:
+def record_requests(reader: Reader) -> None:
     (requests,) = (
         block.text for block in blocks((ROOT / "docs" / "records.md").read_text()) if block.language == "jsonl"
     )
     (reader.folder / "requests.jsonl").write_text(requests)
-    land(reader, "landing", "first", 2)
-    reader.types(RECORDS)
+    add_landing_file(reader, "landing", "first", 2)
+    reader.run(RECORDS)
 
 
-def land(reader: Reader, folder: str, root: str, count: int) -> None:
-    """A file of requests, whole when it is there."""
+def add_landing_file(reader: Reader, folder: str, root: str, count: int) -> None:
+    """Adds a file of requests, complete when it appears."""
     line = {"root_id": root, "parent_id": root, "action_taken": "LANDED", "storage_location": "s3://lake/landed"}
     (reader.folder / folder).mkdir(exist_ok=True)
     (reader.folder / f"{root}.jsonl").write_text(f"{json.dumps(line)}\n" * count)
     (reader.folder / f"{root}.jsonl").rename(reader.folder / folder / f"{root}.jsonl")
 
 
-def another_lands(reader: Reader) -> None:
-    land(reader, "landing", "second", 1)
+def add_second_landing_file(reader: Reader) -> None:
+    add_landing_file(reader, "landing", "second", 1)
 
 
-def has_landed(reader: Reader) -> bool:
+def second_file_is_archived(reader: Reader) -> bool:
     with hw.connect(f"sqlite:///{reader.folder}/ledger/lineage.db") as lineage:
         return bool(lineage.records.find(root="second"))

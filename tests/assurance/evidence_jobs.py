@@ -1,4 +1,4 @@
-"""Small jobs on real Spark, and what their last events say for themselves."""
+"""Small jobs on real Spark, and the evidence in their final events."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def proving(spark: SparkSession, folder: Path, **options: Any) -> Iterator[Watch
 
 
 def facets_of(run: Run) -> Json:
-    """Those of the last event that are evidence."""
+    """The evidence facets of the final event."""
     return {name: each for name, each in run.last["run"]["facets"].items() if name.startswith("cdme.")}
 
 
 def ended(watch: Watch, job: Callable[[], object]) -> Json:
-    """The evidence of the one run that the job is."""
+    """The evidence of the job's only run."""
     job()
     (run,) = watch.new_runs()
     return facets_of(run)
 
 
 def manifest(facets: Json) -> Json:
-    """By the names that a change may change: hashes, and checksums by the last part of the dataset's name."""
+    """The hashes by name, and the checksums by the last part of the dataset's name."""
     told = facets["cdme.runManifest"]
     found = {name: told[name] for name in HASHES if name in told}
     for way in ("inputChecksums", "outputChecksums"):

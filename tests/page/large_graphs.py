@@ -1,4 +1,4 @@
-"""Estates that strain a page: many datasets, many columns, names full of mischief. Plain events, without Spark."""
+"""Large or unusual graphs for the page: many datasets, many columns, hostile names. Plain events, without Spark."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def wide(columns: int = 2_000) -> Iterator[Json]:
 
 
 def many(datasets: int = 5_000, edges: int = 10_000, namespaces: int = 12) -> Iterator[Json]:
-    """A layered estate: every dataset is made of some of the layer before."""
+    """A layered graph: every dataset is made of some datasets of the previous layer."""
     reads = max(edges // datasets, 1)
     for number in range(1, datasets):
         sources = {(number * 7919 + step * 104_729) % number for step in range(reads)}
@@ -57,7 +57,7 @@ def many(datasets: int = 5_000, edges: int = 10_000, namespaces: int = 12) -> It
 
 
 def fan(cards: int = 301, columns: int = 3) -> Iterator[Json]:
-    """`centre` and what lies up to three hops around it: a tree each way, column by column from card to card."""
+    """`centre` and its neighbourhood up to three hops: a tree in each direction, column by column from card to card."""
     names = [f"column_{number}" for number in range(columns)]
     up = (cards - 1) // 2
     for side, held in (("up", up), ("down", cards - 1 - up)):
@@ -69,7 +69,7 @@ def fan(cards: int = 301, columns: int = 3) -> Iterator[Json]:
 
 
 def _branches(side: str, held: int) -> Iterator[tuple[int, str, list[str]]]:
-    """Who has which children: eight, as many as are shown by themselves, and where the third hop ends, fewer."""
+    """The children of each node: eight, the number that the page shows without a click, and fewer at the third hop."""
     names = iter(f"{side}-{number:03}" for number in range(held))
     level, number = ["centre"], 0
     while level:

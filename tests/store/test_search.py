@@ -1,4 +1,4 @@
-"""Finding columns by their names and runs by the beginning of their ids, beside datasets and jobs."""
+"""Search for columns by name and for runs by a prefix of the id, besides datasets and jobs."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ def columns(store: Store) -> Store:
     return store
 
 
-def told(hits: Iterable[Hit]) -> list[tuple[str, str | None, str]]:
+def labels_of(hits: Iterable[Hit]) -> list[tuple[str, str | None, str]]:
     return [(hit.endpoint.name, hit.column, hit.match.value) for hit in hits]
 
 
 def test_the_best_match_comes_first(columns: Store) -> None:
     found = columns.pages.find("amount", kind="column").items
-    assert told(found) == [
+    assert labels_of(found) == [
         ("customers", "AMOUNT", "exact"), ("orders", "amount", "exact"), ("orders", "order_amount", "word"),
         ("customers", "tantamount", "piece"),
     ]  # fmt: skip
     assert {hit.type for hit in found} == {"column"}
-    assert told(columns.pages.find("AMO", kind="column").items)[0] == ("customers", "AMOUNT", "prefix")
+    assert labels_of(columns.pages.find("AMO", kind="column").items)[0] == ("customers", "AMOUNT", "prefix")
 
 
 @pytest.mark.parametrize(
     "wanted", ["id", "m", "größe", "GRÖSSE", "ö", 'o"t', "k\\s", "0%", "%", "a_b", "_", "zzz", '"', ":"]
 )
-def test_what_holds_it_is_found(columns: Store, wanted: str) -> None:
-    """Brute force over all columns."""
+def test_every_column_that_contains_the_text_is_found(columns: Store, wanted: str) -> None:
+    """Compared with brute force over all columns."""
     expected = {
         (name, column)
         for name, all_of in COLUMNS.items()
@@ -77,35 +77,35 @@ def test_nested_columns_and_other_names(store: Store) -> None:
     street = {"name": "address", "fields": [{"name": "street"}, {"name": "city", "fields": [{"name": "code"}]}]}
     told_as = {"schema": facet(fields=[street]), "symlinks": symlinks("people_table")}
     store.ingest(dataset_event(used("people", facets=told_as)))
-    assert told(store.pages.find("city", kind="column").items) == [
+    assert labels_of(store.pages.find("city", kind="column").items) == [
         ("people", "address.city", "word"), ("people", "address.city.code", "word"),
     ]  # fmt: skip
-    assert told(store.pages.find("address.city", kind="column").items)[0] == ("people", "address.city", "exact")
+    assert labels_of(store.pages.find("address.city", kind="column").items)[0] == ("people", "address.city", "exact")
     store.ingest(dataset_event(used("people_table", namespace="catalog", facets={"schema": schema("town")}), minute=5))
-    assert told(store.pages.find("town", kind="column").items) == [("people", "town", "exact")]
+    assert labels_of(store.pages.find("town", kind="column").items) == [("people", "town", "exact")]
     assert store.pages.find("street", kind="column").items == ()  # the last word on the schema counts
 
 
-def test_a_word_that_is_no_column_finds_none(store: Store) -> None:
-    """The facets hold it, the schema does not."""
+def test_text_of_facets_is_no_column(store: Store) -> None:
+    """The facets contain the word, the schema does not."""
     store.ingest(dataset_event(used("x", facets={"schema": schema("a:amount"), "mine": facet(name="amount")})))
     assert store.pages.find("amount", kind="column").items == ()
 
 
-def test_a_near_miss_is_found_among_what_flows(store: Store) -> None:
+def test_a_typo_is_found_among_columns_with_lineage(store: Store) -> None:
     said = {"schema": schema("customer_name"), "columnLineage": column_lineage({"customer_name": [("a", "name")]})}
     store.ingest(run_event(inputs=["a"], outputs=[used("x", facets=said)]))
-    assert told(store.pages.find("custmer_name", kind="column").items) == [("x", "customer_name", "fuzzy")]
+    assert labels_of(store.pages.find("custmer_name", kind="column").items) == [("x", "customer_name", "fuzzy")]
 
 
-def test_the_closest_first_where_there_are_very_many(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_closest_match_comes_first_among_very_many(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.ingest_many(described(f"a{number}", "the_key") for number in range(5))
     store.ingest_many([described("y", "key_of"), described("z", "key")])
     monkeypatch.setattr(column_search, "_MOST_DATASETS", 2)
-    assert told(store.pages.find("key", kind="column").items) == [("z", "key", "exact"), ("y", "key_of", "prefix")]
+    assert labels_of(store.pages.find("key", kind="column").items) == [("z", "key", "exact"), ("y", "key_of", "prefix")]
 
 
-def test_runs_by_the_beginning_of_their_ids(store: Store) -> None:
+def test_runs_by_a_prefix_of_their_ids(store: Store) -> None:
     store.ingest_many(run_event(run=str(number), job=f"job {number}") for number in range(30))
     wanted = run_id("7")
     for text, match in (
@@ -144,7 +144,7 @@ def test_any_of_these_in_one_order(store: Store) -> None:
     assert {hit.type for hit in store.pages.find("amount").items} == {"dataset", "job"}
 
 
-def test_what_is_hidden_is_not_found(store: Store) -> None:
+def test_hidden_names_are_not_found(store: Store) -> None:
     store.ingest_many([described("x", "amount"), described("s", "amount", namespace="vault")])
     linked = used("hidden", namespace="vault", facets={"schema": schema("amount_due"), "symlinks": symlinks("seen")})
     store.ingest(dataset_event(linked))

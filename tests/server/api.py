@@ -1,4 +1,4 @@
-"""Asking a server and holding its answers against its own description of itself."""
+"""Sends requests to a server and validates its responses against its own OpenAPI document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCAL = "http://127.0.0.1"
 
 @cache
 def document() -> dict[str, Any]:
-    """What every server says of itself. It takes longer to make than an answer does."""
+    """The OpenAPI document of every server. Building it takes longer than a response."""
     return create_app("sqlite://").openapi()
 
 
@@ -27,7 +27,7 @@ def segment(name: str) -> str:
 
 
 def ask(client: TestClient, path: str, expected: int = 200, /, **parameters: Any) -> Any:
-    """The JSON at ``path``, which is as the OpenAPI document says."""
+    """The JSON at ``path``, validated against the OpenAPI document."""
     answer = client.get(f"{API}{path}", params=parameters)
     assert answer.status_code == expected, answer.text
     told = answer.json()

@@ -1,4 +1,4 @@
-"""Short ways to say what a store answers, by bare names."""
+"""Short forms of answers, by plain names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Link = tuple[str, str]
 
 
 def links(store: Store, as_of: datetime | None = None) -> set[Link]:
-    """Every dataset-level edge that holds, as (upstream, downstream)."""
+    """Every current dataset-level edge, as (upstream, downstream)."""
     found = set()
     for summary in store.datasets(limit=10_000):
         for node in store.upstream(summary.dataset, depth=1, as_of=as_of).nodes:
@@ -55,7 +55,7 @@ def _column(name: str, column: str | None) -> str:
 
 
 def row_counts(store: Store) -> dict[str, int]:
-    """How much there is in every table, but for the secret that a store has from its beginning."""
+    """The number of rows in every table, except for the secret that a store has from its creation."""
     tables = [(name, table) for name, table in _tables() if name != "exchange_secret"]
     with store._database.read() as conn:
         return {name: conn.execute(select(func.count()).select_from(t)).scalar_one() for name, t in tables}

@@ -1,4 +1,4 @@
-"""What a store's ledger holds, looked at without Spark: hot rows, files of the archive, and whether they are right."""
+"""The content of a store's ledger, read without Spark: hot rows, files of the archive, and checks of both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, str, bytes]
 
 
 def load(store: Store, records: Iterable[Record], *, expires: datetime | None = None) -> None:
-    """Make records hot, as a worker does."""
+    """Makes records hot, as a worker does."""
     records = list(records)
     with store._database.write() as conn:
         moment = expires or max(record.recorded_at for record in records) + timedelta(hours=24)
@@ -31,7 +31,7 @@ def load(store: Store, records: Iterable[Record], *, expires: datetime | None = 
 
 
 def archived(store: Store, kind: str = RECORDS) -> pa.Table:
-    """All live files of a kind, each of which has to be as the books say."""
+    """All current files of a kind, each of which must match the store's list."""
     archive = Archive(store._database)
     files, tables = archive.storage(), []
     for file in archive.live_files(kind):
@@ -46,8 +46,8 @@ def archived(store: Store, kind: str = RECORDS) -> pa.Table:
     return pa.concat_tables(tables) if tables else pa.table({})
 
 
-def judge(store: Store, records: Iterable[Record], loads: Iterable[int] | None = None) -> None:
-    """The archive holds these records and no others, each once, and the right trace of every leaf."""
+def check_archive(store: Store, records: Iterable[Record], loads: Iterable[int] | None = None) -> None:
+    """The archive contains exactly these records, each once, and the correct trace of every leaf."""
     wanted = list(records)
     rows = archived(store).to_pylist()
     assert Counter(key(row) for row in rows) == Counter((r.root_id, r.node_id, r.digest) for r in wanted)
@@ -86,7 +86,7 @@ def hot_keys(store: Store) -> set[Key]:
 
 
 def stray_files(store: Store) -> list[str]:
-    """Whatever lies at the archive's place and is no part of it, once nobody can be at work or reading old files."""
+    """Files at the archive's location that are not part of it, when no process can be writing or reading old files."""
     archive = Archive(
         store._database, now=lambda: time.time_ns() // 1000 + 2 * (LEASE_DURATION // timedelta(microseconds=1))
     )

@@ -1,4 +1,4 @@
-"""A store with two sides: what is `open`, and what is in the `vault`. Each name of the vault says so."""
+"""A store with two sides: `open`, and the hidden `vault`. Each name of the vault contains that word."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ LEDGER = {"balanced": True, "exact": True, "entries": []}
 
 
 def events(side: str) -> list[Json]:
-    """What happens on one side alone."""
+    """The events of one side alone."""
     return [
         event(
             side, "run", 1, [dataset(side, "a", schema=SCHEMA)],
@@ -65,7 +65,7 @@ def events(side: str) -> list[Json]:
 
 
 def crossing() -> list[Json]:
-    """What leads from one side to the other: an open run that reads both, and one of the vault in the open."""
+    """Events across both sides: an open run that reads both, and a hidden run that writes to the open side."""
     both = from_columns((OPEN, "b"), (VAULT, "b"))
     alias = {"identifiers": [{"namespace": VAULT, "name": "vault/alias", "type": "TABLE"}]}
     parent = {"run": {"runId": run_id(VAULT)}, "job": {"namespace": VAULT, "name": "vault-job"}}
