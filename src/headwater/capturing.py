@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -187,7 +187,7 @@ def _make_evidence_provider(
     return RunEvidence(spark, code, report, redactor)
 
 
-def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str | Store | None:
+def _target_store(store: str | Store | None, url: str | None, sink: str | Sequence[str] | None) -> str | Store | None:
     """The store that events go to, if there is one."""
     if store is not None or url or sink:
         return store
@@ -195,7 +195,11 @@ def _target_store(store: str | Store | None, url: str | None, sink: Any) -> str 
 
 
 def _make_sinks(
-    store: str | Store | None, url: str | None, sink: Any, api_key: str | None, key: CaptureSigningKey
+    store: str | Store | None,
+    url: str | None,
+    sink: str | Sequence[str] | None,
+    api_key: str | None,
+    key: CaptureSigningKey,
 ) -> list[EventSink]:
     from headwater.capture.delivery import sink_for
 

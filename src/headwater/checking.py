@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from headwater.errors import QualityError, QueryError, RulesBroken, StoreError, UnknownDataset
 from headwater.model.names import Dataset, Job
@@ -132,7 +132,7 @@ class _QualityTarget:
 
         return self._with_store(look)
 
-    def send(self, events: Sequence[dict[str, Any]]) -> bool:
+    def send(self, events: Sequence[dict[str, object]]) -> bool:
         if self._capture is not None:
             for event in events:
                 self._capture.send_event(event)

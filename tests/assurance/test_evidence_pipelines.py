@@ -218,7 +218,7 @@ def test_rows_lost_before_a_join(spark: SparkSession, watch: Watch, folder: Path
     """A file of the source is removed during the run, and Spark was configured to ignore missing files."""
     spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
-        with pytest.raises(MismatchRefused, match=r"source 'orders' gave 6 rows, and \d are accounted for") as refused:
+        with pytest.raises(MismatchRefused, match=r"source 'orders' had 6 rows, but \d are accounted for") as refused:
             run(spark, watch, folder, FULL.with_(warn_on_mismatch=False), on_the_way=careless(folder))
     finally:
         spark.conf.unset("spark.sql.files.ignoreMissingFiles")

@@ -82,7 +82,7 @@ def assert_refused(file: Path) -> str:
 def test_a_missing_file(tmp_path: Path) -> None:
     assert "No such file" in assert_refused(tmp_path / "nowhere.json")
     (tmp_path / "empty").mkdir()
-    assert "there is no lineage_nodes.parquet in it" in assert_refused(tmp_path / "empty")
+    assert "it contains no lineage_nodes.parquet" in assert_refused(tmp_path / "empty")
 
 
 def test_bytes_that_are_not_text(tmp_path: Path) -> None:

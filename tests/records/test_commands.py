@@ -161,7 +161,7 @@ def test_the_trace_queue_and_the_status(sent: Run, tmp_path: Path) -> None:
 def test_search(sent: Run) -> None:
     assert [one["node_id"] for one in sent("records", "find", "--node", "sum", "--json").json] == ["sum"]
     assert sent("records", "find", "--action", "SUM").out.splitlines()[1].split()[0] == "sum"
-    assert sent("records", "find", "--location", "s3://elsewhere").out == "No record matches.\n"
+    assert sent("records", "find", "--location", "s3://elsewhere").out == "No matching records.\n"
     assert len(sent("records", "find", "--since", "2026-11-16", "--root", ROOT_ID, "--json").json) == 4
     limited = sent("records", "find", "--limit", "2").out
     assert "Stopped at 2 rows" in limited
@@ -218,7 +218,7 @@ def test_a_signal_ends_a_worker_between_two_batches(tmp_path: Path, number: sign
 def test_progress_on_a_terminal(tmp_path: Path) -> None:
     """A bar while records are sent, and a line that is updated while they are loaded."""
     (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(request(f"n{i}")) for i in range(6_000)))
-    assert "Taking records in" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
+    assert "Sending records" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
     assert "records loaded" in on_a_terminal("records", "work", "--until-empty", cwd=tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Imports a lineage file: validated completely before the first event, and stored in one transaction."""
+"""Imports a lineage file: validated completely before the first event, and stored in transactions of limited size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from headwater.exchange.opening import DetectedFormat, LineageFile
 from headwater.exchange.validating import EVENTS, checked_events, element_counts
-from headwater.formats.openlineage.event import RawEvent
+from headwater.formats.openlineage.event import RawEvent, read_event
 from headwater.formats.wia.elements import Document, ElementKind
 from headwater.formats.wia.events import node_event
 from headwater.formats.wia.flat import time_text
@@ -32,8 +32,9 @@ def import_file(store: Store, path: str | Path, *, actor: Actor | None = None) -
     check = GraphCheck()
     with Staging() as staging:
         head = stage_graph(opened, check, staging)
-        events = events_of(staging, head["generated_at"])
-        new, duplicates = store.take_stream(_portions(events), actor=actor)
+        for event in events_of(staging, head["generated_at"]):
+            read_event(event)  # refused before the first is stored
+        new, duplicates = store.take_stream(_portions(events_of(staging, head["generated_at"])), actor=actor)
     return Imported(opened.name, opened.format, element_counts(check), new + duplicates, duplicates)
 
 
@@ -61,7 +62,7 @@ def events_of(staging: Staging, at: str) -> Iterator[str]:
 
 
 def _portions(events: Iterator[str]) -> Iterator[list[RawEvent]]:
-    """Yield events in portions of limited size."""
+    """Yield events in portions of limited size, each a transaction of the store."""
     while portion := _portion(events):
         yield portion
 

@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from sqlalchemy import Connection
 
-from headwater.errors import StoreError
 from headwater.formats.openlineage.event import Event, RawEvent, as_utc, read_event
 from headwater.formats.openlineage.flows import prepare_flows
 from headwater.formats.provenance import context_document, provenance_event
@@ -44,7 +43,6 @@ from headwater.store.access.visible_writes import refuse_hidden, refuse_hidden_r
 from headwater.store.engine.database import DEFAULT_URL, Database
 from headwater.store.exchange.graphs import Graphs
 from headwater.store.fold.edge_limits import (
-    MAX_STREAM_EVENTS,
     DirectEdgesLimit,
     change_max_direct_edges,
     settle_max_direct_edges,
@@ -161,22 +159,16 @@ class Store(StoreProofs):
         return self._commits.store(self.submission(events, actor=actor)) if events else []
 
     def take_stream(self, portions: Iterable[Sequence[RawEvent]], *, actor: Actor | None = None) -> tuple[int, int]:
-        """More events than memory holds, portion by portion, as one transaction: all of them or none.
+        """Take more events in than memory holds, portion by portion.
 
-        How many were new, and how many the store had already. Nobody else writes meanwhile, so the number of new events
-        has a maximum.
+        Returns how many were new, and how many the store had already. Each portion is one transaction, so other writers
+        wait for one portion at most. After an interruption, take the same events in again: those that are stored do not
+        count twice.
         """
         new = duplicates = 0
-        with self._database.write() as conn:
-            for portion in portions:
-                submission = self.submission([read_event(event) for event in portion], actor=actor)
-                known = sum(receipt.duplicate for receipt in self._fold(conn, [submission]))
-                new, duplicates = new + len(portion) - known, duplicates + known
-                if new > MAX_STREAM_EVENTS:
-                    raise StoreError(
-                        f"More than {MAX_STREAM_EVENTS:,} new events are too many for one transaction; nothing was "
-                        "taken in. Split them into several files."
-                    )
+        for portion in portions:
+            known = sum(receipt.duplicate for receipt in self.ingest_many(portion, actor=actor))
+            new, duplicates = new + len(portion) - known, duplicates + known
         return new, duplicates
 
     def submission(self, events: Sequence[Event], *, actor: Actor | None = None) -> Submission:
@@ -389,12 +381,12 @@ class Store(StoreProofs):
         context: Mapping[str, str],
         at: datetime | None,
         actor: Actor,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
         kind = provenance_event_of(event)
         with self._view() as view:
             row = find_dataset(view, dataset)
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "event_type": kind,
             "agent": _without_none(agent) or {"type": "user" if actor.type == "user" else "service", "id": actor.id},
             "operation": {"type": default_operation(kind)} | _without_none(operation),
@@ -403,8 +395,17 @@ class Store(StoreProofs):
             document["context"] = dict(context)
         return provenance_event(Dataset(row.namespace, row.name), document, at or datetime.now(UTC))
 
-    def _question(self, view: View, direction: Direction, dataset: DatasetName, *asked: Any) -> Question:
-        return question(view, find_dataset(view, dataset), direction, *asked)
+    def _question(
+        self,
+        view: View,
+        direction: Direction,
+        dataset: DatasetName,
+        column: str | None,
+        partition: str | None,
+        depth: int | None,
+        as_of: datetime | None,
+    ) -> Question:
+        return question(view, find_dataset(view, dataset), direction, column, partition, depth, as_of)
 
     def close(self) -> None:
         self._database.close()
@@ -421,7 +422,7 @@ class Store(StoreProofs):
         return f"<Store {self._database}>"
 
 
-def _without_none(members: Mapping[str, Any] | None) -> dict[str, Any]:
+def _without_none(members: Mapping[str, object] | None) -> dict[str, object]:
     return {name: value for name, value in (members or {}).items() if value is not None}
 
 

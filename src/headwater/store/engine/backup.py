@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Table, text
 
@@ -112,7 +111,7 @@ def _copy_table(table: Table, reading: Connection, writing: Connection) -> int:
 def _go_on_counting(table: Table, conn: Connection) -> None:
     """PostgreSQL numbers some rows itself, and has to know which numbers are taken."""
     for column in table.primary_key.columns:
-        sequence: Any = conn.execute(
+        sequence: str | None = conn.execute(
             text("SELECT pg_get_serial_sequence(:table, :column)"), {"table": table.name, "column": column.name}
         ).scalar()
         if sequence is not None:

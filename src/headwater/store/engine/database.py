@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
@@ -28,6 +27,7 @@ from headwater.errors import (
     shorten,
 )
 from headwater.store.engine import pending
+from headwater.store.schema.stored_rows import PlainRow
 
 DEFAULT_URL = "sqlite:///.headwater/lineage.db"
 _FORMS = "sqlite:///path/to/file.db, postgresql://user@host/database or memory://"
@@ -130,7 +130,7 @@ class Database:
             event.listen(engine, "checkout", lambda *_: self._still_there())
         return engine
 
-    def _set_up_sqlite(self, connection: sqlite3.Connection, _record: Any) -> None:
+    def _set_up_sqlite(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         cursor = connection.cursor()
         if self.file is not None:
@@ -208,14 +208,15 @@ class Database:
         return None
 
 
-def fetch_plainly(conn: Connection, sql: str) -> list[tuple[Any, ...]]:
+def fetch_plainly(conn: Connection, sql: str) -> list[PlainRow]:
     """Rows as the driver gives them. Text that is not UTF-8, as only a tampered file of SQLite has, is no error."""
     cursor = conn.connection.cursor()
     try:
         cursor.execute(sql)
         return list(cursor.fetchall())
     except sqlite3.OperationalError:
-        driver: Any = conn.connection.driver_connection
+        driver: sqlite3.Connection | None = conn.connection.driver_connection
+        assert driver is not None
         strict, driver.text_factory = driver.text_factory, decode_anything
         try:
             cursor.execute(sql)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -28,6 +27,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
+
+IdList = str | list[int]
+"""A list of ids as a database takes it in one parameter: text of JSON, or an array."""
 
 
 class Dialect(ABC):
@@ -46,22 +49,22 @@ class Dialect(ABC):
         """What `column IN (ids)` says, for any number of ids."""
 
     @abstractmethod
-    def id_list(self, ids: Iterable[int]) -> Any: ...
+    def id_list(self, ids: Iterable[int]) -> IdList: ...
 
     @abstractmethod
     def contains(self, column: ColumnElement[bytes], sought: bytes) -> ColumnElement[bool]:
         """That the bytes of a column hold these bytes somewhere."""
 
     @abstractmethod
-    def like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+    def like(self, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
         """LIKE, in which upper and lower case of ASCII letters are the same, escaped by a backslash."""
 
     @abstractmethod
-    def insert(self, table: Table) -> Any:
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """An INSERT that knows ON CONFLICT."""
 
     @abstractmethod
-    def cursor(self, driver: Any) -> Any:
+    def cursor(self, driver: DBAPIConnection) -> DBAPICursor:
         """Of the driver's connection: one that leaves rows with the database until they are fetched."""
 
     @abstractmethod
@@ -69,7 +72,7 @@ class Dialect(ABC):
         """What the database server takes for now; a file has no clock."""
 
     @contextmanager
-    def text_decoded_by(self, driver: Any, decode: Any) -> Iterator[None]:
+    def text_decoded_by(self, driver: DBAPIConnection, decode: Callable[[bytes], str]) -> Iterator[None]:
         """Text columns that hold what is no UTF-8 are read all the same, where a database can hold such."""
         yield
 
@@ -90,27 +93,27 @@ class SQLite(Dialect):
         listed = func.json_each(self.id_list(ids)).table_valued("value")
         return column.in_(select(listed.c.value))
 
-    def id_list(self, ids: Iterable[int]) -> Any:
+    def id_list(self, ids: Iterable[int]) -> IdList:
         return json.dumps(list(ids))
 
     def contains(self, column: ColumnElement[bytes], sought: bytes) -> ColumnElement[bool]:
         return func.instr(column, literal(sought, LargeBinary)) > 0
 
-    def like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+    def like(self, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
         # What LIKE does here by itself. SQLAlchemy's ilike would have SQLite call our lower() for each row.
         return column.like(pattern, escape="\\")
 
-    def insert(self, table: Table) -> Any:
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         return sqlite.insert(table)
 
-    def cursor(self, driver: Any) -> Any:
+    def cursor(self, driver: DBAPIConnection) -> DBAPICursor:
         return driver.cursor()
 
     def now(self, conn: Connection) -> datetime | None:
         return None
 
     @contextmanager
-    def text_decoded_by(self, driver: Any, decode: Any) -> Iterator[None]:
+    def text_decoded_by(self, driver: DBAPIConnection, decode: Callable[[bytes], str]) -> Iterator[None]:
         strict, driver.text_factory = driver.text_factory, decode
         try:
             yield
@@ -130,19 +133,19 @@ class PostgreSQL(Dialect):
     def one_of(self, column: ColumnElement[int], ids: Iterable[int]) -> ColumnElement[bool]:
         return column == any_(literal(list(ids), ARRAY(BigInteger)))
 
-    def id_list(self, ids: Iterable[int]) -> Any:
+    def id_list(self, ids: Iterable[int]) -> IdList:
         return list(ids)
 
     def contains(self, column: ColumnElement[bytes], sought: bytes) -> ColumnElement[bool]:
         return func.position(literal(sought, LargeBinary).op("IN")(column)) > 0
 
-    def like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+    def like(self, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
         return column.ilike(pattern, escape="\\")
 
-    def insert(self, table: Table) -> Any:
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         return postgresql.insert(table)
 
-    def cursor(self, driver: Any) -> Any:
+    def cursor(self, driver: DBAPIConnection) -> DBAPICursor:
         return driver.cursor("headwater_scan")
 
     def now(self, conn: Connection) -> datetime | None:
@@ -157,5 +160,12 @@ def dialect_of(conn: Connection) -> Dialect:
     return DIALECTS[conn.dialect.name]
 
 
-def _array(parameter: str) -> Any:
+def driver_of(conn: Connection) -> DBAPIConnection:
+    """The driver's own connection."""
+    driver: DBAPIConnection | None = conn.connection.driver_connection
+    assert driver is not None  # SQLAlchemy has it as long as the connection is in use
+    return driver
+
+
+def _array(parameter: str) -> ColumnElement[Sequence[int]]:
     return cast(bindparam(parameter), ARRAY(BigInteger))

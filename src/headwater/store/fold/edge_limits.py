@@ -40,8 +40,6 @@ from headwater.store.schema.tables import (
 
 DIRECT_EDGES_VARIABLE = "HEADWATER_MAX_DIRECT_EDGES"
 LIMITED = "store.limited"
-MAX_STREAM_EVENTS = 1_000_000
-"""Maximum number of new events of one import, which is one transaction."""
 _ROW = 1
 _MAX_MEMORY = 4 * 2**20
 

@@ -5,9 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, Text, bindparam, insert, select, type_coerce, update
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
 
 from headwater.formats.openlineage.accumulate import nominal_times, parent_run_id, progress, run_state
 from headwater.formats.openlineage.describe import dataset_kind, first_owner, kind_owner_and_tags
@@ -17,11 +29,13 @@ from headwater.model.runs import Facets, RunState
 from headwater.store.engine.dialect import DIALECTS
 from headwater.store.engine.prepared import Lookup, Prepared, Question, Row, together
 from headwater.store.fold.memory import Memory
-from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, live_facets
+from headwater.store.fold.rows import DatasetRow, JobRow, RunRow, Stamp, Stamps, live_facets
 from headwater.store.log.log_head import Standing
 from headwater.store.schema.name_keys import endpoint_key, hub_key, hub_name, key_of
+from headwater.store.schema.stored_rows import StampedFacet
 from headwater.store.schema.tables import dataset, job, label, run, run_dataset, to_micros
 
+Item = TypeVar("Item")
 _CHUNK = 500
 _LIGHT = 500
 """What a row without facets weighs in memory."""
@@ -94,41 +108,35 @@ class Entities:
         self.memory.runs[kept.run_id] = self.memory.run_by_id[kept.id] = kept
 
     def _make_datasets(self, endpoints: Iterable[Endpoint]) -> None:
-        rows: list[dict[str, Any]] = [
-            {
-                "id": (number := self.standing.next(dataset)),
-                "key": endpoint_key(endpoint),
-                "namespace": endpoint.namespace,
-                "name": endpoint.name,
-                "is_job": int(isinstance(endpoint, Job)),
-                "canonical_id": number,  # a new name stands for itself; only symlinks can make it an alias
-                "kind": dataset_kind(endpoint.namespace, {}),
-                "owner": None,
-                "tags": [],
-                "contested": 0,
-                "first_seen": None,
-                "last_seen": None,
-            }
+        rows = [
+            DatasetRow(
+                facets={},
+                id=(number := self.standing.next(dataset)),
+                key=endpoint_key(endpoint),
+                namespace=endpoint.namespace,
+                name=endpoint.name,
+                is_job=int(isinstance(endpoint, Job)),
+                canonical_id=number,  # a new name stands for itself; only symlinks can make it an alias
+                kind=dataset_kind(endpoint.namespace, {}),
+                owner=None,
+                tags=[],
+                contested=0,
+                first_seen=None,
+                last_seen=None,
+            )
             for endpoint in dict.fromkeys(endpoints)
             if endpoint not in self.memory.datasets
         ]
         for row in rows:
-            kept = DatasetRow({}, **row)
-            self.memory.datasets[kept.endpoint] = self.memory.dataset_by_id[kept.id] = kept
+            self.memory.datasets[row.endpoint] = self.memory.dataset_by_id[row.id] = row
         if rows:
-            _INSERT_DATASET.run(self._conn, [row | {"name_key": key_of(row["name"]), "facets": {}} for row in rows])
+            _INSERT_DATASET.run(self._conn, [{**vars(row), "name_key": key_of(row.name)} for row in rows])
 
     def _make_job(self, named: Job, micros: int) -> None:
-        row: dict[str, Any] = {
-            "id": self.standing.next(job),
-            "key": key_of(named.namespace, named.name),
-            "namespace": named.namespace,
-            "name": named.name,
-            "owner": None,
-            "last_seen": micros,
-        }
-        self.memory.jobs[named] = JobRow({}, **row)
-        _INSERT_JOB.run(self._conn, [row | {"facets": {}}])
+        key = key_of(named.namespace, named.name)
+        row = JobRow({}, self.standing.next(job), key, named.namespace, named.name, None, micros)
+        self.memory.jobs[named] = row
+        _INSERT_JOB.run(self._conn, [vars(row)])
 
     def _make_run(self, run_id: str, micros: int) -> None:
         """Stored when it is known which job it is a run of."""
@@ -176,7 +184,7 @@ class Entities:
         if key not in self.memory.hubs:
             self.memory.hubs[key] = hub_id = self.standing.next_hub()
             name = hub_name(job, key)
-            row: dict[str, Any] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
+            row: dict[str, object] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
             row |= {"name_key": key_of(name), "is_job": 2, "canonical_id": hub_id, "kind": "job", "contested": 0}
             row |= {"owner": None, "tags": [], "facets": {}, "first_seen": None, "last_seen": None}
             _INSERT_DATASET.run(self._conn, [row])
@@ -314,15 +322,17 @@ def missing(memory: Memory, events: Collection[Event]) -> EntityQuestions:
     ]
 
 
-def _entity_questions(lookup: Lookup, wanted: Sequence[Any], keep: Callable[[Entities, Row], None]) -> EntityQuestions:
+def _entity_questions(
+    lookup: Lookup, wanted: Sequence[int] | Sequence[bytes], keep: Callable[[Entities, Row], None]
+) -> EntityQuestions:
     return [(question, keep) for question in lookup.questions(wanted)]
 
 
-_NO_FACET: list[Any] = [0, "", None]
+_NO_FACET: StampedFacet = [0, "", None]
 _WORDS = frozenset({"datasetType", "ownership", "symlinks", "tags"})
 
 
-def _names(table: Table, row: type[Any]) -> list[str]:
+def _names(table: Table, row: type[DatasetRow | JobRow | RunRow]) -> list[str]:
     return [field.name for field in fields(row) if field.name in table.c]
 
 
@@ -334,11 +344,11 @@ _UPDATED: Mapping[str, Sequence[str]] = {
 }
 
 
-def _values(row: Any, columns: Iterable[str]) -> dict[str, Any]:
+def _values(row: object, columns: Iterable[str]) -> dict[str, object]:
     return {column: getattr(row, column) for column in columns}
 
 
-def _read_as(column: Column[Any]) -> ColumnElement[Any]:
+def _read_as(column: Column[object]) -> ColumnElement[object]:
     """Facets come as text, so that their weight is known."""
     return type_coerce(column, Text) if column.name == "facets" else column
 
@@ -362,7 +372,7 @@ _INSERT_RUN_DATASET = {
 
 def _update(table: Table) -> Prepared:
     """The row of that ``id``. Facets come as text, see :meth:`DatasetRow.facets_text`."""
-    values: dict[str, Any] = {name: bindparam(name) for name in _UPDATED[table.name] if name != "id"}
+    values: dict[str, BindParameter[object]] = {name: bindparam(name) for name in _UPDATED[table.name] if name != "id"}
     if "facets" in table.c:
         values["facets"] = bindparam("facets", type_=Text())
     return Prepared(update(table).where(table.c.id == bindparam("id")).values(values))
@@ -371,7 +381,7 @@ def _update(table: Table) -> Prepared:
 _UPDATES = {table.name: _update(table) for table in (dataset, job, run)}
 
 
-def _newer(stamps: dict[str, list[Any]], what: str, stamp: Stamp) -> bool:
+def _newer(stamps: Stamps, what: str, stamp: Stamp) -> bool:
     if what in stamps and tuple(stamps[what]) > stamp:
         return False
     stamps[what] = list(stamp)
@@ -382,6 +392,6 @@ def _as_type(state: str) -> str | None:
     return None if state == RunState.UNKNOWN else state
 
 
-def chunks(items: list[Any]) -> Iterable[list[Any]]:
+def chunks(items: list[Item]) -> Iterable[list[Item]]:
     """In parts that fit the databases' limits on bound parameters."""
     return (items[i : i + _CHUNK] for i in range(0, len(items), _CHUNK))

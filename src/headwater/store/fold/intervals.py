@@ -9,13 +9,11 @@ says something else, or one goes away, the whole group is folded anew; all ways 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
-    Row,
     Select,
     Table,
     and_,
@@ -32,9 +30,10 @@ from headwater.store.fold.entities import Entities
 from headwater.store.fold.rows import Group, Newest
 from headwater.store.fold.versions import VersionWriter
 from headwater.store.fold.writes import Draft, in_group
+from headwater.store.schema.stored_rows import PlainRow
 from headwater.store.schema.tables import OPEN, column_edge, content, edge, version
 
-Element = tuple[Any, ...]
+Element = PlainRow
 """One thing a version says: an upstream with its type, or one column edge."""
 
 
@@ -261,16 +260,16 @@ def _edges_of(table: Table, group: Group) -> ColumnElement[bool]:
     return and_(same_job, table.c.downstream_id == group.dataset_id, table.c.origin == group.origin)
 
 
-def _element(kind: _Kind, row: Row[Any]) -> Element:
+def _element(kind: _Kind, row: object) -> Element:
     return tuple(getattr(row, column) for column in kind.columns)
 
 
-def _in_order(span: tuple[Element, int, int]) -> Any:
+def _in_order(span: tuple[Element, int, int]) -> tuple[list[tuple[bool, object]], int, int]:
     element, start, end = span
     return [(value is not None, value) for value in element], start, end
 
 
-def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[Any, ...]]:
+def _nearest(*which: ColumnElement[bool], latest: bool = True) -> Select[*tuple[object, ...]]:
     """The last of them in time, or the first."""
     order = (version.c.written_at, version.c.tiebreak)
     query = select(*(version.c[name] for name in Newest._fields)).where(*which)

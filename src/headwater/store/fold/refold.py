@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import pickle
+import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, event, select
 
@@ -120,7 +120,7 @@ def fold_all(conn: Connection, scratch: Database, count: int, max_direct_edges: 
             progress(min(start + _AT_ONCE, count), count)
 
 
-def _without_durability(connection: Any, _record: Any) -> None:
+def _without_durability(connection: sqlite3.Connection, _record: object) -> None:
     """What a power cut leaves of a scratch store does not matter."""
     cursor = connection.cursor()
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = OFF"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from headwater.formats.openlineage.accumulate import is_deleted
 from headwater.formats.openlineage.event import Event
@@ -12,11 +12,11 @@ from headwater.formats.openlineage.facets import facet_text
 from headwater.model.lineage import Origin
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.model.runs import Facets, RunState
-
-FacetDocument = dict[str, list[Any]]
-"""Facet name → [micros, digest as hex, body]."""
+from headwater.store.schema.stored_rows import FacetDocument
 
 Stamp = tuple[int, str]
+Stamps = dict[str, list[int | str]]
+"""Of what a run has one value of: the stamp that its value came with, as a list of JSON."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ class RunRow:
     nominal_end: int | None
     parent_run_id: str | None
     parent_key: bytes | None
-    stamps: dict[str, list[Any]]
+    stamps: Stamps
     stored: bool = True
     was_complete: bool = False
     """When it was read: whether there may be versions of it."""

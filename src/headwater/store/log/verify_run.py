@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from sqlalchemy import Connection, select
 
@@ -90,7 +89,7 @@ def _covered(entries: Sequence[int], state: Checkpoint | None) -> int:
 def _events(conn: Connection, run_id: int) -> dict[str, Event]:
     columns = event.c.digest, event.c.kind, event.c.event_type, event.c.event_time, event.c.body
     rows = conn.execute(select(event.c.id, *columns).where(event.c.run_id == run_id).order_by(event.c.id))
-    found = [verify_event(f"Event {number}", row) for number, *row in rows]
+    found = [verify_event(f"Event {number}", tuple(row)) for number, *row in rows]
     return {f"sha256:{one.digest.hex()}": one for one in found}
 
 
@@ -98,7 +97,7 @@ def _newest_checkpoint(conn: Connection, history: KeyHistory, key: str | None) -
     """The newest one, if it is signed by the key that signs for the log."""
     if key is not None and Verifier.parse(key) not in [period.key for period in history.periods]:
         raise EvidenceBroken("The log", f"it was never signed with {key}")
-    newest: Any = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
+    newest = conn.execute(select(checkpoint).order_by(checkpoint.c.size.desc()).limit(1)).one_or_none()
     if newest is None:
         return None
     what = f"The checkpoint of {newest.size} entries"

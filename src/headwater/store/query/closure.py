@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, null, select
+from sqlalchemy import ColumnElement, Null, Select, bindparam, null, select
 
 from headwater.model.answers import Closure, Direction, Grain, Node, Via
 from headwater.model.lineage import Basis, Dependency, EdgeType, Origin
@@ -16,6 +15,7 @@ from headwater.store.access.view import View, VisibleTables
 from headwater.store.engine.dialect import Dialect
 from headwater.store.query.edge_runs import latest_run, run_of_lineage, runs_of_columns
 from headwater.store.query.traverse import Reach, Ref, Walk, ends, is_hub, reach, walk_table
+from headwater.store.schema.stored_rows import PlainRow, StoredDataset
 from headwater.store.schema.tables import from_micros
 
 
@@ -23,7 +23,7 @@ from headwater.store.schema.tables import from_micros
 class Question:
     """Where to start, and how far to go."""
 
-    row: Row[Any]
+    row: StoredDataset
     part_id: int | None
     part: str | None
     walk: Walk
@@ -127,7 +127,7 @@ def label_texts(view: View, ids: Collection[int]) -> dict[int, str]:
     return {row.id: row.text for row in view.execute(query, {"ids": view.id_list(ids)})}
 
 
-def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, PlainRow]:
     """By edge: the id and part it was followed from, the name of the dataset it leads to, and what is behind it."""
     query = _edge_query(view.tables, walk.grain, walk.direction, walk.as_of is not None, view.dialect)
     parameters = {"ids": view.id_list(ids)} | ({} if walk.as_of is None else {"as_of": walk.as_of})
@@ -141,11 +141,11 @@ def _edges(view: View, walk: Walk, ids: Sequence[int]) -> dict[int, tuple[Any, .
 @lru_cache(maxsize=500)
 def _edge_query(
     tables: VisibleTables, grain: Grain, direction: Direction, as_of: bool, dialect: Dialect
-) -> Select[*tuple[Any, ...]]:
+) -> Select[*PlainRow]:
     dataset, job, table = tables.dataset, tables.job, walk_table(tables, grain)
     near, far = ends(tables, grain, direction)
     listed = dialect.id_table("ids")
-    run_behind: Any = null()  # for columns it takes queries of its own
+    run_behind: ColumnElement[str] | Null = null()  # for columns it takes queries of its own
     if grain is Grain.PARTITION:
         run_behind = run_of_lineage(tables, table)
     elif grain is Grain.DATASET:

@@ -18,6 +18,7 @@ from headwater.formats.openlineage.text import is_storable
 from headwater.model.pages import Page
 
 Position = tuple[Any, ...]
+"""Whatever a list is ordered by. Of what kinds the values are is checked by :func:`decode`."""
 Item = TypeVar("Item")
 
 
@@ -45,13 +46,15 @@ def decode(cursor: str | None, *kinds: type) -> Position | None:
     raise QueryError("This cursor is not one that this list has given.")
 
 
-def _is(value: Any, kind: type) -> bool:
+def _is(value: object, kind: type) -> bool:
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     return isinstance(value, kind) and (not isinstance(value, str) or is_storable(value))
 
 
-def beyond(position: Position, *columns: ColumnElement[Any]) -> ColumnElement[bool]:
+def beyond(
+    position: Position, *columns: ColumnElement[int] | ColumnElement[str] | ColumnElement[bytes]
+) -> ColumnElement[bool]:
     """What comes after a position, where rows are ordered by these columns, each `.desc()` or not."""
     cases: list[ColumnElement[bool]] = []
     equal: list[ColumnElement[bool]] = []

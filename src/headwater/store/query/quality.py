@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlalchemy import Text, select, type_coerce
 
@@ -99,7 +98,7 @@ def _measured_quality(
                 )
 
 
-def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, Any]]]:
+def _inputs(body: bytes) -> Iterator[tuple[Dataset, Mapping[str, object]]]:
     if QUALITY_FACET.encode() not in body:
         return
     for used in json.loads(body).get("inputs") or ():

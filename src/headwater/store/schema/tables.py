@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Literal
 
 from sqlalchemy import (
     BigInteger,
@@ -59,16 +59,16 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _decode = json.JSONDecoder().decode
 
 
-class Json(TypeDecorator[Any]):
+class Json(TypeDecorator[object]):
     """JSON as ASCII text: any JSON value survives, `\\u0000` and unpaired surrogates too, which JSONB refuses."""
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: object, dialect: Dialect) -> str | None:
         return None if value is None else _encode(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> object:
         return None if value is None else _decode(value)
 
 
@@ -97,10 +97,10 @@ def _key() -> Column[bytes]:
     return Column("key", LargeBinary, nullable=False, unique=True)
 
 
-def _index(*columns: str, where: str, **options: Any) -> Index:
+def _index(*columns: str, where: str, postgresql_using: str | Literal[False] = False) -> Index:
     """Of the rows that are ever looked for by it; for the others each write would be in vain."""
     condition = text(where)
-    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, **options)
+    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, postgresql_using=postgresql_using)
 
 
 event = Table(

@@ -90,15 +90,15 @@ class _RootTree:
 
     def _list(self, rows: list[tuple[int, Text, str]]) -> RenderableType:
         listed = ResponsiveTable("Node", "Parents", "Action", "When (UTC)", "Location", lead=0)
-        once: set[str] = set()
+        listed_names: set[str] = set()
         for _, _, name in rows:
             record = self._records.get(name)
-            if record is None or name in once:
+            if record is None or name in listed_names:
                 continue
-            once.add(name)
-            made_of = join([data(parent) for parent in record.parent_ids])
+            listed_names.add(name)
+            parents = join([data(parent) for parent in record.parent_ids])
             cells = data(record.action_taken), Text(moment(record.recorded_at)), data(record.storage_location)
-            listed.add(data(name, "cyan"), made_of, *cells)
+            listed.add(data(name, "cyan"), parents, *cells)
         return Group(self._top(), Text(), listed)
 
 

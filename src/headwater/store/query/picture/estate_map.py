@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Protocol
 
-from sqlalchemy import ColumnElement, Row, exists, or_, select
+from sqlalchemy import ColumnElement, exists, or_, select
 
 from headwater.model.picture import EstateMap, MappedDataset
 from headwater.model.runs import RunState
 from headwater.store.access.view import View, VisibleTables
 from headwater.store.query.lookup import is_known
 from headwater.store.query.traverse import holding, hubs_between, is_hub
+from headwater.store.schema.stored_rows import StoredName
 from headwater.store.schema.tables import from_micros
 
 MOST_DATASETS = 20_000
@@ -39,7 +40,11 @@ def estate_map(view: View, *, namespace: str | None = None, as_of: int | None = 
     )
 
 
-def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[Row[Any]]:
+class _NamedRow(StoredName, Protocol):
+    kind: str
+
+
+def _datasets(view: View, namespace: str | None, as_of: int | None) -> list[_NamedRow]:
     dataset = view.tables.dataset
     query = select(dataset.c.id, dataset.c.namespace, dataset.c.name, dataset.c.kind).where(
         dataset.c.canonical_id == dataset.c.id, dataset.c.is_job == 0, is_known(view.tables)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from sqlalchemy import ColumnElement
 
@@ -28,6 +27,6 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def like(view: View, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+def like(view: View, column: ColumnElement[str], pattern: str) -> ColumnElement[bool]:
     """Upper or lower case of ASCII letters: what the databases do by themselves, and therefore quickly."""
     return view.dialect.like(column, pattern)
