@@ -1,8 +1,7 @@
 """Events as the model reads them.
 
 Names are triples, ``("dataset", namespace, name)`` or ``("job", namespace, name)``; times are microseconds since the
-epoch. What makes an event unlike any other, and orders the statements of two, is its stamp: its time, then the digest
-of its content.
+epoch. The stamp of an event, its time and then the digest of its content, identifies it and orders its statements.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Said:
+class EventFacts:
     """One event."""
 
     body: Json
@@ -143,15 +142,15 @@ def add_up(uses: Iterable[Use]) -> dict[Name, Use]:
     return {
         name: Use(
             name,
-            last_words(use.facets for use in parts),
-            last_words(use.io_facets for use in parts),
+            latest_statements(use.facets for use in parts),
+            latest_statements(use.io_facets for use in parts),
             frozenset().union(*(use.partitions for use in parts)),
         )
         for name, parts in same.items()
     }
 
 
-def last_words(layers: Iterable[Json]) -> Json:
+def latest_statements(layers: Iterable[Json]) -> Json:
     merged: dict[str, Any] = {}
     for layer in layers:
         merged |= layer

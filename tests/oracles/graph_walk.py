@@ -1,4 +1,4 @@
-"""Walking a list of edges, level by level, each level by looking at every edge."""
+"""Walks a list of edges, level by level, with a loop over all edges per level."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STRENGTHS = ("DIRECT", "INDIRECT", "UNKNOWN")
 
 
 @dataclass(frozen=True)
-class Arc:
-    """An edge that holds, at any grain, with all an answer may say of it."""
+class WalkEdge:
+    """A current edge, at any grain, with everything that an answer may say about it."""
 
     upstream: Ref
     downstream: Ref
@@ -37,7 +37,7 @@ class Reach:
     in_cycle: bool
 
 
-def near_and_far(arc: Arc, direction: str) -> tuple[Ref, Ref]:
+def near_and_far(arc: WalkEdge, direction: str) -> tuple[Ref, Ref]:
     return (arc.downstream, arc.upstream) if direction == "upstream" else (arc.upstream, arc.downstream)
 
 
@@ -46,7 +46,7 @@ def touches(end: Ref, node: Ref) -> bool:
     return end[0] == node[0] and (end[1] == node[1] or end[1] is None or node[1] is None)
 
 
-def reach(arcs: Collection[Arc], start: Ref, direction: str, max_depth: int) -> Reach:
+def reach(arcs: Collection[WalkEdge], start: Ref, direction: str, max_depth: int) -> Reach:
     depths: dict[Ref, int] = {}
     frontier, in_cycle = {start}, False
     for depth in range(1, max_depth + 2):
@@ -63,8 +63,8 @@ def reach(arcs: Collection[Arc], start: Ref, direction: str, max_depth: int) -> 
     raise AssertionError("the loop returns")
 
 
-def strengths(arcs: Collection[Arc], start: Ref, direction: str, max_depth: int) -> dict[Ref, str]:
-    """For each column: by which kinds of dependency alone it can be reached, at the strongest."""
+def strengths(arcs: Collection[WalkEdge], start: Ref, direction: str, max_depth: int) -> dict[Ref, str]:
+    """For each column: the strongest kinds of dependency by which it can be reached."""
     tied: dict[Ref, str] = {}
     for weakest in reversed(range(len(STRENGTHS))):
         strong = [arc for arc in arcs if arc.how[2] in STRENGTHS[: weakest + 1]]

@@ -1,4 +1,4 @@
-"""Stores that are empty again and again: making one anew for each of thousands of examples would take too long."""
+"""Stores that are emptied and reused: creating one for each of thousands of examples would take too long."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from headwater.store.schema.tables import metadata
 from headwater.store.store import Store
 
 
-class Lab(ABC):
-    """Where examples are tried, one store at a time."""
+class ScratchStore(ABC):
+    """Provides one empty store at a time."""
 
     most_edges = MAX_DIRECT_EDGES
     """Of one run or declaration, before its inputs flow through a hub."""
 
     @abstractmethod
     def fresh(self) -> Store:
-        """An empty store. The one before is gone."""
+        """An empty store. The previous one is gone."""
 
     @abstractmethod
     def close(self) -> None: ...
 
 
-class MemoryLab(Lab):
+class MemoryLab(ScratchStore):
     """One store, overwritten with an empty one."""
 
     def __init__(self, most_edges: int = MAX_DIRECT_EDGES) -> None:
@@ -51,7 +51,7 @@ class MemoryLab(Lab):
         self._store.close()
 
 
-class FileLab(Lab):
+class FileLab(ScratchStore):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         Store(f"sqlite:///{folder}/empty.db").close()
@@ -73,9 +73,9 @@ class FileLab(Lab):
                 file.unlink()
 
 
-class PostgresLab(Lab):
-    """One database, emptied by TRUNCATE; the log and what belongs to it, which cannot be, go on growing, and the secret
-    stays that a store has from the beginning."""
+class PostgresLab(ScratchStore):
+    """One database, emptied by TRUNCATE; the log and its tables cannot be truncated and keep growing, and the secret
+    of the store's creation stays."""
 
     def __init__(self, url: str, drop: Callable[[], None], most_edges: int = MAX_DIRECT_EDGES) -> None:
         self.most_edges = most_edges

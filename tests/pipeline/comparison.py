@@ -1,4 +1,4 @@
-"""What a run says of its items, beside what the model says of them."""
+"""Compares the items of a run with those of the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import headwater as hw
 from headwater.pipeline.declare.pipeline import PipelineDeclaration
 from headwater.pipeline.run.result import Result
-from tests.pipeline.model import Ended, Hopped, Item, Step, account, walk
+from tests.pipeline.model import Item, ModelHop, ModelRecord, Step, item_records, node_outputs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,8 +26,8 @@ def run(spark: SparkSession, pipeline: hw.Pipeline, folder: Path, options: hw.Li
     return pipeline.start(spark, options=options.with_(location=str(folder / "items"))).wait()
 
 
-def said(result: Result, pipeline: PipelineDeclaration) -> tuple[dict[Item, Ended], set[Item]]:
-    """In the model's words; and the items that do not name all those that they were merged with."""
+def recorded(result: Result, pipeline: PipelineDeclaration) -> tuple[dict[Item, ModelRecord], set[Item]]:
+    """In the model's types; and the items whose list of contributors is truncated."""
     records = [row.asDict(recursive=True) for row in result.items.collect()]
     names: dict[str, Item] = {
         each["correlation_id"]: (each["source"], json.loads(each["data"])["id"]) for each in records
@@ -37,7 +37,7 @@ def said(result: Result, pipeline: PipelineDeclaration) -> tuple[dict[Item, Ende
     for each in records:
         others = frozenset(names[other] for other in each["contributors"])
         hops = tuple(map(_hop, each["hops"]))
-        ended = Ended(hops, each["node"], each["outcome"], others)
+        ended = ModelRecord(hops, each["node"], each["outcome"], others)
         found[names[each["correlation_id"]]] = ended
         segments = {node.name: node.segment for node in pipeline.check()}
         assert each["path"] == [segments[hop.node] for hop in hops]
@@ -45,13 +45,13 @@ def said(result: Result, pipeline: PipelineDeclaration) -> tuple[dict[Item, Ende
     return found, {names[each["correlation_id"]] for each in records if each["truncated"]}
 
 
-def _hop(told: dict[str, Any]) -> Hopped:
+def _hop(told: dict[str, Any]) -> ModelHop:
     assert told["cardinality"] == min(told["emissions"], 2) + 1
     outcome, emissions, contributors = told["outcome"], told["emissions"], told["contributors"]
-    return Hopped(told["node"], outcome, emissions, contributors, told["retries"], tuple(told["ancestry"]))
+    return ModelHop(told["node"], outcome, emissions, contributors, told["retries"], tuple(told["ancestry"]))
 
 
-def different(item: Item, found: Ended, expected: Ended) -> str:
+def different(item: Item, found: ModelRecord, expected: ModelRecord) -> str:
     lines = [f"{item} ended at {found.node} with {found.flags}, beside {sorted(found.others)}"]
     lines += [f"  the model says {expected.node} with {expected.flags}, beside {sorted(expected.others)}"]
     lines += [f"  {hop}" for hop in found.hops if hop not in expected.hops]
@@ -60,7 +60,7 @@ def different(item: Item, found: Ended, expected: Ended) -> str:
 
 
 def in_order(steps: Sequence[Step], pipeline: PipelineDeclaration) -> list[Step]:
-    """As the pipeline runs them."""
+    """In the order in which the pipeline runs them."""
     by_name = {step.name: step for step in steps}
     return [by_name[node.name] for node in pipeline.check()]
 
@@ -68,8 +68,8 @@ def in_order(steps: Sequence[Step], pipeline: PipelineDeclaration) -> list[Step]
 def check(spark: SparkSession, steps: Sequence[Step], pipeline: hw.Pipeline, folder: Path) -> Result:
     result = run(spark, pipeline, folder)
     steps = in_order(steps, pipeline)
-    found, cut = said(result, pipeline)
-    expected = account(steps)
+    found, cut = recorded(result, pipeline)
+    expected = item_records(steps)
     assert found.keys() == expected.keys()
     for item in sorted(expected):
         if item in cut:
@@ -79,7 +79,7 @@ def check(spark: SparkSession, steps: Sequence[Step], pipeline: hw.Pipeline, fol
         assert found[item] == expected[item], different(item, found[item], expected[item])
     assert sum(result.counts.values()) == sum(len(step.data) for step in steps if step.kind == "source")
     assert result.unresolved() == ()
-    walked = walk(steps)
+    walked = node_outputs(steps)
     for step in steps:
         if step.kind == "sink":
             written = spark.read.parquet(str(folder / step.name))

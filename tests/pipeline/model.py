@@ -1,7 +1,7 @@
-"""What becomes of every item of a pipeline, found the long way: plain lists of rows, each with the items it is made of.
+"""What becomes of every item of a pipeline, computed the long way: plain lists of rows, each with its items.
 
-A pipeline is a list of steps. `walk` says what each node gives; `account` says of every item which nodes did what with
-it, and where it ended. Nothing here is shared with what it judges.
+A pipeline is a list of steps. `walk` computes the rows of each node; `account` says for every item which nodes did
+what with it, and where it ended. It shares no code with the implementation that it checks.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ EMITTED, FILTERED_OUT, JOINED, AGGREGATED, RETRIED, ERROR, DEAD_LETTERED = 1, 2,
 
 
 @dataclass(frozen=True)
-class Made:
-    """A row, and the items that it is made of."""
+class ModelRow:
+    """A row, and its items."""
 
     values: Values
     items: frozenset[Item]
@@ -41,25 +41,25 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Called:
+class FunctionResult:
     """What a row function did with one row."""
 
-    row: Made
+    row: ModelRow
     flags: int
     retries: int
-    given: list[Made]
+    given: list[ModelRow]
 
 
 @dataclass
-class Walked:
-    """What the nodes gave."""
+class NodeOutputs:
+    """The outputs of all nodes."""
 
-    rows: dict[str, list[Made]] = field(default_factory=dict)
-    calls: dict[str, list[Called]] = field(default_factory=dict)
+    rows: dict[str, list[ModelRow]] = field(default_factory=dict)
+    calls: dict[str, list[FunctionResult]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Hopped:
+class ModelHop:
     node: str
     flags: int
     emissions: int
@@ -69,15 +69,15 @@ class Hopped:
 
 
 @dataclass(frozen=True)
-class Ended:
-    hops: tuple[Hopped, ...]
+class ModelRecord:
+    hops: tuple[ModelHop, ...]
     node: str
     flags: int
     others: frozenset[Item]
 
 
 def kept_by(how: str, row: Mapping[str, Any]) -> bool:
-    """The filters that there are."""
+    """The available filters."""
     if how == "even":
         return row["v"] is not None and row["v"] % 2 == 0
     if how == "k":
@@ -85,8 +85,8 @@ def kept_by(how: str, row: Mapping[str, Any]) -> bool:
     return how == "all"
 
 
-class Fate:
-    """What a map does with a row: it goes by the row's v alone."""
+class Behaviour:
+    """What a map does with a row, determined only by the row's v."""
 
     def __init__(self, many: bool, retries: int) -> None:
         self.many = many
@@ -105,7 +105,7 @@ class Fate:
         return given
 
     def of(self, k: int | None, v: int | None) -> tuple[Any, int]:
-        """What it gives, after how many failures."""
+        """What it returns, and after how many failures."""
         if v is None:
             return ([] if self.many else None), 0
         one = {"k": k, "v": v + 1}
@@ -115,8 +115,8 @@ class Fate:
         return (None if v % 6 == 5 else one), failures
 
 
-def walk(steps: Sequence[Step]) -> Walked:
-    walked = Walked()
+def node_outputs(steps: Sequence[Step]) -> NodeOutputs:
+    walked = NodeOutputs()
     for step in steps:
         inputs = [walked.rows[name] for name in step.inputs]
         if step.kind in ("map", "flat_map"):
@@ -127,53 +127,53 @@ def walk(steps: Sequence[Step]) -> Walked:
     return walked
 
 
-def _source(step: Step) -> Iterator[Made]:
+def _source(step: Step) -> Iterator[ModelRow]:
     for values in step.data:
         row = dict(zip(step.columns, values, strict=True))
-        yield Made(row, frozenset([(step.name, row["id"])]))
+        yield ModelRow(row, frozenset([(step.name, row["id"])]))
 
 
-def _filter(step: Step, rows: list[Made]) -> Iterable[Made]:
+def _filter(step: Step, rows: list[ModelRow]) -> Iterable[ModelRow]:
     return (row for row in rows if kept_by(step.how, row.values))
 
 
-def _project(step: Step, rows: list[Made]) -> Iterable[Made]:
+def _project(step: Step, rows: list[ModelRow]) -> Iterable[ModelRow]:
     """Its columns are k and v, or k and v under the name of w."""
     for row in rows:
-        yield Made({name: row.values["v" if name == "w" else name] for name in step.columns}, row.items)
+        yield ModelRow({name: row.values["v" if name == "w" else name] for name in step.columns}, row.items)
 
 
-def _union(step: Step, *inputs: list[Made]) -> Iterable[Made]:
-    return (Made({name: row.values[name] for name in step.columns}, row.items) for rows in inputs for row in rows)
+def _union(step: Step, *inputs: list[ModelRow]) -> Iterable[ModelRow]:
+    return (ModelRow({name: row.values[name] for name in step.columns}, row.items) for rows in inputs for row in rows)
 
 
-def _passed(step: Step, rows: list[Made]) -> Iterable[Made]:
+def _passed(step: Step, rows: list[ModelRow]) -> Iterable[ModelRow]:
     return rows
 
 
-def _grouped(rows: Iterable[Made], key: Callable[[Values], Any]) -> dict[Any, list[Made]]:
-    groups: dict[Any, list[Made]] = {}
+def _grouped(rows: Iterable[ModelRow], key: Callable[[Values], Any]) -> dict[Any, list[ModelRow]]:
+    groups: dict[Any, list[ModelRow]] = {}
     for row in rows:
         groups.setdefault(key(row.values), []).append(row)
     return groups
 
 
-def _together(rows: Iterable[Made]) -> frozenset[Item]:
+def _together(rows: Iterable[ModelRow]) -> frozenset[Item]:
     return frozenset().union(*(row.items for row in rows))
 
 
-def _distinct(step: Step, rows: list[Made]) -> Iterable[Made]:
+def _distinct(step: Step, rows: list[ModelRow]) -> Iterable[ModelRow]:
     for group in _grouped(rows, lambda values: tuple(values.items())).values():
-        yield Made(group[0].values, _together(group))
+        yield ModelRow(group[0].values, _together(group))
 
 
-def _aggregate(step: Step, rows: list[Made]) -> Iterable[Made]:
+def _aggregate(step: Step, rows: list[ModelRow]) -> Iterable[ModelRow]:
     for k, group in _grouped(rows, lambda values: values["k"]).items():
         known = [row.values["v"] for row in group if row.values["v"] is not None]
-        yield Made({"k": k, "v": sum(known) if known else None}, _together(group))
+        yield ModelRow({"k": k, "v": sum(known) if known else None}, _together(group))
 
 
-def _joined(step: Step, left: list[Made], right: list[Made]) -> Iterable[Made]:
+def _joined(step: Step, left: list[ModelRow], right: list[ModelRow]) -> Iterable[ModelRow]:
     how = step.how
     matched: set[int] = set()
     for one in left:
@@ -184,36 +184,36 @@ def _joined(step: Step, left: list[Made], right: list[Made]) -> Iterable[Made]:
         ]
         matched.update(partners)
         if how == "semi" and partners:
-            yield Made(one.values, one.items | _together(right[place] for place in partners))
+            yield ModelRow(one.values, one.items | _together(right[place] for place in partners))
         elif how == "anti" and not partners:
             yield one
         elif how not in ("semi", "anti"):
             for place in partners:
                 other = right[place]
-                yield Made({**one.values, "w": other.values["w"]}, one.items | other.items)
+                yield ModelRow({**one.values, "w": other.values["w"]}, one.items | other.items)
             if not partners and how in ("left", "full"):
-                yield Made({**one.values, "w": None}, one.items)
+                yield ModelRow({**one.values, "w": None}, one.items)
     if how in ("right", "full"):
         for place, other in enumerate(right):
             if place not in matched:
                 nothing = dict.fromkeys(step.columns)
-                yield Made({**nothing, "k": other.values["k"], "w": other.values["w"]}, other.items)
+                yield ModelRow({**nothing, "k": other.values["k"], "w": other.values["w"]}, other.items)
 
 
-def _called(step: Step, rows: list[Made]) -> Iterator[Called]:
-    fate = Fate(step.kind == "flat_map", step.retries)
+def _called(step: Step, rows: list[ModelRow]) -> Iterator[FunctionResult]:
+    fate = Behaviour(step.kind == "flat_map", step.retries)
     for row in rows:
         given, failures = fate.of(row.values["k"], row.values["v"])
         if failures > step.retries:
             flags = {"skip": FILTERED_OUT, "dead_letter": DEAD_LETTERED | ERROR}[step.how]
-            yield Called(row, flags, step.retries, [])
+            yield FunctionResult(row, flags, step.retries, [])
             continue
         several = given if step.kind == "flat_map" else [] if given is None else [given]
         flags = (EMITTED if several else FILTERED_OUT) | (RETRIED if failures else 0)
-        yield Called(row, flags, failures, [Made(values, row.items) for values in several])
+        yield FunctionResult(row, flags, failures, [ModelRow(values, row.items) for values in several])
 
 
-_MAKING: dict[str, Callable[..., Iterable[Made]]] = {
+_MAKING: dict[str, Callable[..., Iterable[ModelRow]]] = {
     "source": _source,
     "filter": _filter,
     "project": _project,
@@ -226,13 +226,13 @@ _MAKING: dict[str, Callable[..., Iterable[Made]]] = {
 }
 
 
-def account(steps: Sequence[Step]) -> dict[Item, Ended]:
-    walked = walk(steps)
+def item_records(steps: Sequence[Step]) -> dict[Item, ModelRecord]:
+    walked = node_outputs(steps)
     items = [item for step in steps if step.kind == "source" for row in walked.rows[step.name] for item in row.items]
     return {item: _ended(item, steps, walked) for item in items}
 
 
-def _ended(item: Item, steps: Sequence[Step], walked: Walked) -> Ended:
+def _ended(item: Item, steps: Sequence[Step], walked: NodeOutputs) -> ModelRecord:
     counts = {step.name: sum(item in row.items for row in walked.rows[step.name]) for step in steps}
     hops = [
         hop
@@ -242,7 +242,7 @@ def _ended(item: Item, steps: Sequence[Step], walked: Walked) -> Ended:
     ]
     kinds = {step.name: step.kind for step in steps}
 
-    def last(meets: Callable[[Hopped], bool]) -> list[Hopped]:
+    def last(meets: Callable[[ModelHop], bool]) -> list[ModelHop]:
         return [hop for hop in hops if meets(hop)][-1:]
 
     (end,) = (
@@ -253,10 +253,10 @@ def _ended(item: Item, steps: Sequence[Step], walked: Walked) -> Ended:
         or hops[-1:]
     )
     beside = [row.items for rows in walked.rows.values() for row in rows if item in row.items]
-    return Ended(tuple(hops), end.node, end.flags, frozenset().union(*beside) - {item})
+    return ModelRecord(tuple(hops), end.node, end.flags, frozenset().union(*beside) - {item})
 
 
-def _hop(item: Item, step: Step, walked: Walked, counts: Mapping[str, int]) -> Hopped:
+def _hop(item: Item, step: Step, walked: NodeOutputs, counts: Mapping[str, int]) -> ModelHop:
     count = counts[step.name]
     made = [row for row in walked.rows[step.name] if item in row.items]
     contributors = len(made[0].items) if count == 1 else None
@@ -266,6 +266,6 @@ def _hop(item: Item, step: Step, walked: Walked, counts: Mapping[str, int]) -> H
         flags = 0
         for call in calls:
             flags |= call.flags
-        return Hopped(step.name, flags, count, contributors, max(call.retries for call in calls), ports)
+        return ModelHop(step.name, flags, count, contributors, max(call.retries for call in calls), ports)
     how = {"join": JOINED, "aggregate": AGGREGATED, "distinct": AGGREGATED}.get(step.kind, 0)
-    return Hopped(step.name, EMITTED | how if count else FILTERED_OUT, count, contributors, 0, ports)
+    return ModelHop(step.name, EMITTED | how if count else FILTERED_OUT, count, contributors, 0, ports)

@@ -1,4 +1,4 @@
-"""Random pipelines: as steps for the model, and as what is declared of them."""
+"""Random pipelines: as steps for the model, and as declarations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 import headwater as hw
-from tests.pipeline.model import Fate, Step
+from tests.pipeline.model import Behaviour, Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,8 +39,8 @@ def pipelines(draw: st.DrawFn) -> list[Step]:
 
 
 def _grow(draw: Any, steps: list[Step], name: str) -> None:
-    """One more node, with a projection before it where its input is not yet fit for it. What has not gone on yet goes
-    on first, mostly."""
+    """One more node, after a projection if its input does not fit it. Nodes without a successor are mostly used
+    first."""
     taken = {each for step in steps for each in step.inputs}
     fit = [step for step in steps if "v" in step.columns]
     ends = [step for step in fit if step.name not in taken]
@@ -89,7 +89,7 @@ def declare(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path
             return _source(spark, pipeline, step, folder)
         case "map" | "flat_map":
             add = pipeline.map if step.kind == "map" else pipeline.flat_map
-            fate = shipped(Fate(step.kind == "flat_map", step.retries))
+            fate = shipped(Behaviour(step.kind == "flat_map", step.retries))
             schema = "k long, v long"
             return add(step.name, step.inputs[0], fate, schema=schema, retries=step.retries, on_error=step.how)
         case "join":
@@ -101,8 +101,8 @@ def declare(spark: SparkSession, pipeline: hw.Pipeline, step: Step, folder: Path
     return pipeline.transform(step.name, list(step.inputs), _Transform(step))
 
 
-def shipped(fate: Fate) -> Any:
-    """By value: the workers know nothing of these tests."""
+def shipped(fate: Behaviour) -> Any:
+    """By value: the workers cannot import these tests."""
     from pyspark import cloudpickle
 
     from tests.pipeline import model

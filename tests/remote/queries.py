@@ -1,4 +1,4 @@
-"""Everything that a store and a server both answer, asked of whatever is in the store."""
+"""Every query that a store and a server both answer, for any content of the store."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from headwater.model.names import Dataset, Endpoint, Job
 from headwater.store.store import Store
-from tests.remote.contract import Question
+from tests.remote.contract import Query
 
-NOT_THERE: tuple[str | Endpoint, ...] = (
+MISSING: tuple[str | Endpoint, ...] = (
     "",
     "nowhere",
     "no/where",
@@ -25,7 +25,7 @@ NOT_THERE: tuple[str | Endpoint, ...] = (
 EVENTS_OF_PROVENANCE = (None, "created", "MODIFIED", "accessed", "deleted", "invented")
 
 
-def all_questions(store: Store) -> Iterator[tuple[str, Question]]:
+def all_queries(store: Store) -> Iterator[tuple[str, Query]]:
     names = [summary.dataset for summary in store.datasets(limit=1000)]
     aliases = [alias for summary in store.datasets(limit=1000) for alias in summary.aliases]
     runs = store.runs(limit=1000)
@@ -39,7 +39,7 @@ def all_questions(store: Store) -> Iterator[tuple[str, Question]]:
         yield f"job {job}", _with(lambda lin, job: lin.pages.job(job), job)
         yield f"runs of {job}", _with(lambda lin, job: lin.runs(job=job.name, namespace=job.namespace), job)
         yield from of_edges(store, job, [None])
-    for dataset in [*names, *aliases, *NOT_THERE]:
+    for dataset in [*names, *aliases, *MISSING]:
         yield from of_dataset(dataset)
         yield from of_edges(store, dataset, [None, *moments])
     for run in runs:
@@ -50,7 +50,7 @@ def all_questions(store: Store) -> Iterator[tuple[str, Question]]:
         yield f"diff {one} {other}", _with(lambda lin, pair: lin.diff(*pair), (one, other))
 
 
-def of_lists() -> Iterator[tuple[str, Question]]:
+def of_lists() -> Iterator[tuple[str, Query]]:
     for limit in (-1, 0, 1, 2, 1000):
         yield f"datasets, {limit}", _with(lambda lin, limit: lin.datasets(limit=limit), limit)
         yield f"runs, {limit}", _with(lambda lin, limit: lin.runs(limit=limit), limit)
@@ -72,7 +72,7 @@ def of_lists() -> Iterator[tuple[str, Question]]:
     yield "event that is none", lambda lin: lin.pages.event_body("ab" * 32)
 
 
-def of_proof(store: Store) -> Iterator[tuple[str, Question]]:
+def of_proof(store: Store) -> Iterator[tuple[str, Query]]:
     yield "certificates of a namespace", lambda lin: lin.certificates(namespace="scheduler")
     yield "checkpoints", lambda lin: lin.checkpoints()
     yield "checkpoints before", lambda lin: lin.checkpoints(before=3)
@@ -87,8 +87,8 @@ def of_proof(store: Store) -> Iterator[tuple[str, Question]]:
     yield "inclusion of a negative number", lambda lin: lin.inclusion(-1)
 
 
-def of_dataset(dataset: str | Endpoint) -> Iterator[tuple[str, Question]]:
-    known = dataset not in NOT_THERE
+def of_dataset(dataset: str | Endpoint) -> Iterator[tuple[str, Query]]:
+    known = dataset not in MISSING
     for asked in [dataset, str(dataset), dataset.name] if known and not isinstance(dataset, str) else [dataset]:
         yield f"dataset {asked!r}", _with(lambda lin, asked: lin.dataset(asked), asked)
         yield f"upstream of {asked!r}", _with(lambda lin, asked: lin.upstream(asked), asked)
@@ -103,11 +103,11 @@ def of_dataset(dataset: str | Endpoint) -> Iterator[tuple[str, Question]]:
         yield f"{event} of {dataset!r}", _with(lambda lin, told: lin.provenance(told[0], event=told[1]), told)
 
 
-def of_edges(store: Store, dataset: str | Endpoint, moments: list[datetime | None]) -> Iterator[tuple[str, Question]]:
-    """Of each column at one moment and one depth: over all of them every moment and depth has its turn."""
+def of_edges(store: Store, dataset: str | Endpoint, moments: list[datetime | None]) -> Iterator[tuple[str, Query]]:
+    """For each column at one time and one depth: together they cover every time and depth."""
     columns: list[str | None] = [None, "not-a-column"]
     partitions: list[str | None] = ["not-a-partition"]
-    if isinstance(dataset, Dataset) and dataset not in NOT_THERE:
+    if isinstance(dataset, Dataset) and dataset not in MISSING:
         detail = store.dataset(dataset)
         columns += [None, None, *(field.name for field in detail.schema)]
         partitions += detail.partitions
@@ -127,7 +127,7 @@ def of_edges(store: Store, dataset: str | Endpoint, moments: list[datetime | Non
     yield f"impact of no depth of {dataset}", _with(lambda lin, one: lin.impact(one, depth=0), dataset)
 
 
-def of_run(run_id: str) -> Iterator[tuple[str, Question]]:
+def of_run(run_id: str) -> Iterator[tuple[str, Query]]:
     yield f"run {run_id!r}", _with(lambda lin, run_id: lin.run(run_id), run_id)
     yield f"events of {run_id!r}", _with(_bodies, run_id)
     yield f"certificates of {run_id!r}", _with(lambda lin, run_id: lin.certificates(run_id=run_id), run_id)
@@ -137,8 +137,8 @@ def of_run(run_id: str) -> Iterator[tuple[str, Question]]:
     yield f"diff {run_id!r} with itself", _with(lambda lin, run_id: lin.diff(run_id, run_id), run_id)
 
 
-def _with(ask: Any, told: Any) -> Question:
-    """A question about one thing: a closure over a variable of a loop would ask about the last."""
+def _with(ask: Any, told: Any) -> Query:
+    """A query with a bound argument: a closure over a variable of a loop would use the last one."""
     return lambda lin: ask(lin, told)
 
 

@@ -93,8 +93,8 @@ def test_partitions_of_inputs_are_recorded_for_a_whole_output(store: Store) -> N
     assert rows(store) == 1 + 2 * UPSTREAMS
 
 
-def test_others_write_between_the_portions_of_a_stream(durable_url: str) -> None:
-    """Each portion is a transaction: while the next one is read, the lock is free, and what is stored is seen."""
+def test_others_write_between_the_batches_of_a_stream(durable_url: str) -> None:
+    """Each batch is a transaction: while the next one is read, the lock is free, and stored events are visible."""
     events = [run_event(run=str(number), inputs=["a"], outputs=["b"], minute=number) for number in range(6)]
     with Store(durable_url) as store, Store(durable_url) as other:
 

@@ -1,4 +1,4 @@
-"""Items that stay one row each are accounted for without bringing rows together, and nobody can tell."""
+"""The fast path for items that stay one row: it needs no grouping and gives the same records."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def pipeline(folder: Path, shops: list[tuple[int, str]] = SHOPS, how: str = "inn
 
 
 def up_to_the_join(folder: Path, shops: list[tuple[int, str]], how: str = "inner") -> hw.Pipeline:
-    p = hw.Pipeline("lanes", namespace="tests")
+    p = hw.Pipeline("fast_paths", namespace="tests")
     p.source("orders", _parquet(folder, "orders", ORDERS, "id long, shop long, day long, amount double"), key="id")
     p.source("shops", _parquet(folder, "shops", shops, "shop long, town string"), key="shop")
     p.transform("valid", "orders", lambda df: df.where("amount > 0").select("id", "shop", "day", "amount"))
@@ -66,13 +66,13 @@ def _parquet(folder: Path, name: str, rows: list[Any], schema: str) -> Callable[
 
 
 @contextmanager
-def lanes_watched() -> Iterator[list[str]]:
-    """The sources whose items were written in lanes."""
+def watched_fast_paths() -> Iterator[list[str]]:
+    """The sources whose items took the fast path."""
     found: list[str] = []
     in_lane = ItemFinalizer._write_fast_path
 
-    def watched(self: ItemFinalizer, account: ItemAccount, way: SourceStages, path: str) -> Any:
-        rows = in_lane(self, account, way, path)
+    def watched(self: ItemFinalizer, item_records: ItemAccount, way: SourceStages, path: str) -> Any:
+        rows = in_lane(self, item_records, way, path)
         found.extend([way.source.name] if rows is not None else [])
         return rows
 
@@ -82,8 +82,8 @@ def lanes_watched() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def lanes() -> Iterator[list[str]]:
-    with lanes_watched() as found:
+def fast_paths() -> Iterator[list[str]]:
+    with watched_fast_paths() as found:
         yield found
 
 
@@ -97,45 +97,45 @@ def records(result: Result) -> dict[str, ItemRecord]:
 
 
 @dataclass(frozen=True)
-class LaneRun:
-    """A run whose items could go in lanes, and those that did."""
+class FastPathRun:
+    """A run whose items could take the fast path, and those that did."""
 
     folder: Path
     result: Result
-    lanes: list[str]
+    fast_paths: list[str]
 
 
 @pytest.fixture(scope="module")
-def lane_run(
+def fast_path_run(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str, hw.LineageOptions], LaneRun]:
-    """The same run for all who ask for it."""
+) -> Callable[[str, hw.LineageOptions], FastPathRun]:
+    """One run for all tests that read it."""
 
     @cache
-    def once(how: str, options: hw.LineageOptions) -> LaneRun:
-        folder = tmp_path_factory.mktemp("lanes")
-        with lanes_watched() as lanes:
+    def once(how: str, options: hw.LineageOptions) -> FastPathRun:
+        folder = tmp_path_factory.mktemp("fast_paths")
+        with watched_fast_paths() as fast_paths:
             result = run(spark, pipeline(folder, how=how), folder, options)
-        return LaneRun(folder, result, lanes)
+        return FastPathRun(folder, result, fast_paths)
 
     return once
 
 
 @pytest.mark.parametrize("how", ["inner", pytest.param("left", marks=pytest.mark.long)])
-def test_a_lane_says_what_is_said_without_it(
+def test_the_fast_path_gives_the_records_of_the_general_path(
     spark: SparkSession,
-    lane_run: Callable[[str, hw.LineageOptions], LaneRun],
-    lanes: list[str],
+    fast_path_run: Callable[[str, hw.LineageOptions], FastPathRun],
+    fast_paths: list[str],
     monkeypatch: pytest.MonkeyPatch,
     how: str,
 ) -> None:
-    first = lane_run(how, FULL)
+    first = fast_path_run(how, FULL)
     in_lanes = records(first.result)
-    assert first.lanes == ["orders"]
-    lanes.clear()  # the run may have been made just now
+    assert first.fast_paths == ["orders"]
+    fast_paths.clear()  # the run may have been made just now
     monkeypatch.setattr(ItemAccount, "fast_path_rows", lambda self, way: None)
     together = records(run(spark, pipeline(first.folder, how=how), first.folder))
-    assert lanes == []
+    assert fast_paths == []
     assert in_lanes == together
     ended = {key: record.node for key, record in in_lanes.items() if record.source == "orders"}
     assert len(ended) == len(ORDERS)
@@ -147,18 +147,18 @@ def test_a_lane_says_what_is_said_without_it(
 
 
 @pytest.mark.long
-def test_sampled(spark: SparkSession, tmp_path: Path, lanes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled(spark: SparkSession, tmp_path: Path, fast_paths: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     some = FULL.with_(mode="sampled", sample_every=3)
     in_lanes = records(run(spark, pipeline(tmp_path), tmp_path, some))
-    assert lanes == ["orders"]
+    assert fast_paths == ["orders"]
     monkeypatch.setattr(ItemAccount, "fast_path_rows", lambda self, way: None)
     assert in_lanes == records(run(spark, pipeline(tmp_path), tmp_path, some))
     assert 0 < len(in_lanes) < len(ORDERS)
 
 
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_join_that_meets_two_is_found_by_counting(
-    spark: SparkSession, tmp_path: Path, lanes: list[str], whole: bool
+def test_a_join_that_matches_two_rows_is_detected_by_counting(
+    spark: SparkSession, tmp_path: Path, fast_paths: list[str], whole: bool
 ) -> None:
     """The key of the shops is declared, and wrong: two of them share it."""
     shops = [*SHOPS, (1, "Bern")]
@@ -166,7 +166,7 @@ def test_a_join_that_meets_two_is_found_by_counting(
     if not whole:
         p.sink("out", "named", format="parquet", path=str(tmp_path / "out"))
     result = run(spark, p, tmp_path, FULL.with_(warn_on_mismatch=False))
-    assert lanes == []
+    assert fast_paths == []
     found = records(result)
     assert {hop.node: hop.emissions for hop in found['orders {"id":9}'].hops}["named"] == 2
     assert len([record for record in found.values() if record.source == "orders"]) == len(ORDERS)
@@ -181,10 +181,10 @@ def test_a_join_that_meets_two_is_found_by_counting(
     ],
 )
 def test_records_are_the_same_however_they_are_read(
-    lane_run: Callable[[str, hw.LineageOptions], LaneRun], options: hw.LineageOptions
+    fast_path_run: Callable[[str, hw.LineageOptions], FastPathRun], options: hw.LineageOptions
 ) -> None:
-    """By Spark's columns, at hand in Python, and from the files without Spark."""
-    shared = lane_run("inner", options)
+    """By Spark's columns, in Python, and from the files without Spark."""
+    shared = fast_path_run("inner", options)
     result = shared.result
     by_spark = records(result)
     at_hand = {f"{each.source} {each.key}": each for each in result._collector.records}
