@@ -160,7 +160,7 @@ def test_rows_without_a_position(spark: SparkSession, watch: Watch, tmp_path: Pa
     assert [each["balanced"] for each in told["sources"]] == [True]
     assert "balanced" not in told, "of all rows nothing is known"
     assert told["exact"] is False
-    assert ["place of their own" in each["reason"] for each in told["notFollowed"]] == [True]
+    assert ["have no position" in each["reason"] for each in told["notFollowed"]] == [True]
 
 
 @pytest.mark.parametrize(
