@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"model", "formats", "proof"},
     "assurance": {"model", "proof", "store"},
     "exchange": {"model", "formats", "store"},
-    "records": {"engines", "model", "store"},
+    "records": {"engines", "jvm", "model", "store"},
     "remote": {"model", "errors", "formats", "proof"},
 }
 """The rooms, from the ground up. A room may also import what these may import."""

@@ -50,7 +50,7 @@ STORE = {
     "sensitivity: 'str | None' = None, at: 'datetime | None' = None, actor: 'Actor | None' = None) -> 'Receipt'",
     "provenance_event": "(self, dataset: 'DatasetName', event: 'ProvenanceEvent | str', "
     "agent: 'Mapping[str, Any] | None', operation: 'Mapping[str, Any] | None', context: 'Mapping[str, str]', "
-    "at: 'datetime | None', actor: 'Actor') -> 'dict[str, Any]'",
+    "at: 'datetime | None', actor: 'Actor') -> 'dict[str, object]'",
     "audit": "(self, *, event_type: 'str | None' = None, actor: 'str | None' = None, resource: 'str | None' = None, "
     "correlation_id: 'str | None' = None, before: 'int | None' = None, limit: 'int' = 100) -> 'list[AuditEntry]'",
     "certificates": "(self, *, namespace: 'str | None' = None, run_id: 'str | None' = None, limit: 'int' = 100) "

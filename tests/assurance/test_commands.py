@@ -101,7 +101,7 @@ def test_that_the_log_only_grew(run: Run, url: str) -> None:
     assert verify_consistency(proof["old"], proof["new"], path, old, new)
     assert not verify_consistency(proof["old"], proof["new"], path, new, new)
     assert run("prove", "--from", "3", "--size", "5", "--store", url, "--json").json["new_root"] == before["root"]
-    assert "from entries  5" in run("prove", "--from", "5", "--store", url).out
+    assert "old size  5" in run("prove", "--from", "5", "--store", url).out
 
 
 def test_what_does_not_hold_is_one_line(run: Run, url: str) -> None:

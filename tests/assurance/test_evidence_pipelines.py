@@ -218,7 +218,7 @@ def test_rows_that_are_lost_before_a_join(spark: SparkSession, watch: Watch, fol
     """Somebody removes a file of the source while the run is on, and Spark was told not to mind."""
     spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
-        with pytest.raises(MismatchRefused, match=r"source 'orders' gave 6 rows, and \d are accounted for") as refused:
+        with pytest.raises(MismatchRefused, match=r"source 'orders' had 6 rows, but \d are accounted for") as refused:
             run(spark, watch, folder, FULL.with_(warn_on_mismatch=False), on_the_way=careless(folder))
     finally:
         spark.conf.unset("spark.sql.files.ignoreMissingFiles")

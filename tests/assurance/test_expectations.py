@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     [
         ({"measure": "rows"}, "There is no measure 'rows'. There are: rows_written"),
         ({"measure": "rows_written"}, "Give at_least, at_most or both"),
-        ({"measure": "rows_written", "at_least": "1"}, "'1' is no bound for rows_written"),
-        ({"measure": "rows_written", "at_most": math.nan}, "nan is no bound"),
-        ({"measure": "rows_written", "at_most": True}, "True is no bound"),
+        ({"measure": "rows_written", "at_least": "1"}, "'1' is not a bound for rows_written"),
+        ({"measure": "rows_written", "at_most": math.nan}, "nan is not a bound"),
+        ({"measure": "rows_written", "at_most": True}, "True is not a bound"),
         (
             {"measure": "rows_written", "at_most": 1, "materiality": "grave"},
             "There are: IMMATERIAL, MATERIAL, CRITICAL",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.capture.events.plan_cuts import PlanCut
+from headwater.evidence.documents import GrainReport
 from headwater.evidence.grain import grain_safety
 from headwater.evidence.repeats import Repeats
 from headwater.evidence.steps import PlanSteps
@@ -47,14 +48,16 @@ PLAIN = text(step("Project", -1), *TWO)
 COUNTED = text(count(-1), *TWO)
 
 
-def judged(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> tuple[list[Json], list[Json]]:
+def judged(
+    told: str, left: Repeats | None, right: Repeats | None, *declared: int
+) -> tuple[list[GrainReport], list[GrainReport]]:
     measured = {id: found for id, found in ((1, left), (2, left), (3, right), (4, right)) if found is not None}
     facet = grain_safety(PlanSteps.read(told), measured, [frozenset([id]) for id in declared])
     assert facet["complete"] is True
     return facet["validations"], facet["undecided"]
 
 
-def fan_out(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> Json | None:
+def fan_out(told: str, left: Repeats | None, right: Repeats | None, *declared: int) -> GrainReport | None:
     validations, undecided = judged(told, left, right, *declared)
     found = [each for each in validations if each["check"] == "fan-out"]
     assert len(found) + sum(each["check"] == "fan-out" for each in undecided) == 1

@@ -185,7 +185,7 @@ def test_keys_take_over_from_each_other(store: Store, ring: KeyRing) -> None:
     )
     for key in keys:  # who trusts any of them can follow to the others
         assert store.verify(key=key).key == keys[-1]
-    stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).renewed().newest.public)
+    stranger = Verifier(store.checkpoint().origin, KeyRing.load(ring.file).rotate().newest.public)
     with pytest.raises(EvidenceBroken, match="it was never signed with"):
         store.verify(key=str(stranger))
 

@@ -105,7 +105,7 @@ def test_a_key_file_is_its_owners_alone_and_never_overwritten(tmp_path: Path) ->
 
 def test_rotation_adds_a_key_and_keeps_the_others(tmp_path: Path) -> None:
     first = KeyRing.create(tmp_path / "key.pem")
-    second = first.renewed()
+    second = first.rotate()
     assert [key.public for key in KeyRing.load(second.file).keys] == [first.newest.public, second.newest.public]
     assert second.of(first.newest.public) is not None
     assert first.of(second.newest.public) is None
@@ -116,11 +116,11 @@ def test_rotation_adds_a_key_and_keeps_the_others(tmp_path: Path) -> None:
 def test_rotations_of_one_file_add_up(tmp_path: Path) -> None:
     """Of two stores that share it: neither may lose the other's key, which may have signed already."""
     ring = KeyRing.create(tmp_path / "key.pem")
-    first, second = ring.renewed().newest, ring.renewed().newest
+    first, second = ring.rotate().newest, ring.rotate().newest
     assert [key.public for key in KeyRing.load(ring.file).keys] == [ring.newest.public, first.public, second.public]
     (tmp_path / "key.pem.new").touch()
     with pytest.raises(KeyUnusable, match=r"If it was interrupted, remove .*key\.pem\.new"):
-        ring.renewed()
+        ring.rotate()
 
 
 def test_what_is_no_key_file(tmp_path: Path) -> None:

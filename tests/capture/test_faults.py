@@ -14,6 +14,7 @@ import headwater as hw
 from headwater.capture.events import writes
 from headwater.capture.events.writes import WriteReader
 from headwater.capture.listener import observer, session
+from headwater.capture.listener.application import CaptureStatus
 from headwater.capture.listener.jvm import Bridge
 from headwater.errors import PlanUnreadable
 from headwater.jvm import JavaClasses
@@ -40,7 +41,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-def status() -> dict[str, Any]:
+def status() -> CaptureStatus:
     (capture,) = session.active()
     return capture.status()
 

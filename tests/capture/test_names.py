@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from headwater.capture.listener.plan_facts import Facts
 from headwater.capture.naming.catalogs import Catalogs
 from headwater.capture.naming.jdbc import database
 from headwater.capture.naming.paths import file_datasets
@@ -90,16 +91,19 @@ def test_databases(url: str, table: str, named: str) -> None:
 def test_a_topic_of_kafka() -> None:
     """Kafka's own classes are not among Spark's; these are the facts that its tables answer with."""
     options = {"kafka.bootstrap.servers": "one:9092,two:9092", "subscribe": "orders, returns"}
-    facts = {"class": "StreamingDataSourceV2ScanRelation", "tableClass": "org.apache.spark.sql.kafka010.KafkaTable"}
-    reading = read_leaf(facts | {"options": options}, CATALOGS)
+    facts: Facts = {
+        "class": "StreamingDataSourceV2ScanRelation",
+        "tableClass": "org.apache.spark.sql.kafka010.KafkaTable",
+    }
+    reading = read_leaf({**facts, "options": options}, CATALOGS)
     assert [(place.namespace, place.name, place.kind) for place in reading.datasets] == [
         ("kafka://one:9092", "orders", "TOPIC"),
         ("kafka://one:9092", "returns", "TOPIC"),
     ]
-    by_pattern = read_leaf(facts | {"options": options | {"subscribe": "", "subscribePattern": "o.*"}}, CATALOGS)
+    by_pattern = read_leaf({**facts, "options": options | {"subscribe": "", "subscribePattern": "o.*"}}, CATALOGS)
     assert by_pattern.gap == "Kafka: topics chosen by o.*"
 
 
 def test_a_command_that_nobody_knows_has_no_target() -> None:
-    leaf = {"class": "LogicalRelation", "parent": 0, "roots": ["file:/d/t"], "ids": [1]}
+    leaf: Facts = {"class": "LogicalRelation", "parent": 0, "roots": ["file:/d/t"], "ids": [1]}
     assert read_target([{"class": "SomebodysCommand", "parent": -1}, leaf], CATALOGS) is None

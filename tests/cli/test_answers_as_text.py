@@ -113,7 +113,7 @@ def test_impact_names_columns_owners_and_readers(ask: Run) -> None:
     assert "columns     revenue (direct)" in out
     assert "columns     every column (unknown)" in out
     assert "owner       team:finance" in out
-    assert "Read without further output by\n  bi/revenue_dashboard\n" in out
+    assert "Also read by jobs without outputs\n  bi/revenue_dashboard\n" in out
 
 
 def test_a_failed_run(ask: Run) -> None:

@@ -124,7 +124,7 @@ def test_the_demo_tells_its_story(run: Run) -> None:
     assert (code, err) == (0, "")
     for words in (
         "52 events of a small shop's pipeline are now in sqlite:///.headwater/demo.db.",
-        "What is there?",
+        "Which datasets are there?",
         "Where does the revenue report come from?",
         "6 datasets, deepest 3 hops.",
         "as of 2026-11-13 00:00:00 UTC.",

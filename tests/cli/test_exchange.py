@@ -51,7 +51,7 @@ def test_what_is_broken_is_listed(run: Run, tmp_path: Path) -> None:
             "code": "NamespaceInvalid",
             "rule": "namespace format",
             "element": f"node {RAW} 'raw_customers'",
-            "reason": "namespace is no URI: 'the warehouse'",
+            "reason": "namespace is not a URI: 'the warehouse'",
         }
     ]
     told = run("validate", "graph.json")
@@ -59,7 +59,8 @@ def test_what_is_broken_is_listed(run: Run, tmp_path: Path) -> None:
     refused = run("import", "graph.json", "--store", "sqlite:///new.db")
     assert refused.code == 1
     assert refused.err == (
-        f"Error: node {RAW} 'raw_customers' breaks the rule 'namespace format': namespace is no URI: 'the warehouse'.\n"
+        f"Error: node {RAW} 'raw_customers' breaks the rule 'namespace format': "
+        "namespace is not a URI: 'the warehouse'.\n"
     )
 
 

@@ -34,7 +34,7 @@ def test_the_forms_of_a_file(run: Run, tmp_path: Path, content: str) -> None:
     (tmp_path / "events").write_bytes(content.encode())
     result = run("ingest", "events")
     assert (result.code, result.err) == (0, "")
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 0 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 0 refused.\n"
     assert (tmp_path / ".headwater" / "lineage.db").exists()
     again = run("ingest", "events", "--json")
     assert again.json == {"taken": 0, "duplicates": 5, "flagged": [], "refused": []}
@@ -49,7 +49,7 @@ def test_one_event_in_a_file(run: Run, tmp_path: Path, indent: int | None) -> No
 @pytest.mark.parametrize("content", ["", "\n \n", "[]"])
 def test_no_events_at_all(run: Run, tmp_path: Path, content: str) -> None:
     (tmp_path / "empty").write_text(content)
-    assert run("ingest", "empty") == Result(0, "0 events taken, 0 duplicates, 0 flagged, 0 refused.\n", "")
+    assert run("ingest", "empty") == Result(0, "0 events ingested, 0 duplicates, 0 flagged, 0 refused.\n", "")
 
 
 def test_stdin(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_pipe_for_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with subprocess.Popen(["sh", "-c", "cat events.jsonl > fifo"], cwd=tmp_path):
         result = process("ingest", "fifo", cwd=tmp_path)
-    assert result.stdout == "5 events taken, 0 duplicates, 0 flagged, 0 refused.\n"
+    assert result.stdout == "5 events ingested, 0 duplicates, 0 flagged, 0 refused.\n"
 
 
 def test_events_are_kept_as_they_came(run: Run, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_refused_event_does_not_cost_the_others(run: Run, tmp_path: Path) -> N
     (tmp_path / "good.jsonl").write_text(lines(FIVE[3:]))
     result = run("ingest", "broken.jsonl", "broken.json", "good.jsonl")
     assert result.code == 1
-    assert result.out == "5 events taken, 3 duplicates, 0 flagged, 7 refused.\n"
+    assert result.out == "5 events ingested, 3 duplicates, 0 flagged, 7 refused.\n"
     told = result.err.splitlines()
     assert told[0] == (
         "Refused broken.jsonl line 2, $: neither a run, a job nor a dataset: one of these keys is needed"
@@ -40,7 +40,7 @@ def test_a_broken_first_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "broken.jsonl").write_text('{"eventType": "STA\n' + lines(FIVE))
     result = run("ingest", "broken.jsonl")
     assert (result.code, result.err.count("\n")) == (1, 1)
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"
 
 
 @pytest.mark.parametrize("place", [0, 1, 199, 200, 250])
@@ -62,10 +62,10 @@ def test_off_specification_is_flagged(run: Run, tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text(lines([event(0), odd]))
     result = run("ingest", "events.jsonl")
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith("2 events taken, 0 duplicates, 1 flagged, 0 refused. ")
+    assert result.out.startswith("2 events ingested, 0 duplicates, 1 flagged, 0 refused. ")
     assert "--verbose" in result.out
     verbose = run("ingest", "events.jsonl", "--verbose")
-    assert verbose.out == "0 events taken, 2 duplicates, 1 flagged, 0 refused.\n"
+    assert verbose.out == "0 events ingested, 2 duplicates, 1 flagged, 0 refused.\n"
     assert verbose.err == (
         "Flagged events.jsonl line 2, $.eventTime: no time zone; read as UTC\n"
         "Flagged events.jsonl line 2, $.run.runId: not a UUID\n"
@@ -102,7 +102,7 @@ def test_a_file_without_events_is_one_line(run: Run, tmp_path: Path, content: by
     assert result.code == 1
     assert result.err.startswith(words)
     assert result.err.count("\n") == 1
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"
     refused = run("ingest", "notes.txt", "--json").json["refused"]
     assert [(one["file"], one["index"], one["line"], one["path"]) for one in refused] == [
         ("notes.txt", None, None, "$")
@@ -134,4 +134,4 @@ def test_a_file_that_breaks_off(run: Run, tmp_path: Path) -> None:
     (tmp_path / "good.jsonl").write_text(lines(FIVE))
     result = run("ingest", str(broken), "good.jsonl")
     assert (result.code, result.err) == (1, "Error: /proc/self/mem cannot be read: Input/output error.\n")
-    assert result.out == "5 events taken, 0 duplicates, 0 flagged, 1 refused.\n"
+    assert result.out == "5 events ingested, 0 duplicates, 0 flagged, 1 refused.\n"

@@ -181,4 +181,4 @@ def test_progress_is_shown_and_taken_away(tmp_path: Path) -> None:
     assert code == 1
     assert "Ingesting events" in shown
     assert "Refused events.jsonl line 301" in shown
-    assert "300 events taken, 0 duplicates, 0 flagged, 1 refused." in shown
+    assert "300 events ingested, 0 duplicates, 0 flagged, 1 refused." in shown

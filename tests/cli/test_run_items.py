@@ -73,7 +73,7 @@ def test_what_is_not_there_is_said(estate: Estate, run: Run) -> None:
     assert (stranger.code, stranger.err.count("\n")) == (1, 1)
     assert "has no record of item 00000000" in stranger.err
     wrong = run("run", estate.run_id, "--reason", "Lost", *estate.store)
-    assert "'Lost' is no reason. There are: DeadLettered, Error," in wrong.err
+    assert "'Lost' is not a reason. Reasons: DeadLettered, Error," in wrong.err
 
 
 def test_records_are_read_without_spark(estate: Estate) -> None:

@@ -82,7 +82,7 @@ def refused_untouched(file: Path) -> str:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert "No such file" in refused_untouched(tmp_path / "nowhere.json")
     (tmp_path / "empty").mkdir()
-    assert "there is no lineage_nodes.parquet in it" in refused_untouched(tmp_path / "empty")
+    assert "it contains no lineage_nodes.parquet" in refused_untouched(tmp_path / "empty")
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_constants_that_are_no_json(constant: str) -> None:
 def test_a_number_beyond_all_numbers(number: str) -> None:
     """It is JSON, but would be told again as `Infinity`, which is not."""
     body = json.dumps(run_event(run_facets={"f": facet(v=0)})).replace('"v": 0', f'"v": {number}')
-    assert refusal(body).reason == "holds a number too large to keep"
+    assert refusal(body).reason == "contains a number that is too large to store"
 
 
 def test_a_number_of_5000_digits() -> None:
@@ -207,7 +207,7 @@ def test_a_run_event_without_what_it_needs(missing: str) -> None:
 def test_names_no_database_can_hold(place: tuple[str | int, ...], text: str) -> None:
     refused = refusal(with_value(RUN, place, text))
     assert refused.path == path_of(place)
-    assert refused.reason == "holds a NUL or half a surrogate pair, which no database text can"
+    assert refused.reason == "contains a NUL or half a surrogate pair, which a database cannot store"
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud83d"])

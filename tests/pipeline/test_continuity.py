@@ -183,5 +183,5 @@ def test_a_mapper_that_gives_no_condition(spark: SparkSession, tmp_path: Path) -
     p = of_rows(tmp_path)
     p.transform("same", "rows", lambda df: df, mapper=lambda given, made: True)
     p.sink("out", "same", format="parquet", path=str(tmp_path / "out"))
-    with pytest.raises(PipelineInvalid, match="node 'same': The mapper gave bool, and not a condition"):
+    with pytest.raises(PipelineInvalid, match="node 'same': The mapper returned bool, not a Column"):
         p.start(spark, options=FULL.with_(location=str(tmp_path / "items"))).wait()

@@ -111,11 +111,11 @@ def test_an_aggregate_may_be_called_as_a_parameter_is() -> None:
 
 REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     "two nodes of one name": (lambda p: p.source("in", read), "in", "there is a source of that name already"),
-    "a slash": (lambda p: p.source("a/b", read), "a/b", "has no '/'"),
+    "a slash": (lambda p: p.source("a/b", read), "a/b", "must not contain '/'"),
     "our prefix": (lambda p: p.source("__hw_x", read), "__hw_x", "begin with '__hw_'"),
     "no name": (lambda p: p.source("", read), "", "no name"),
     "no reader": (lambda p: p.source("x", "path"), "x", "The reader is str"),  # type: ignore[arg-type]
-    "our column as a key": (lambda p: p.source("x", read, key="__hw_id"), "x", "'__hw_id' is a name for columns"),
+    "our column as a key": (lambda p: p.source("x", read, key="__hw_id"), "x", "'__hw_id' is reserved"),
     "an empty key": (lambda p: p.source("x", read, key=["a", ""]), "x", "The key has ''"),
     "a strange input": (lambda p: p.transform("x", [3], same), "x", "its input is 3"),  # type: ignore[list-item]
     "another pipeline's node": (
@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     ),
     "no input": (lambda p: p.transform("x", [], same), "x", "it has no input"),
     "no function": (lambda p: p.transform("x", "in", None), "x", "The function is NoneType"),  # type: ignore[arg-type]
-    "on_error": (lambda p: mapped(p, on_error="ignore"), "x", "There are: fail, skip, dead_letter."),
+    "on_error": (lambda p: mapped(p, on_error="ignore"), "x", "is not one of: fail, skip, dead_letter."),
     "retries": (lambda p: mapped(p, retries=-1), "x", "retries is -1"),
     "retries in part": (lambda p: mapped(p, retries=1.5), "x", "retries is 1.5"),
     "backoff": (lambda p: mapped(p, backoff=-0.1), "x", "backoff is -0.1"),
@@ -134,14 +134,18 @@ REFUSED: dict[str, tuple[Callable[[PipelineDeclaration], object], str, str]] = {
     "our column in a schema": (
         lambda p: mapped(p, schema=StructType([StructField("__HW_x", LongType())])),
         "x",
-        "'__HW_x' is a name for columns",
+        "'__HW_x' is reserved",
     ),
     "a mapper": (lambda p: mapped(p, mapper="x"), "x", "The mapper is str"),
-    "how": (lambda p: p.join("x", "in", "in", on="k", how="cross"), "x", "There are: inner, left, right, full, semi"),
+    "how": (
+        lambda p: p.join("x", "in", "in", on="k", how="cross"),
+        "x",
+        "is not one of: inner, left, right, full, semi",
+    ),
     "no on": (lambda p: p.join("x", "in", "in", on=[]), "x", "on names no column"),
     "no by": (lambda p: p.aggregate("x", "in", by=[]), "x", "by names no column"),
     "no aggregates": (lambda p: p.aggregate("x", "in", by="k"), "x", "The list of aggregates names no column"),
-    "mode": (lambda p: p.sink("x", "in", path="p", mode="replace"), "x", "There are: append, overwrite, error,"),
+    "mode": (lambda p: p.sink("x", "in", path="p", mode="replace"), "x", "is not one of: append, overwrite, error,"),
     "path and table": (lambda p: p.sink("x", "in", path="p", table="t"), "x", "one of them"),
     "neither": (lambda p: p.sink("x", "in", format="parquet"), "x", "neither a path nor a table"),
     "no such source": (
@@ -178,7 +182,7 @@ def test_a_pipeline_needs_a_name() -> None:
 def test_an_unknown_input_is_told_with_what_there_is() -> None:
     p = daily()
     p.sink("other", "dayly", path="x")
-    with pytest.raises(PipelineInvalid, match=r"node 'other': its input 'dayly' is not known. There are: orders, cust"):
+    with pytest.raises(PipelineInvalid, match=r"node 'other': its input 'dayly' is not a node. Nodes: orders, cust"):
         p.check()
 
 
@@ -190,7 +194,7 @@ def test_a_circle_is_told_node_by_node() -> None:
     p.sink("out", "c", path="x")
     with pytest.raises(PipelineInvalid) as refused:
         p.check()
-    circle = str(refused.value).partition("itself: ")[2].rstrip(".").split(" → ")
+    circle = str(refused.value).partition("cycle: ")[2].rstrip(".").split(" → ")
     assert refused.value.node == circle[0] == circle[-1]
     assert set(circle) == {"a", "b", "c"}
     assert set(pairwise(circle)) <= set(p.edges), "in the direction of the rows"
@@ -250,7 +254,7 @@ def test_a_sink_of_a_nested_pipeline_may_hand_over() -> None:
 def test_a_nested_pipeline_with_no_single_output_is_no_input() -> None:
     outer, _ = nesting()
     outer.sink("copy", "sub", path="x")
-    with pytest.raises(PipelineInvalid, match=r"node 'copy': its input 'sub' is a pipeline: take one of its nodes"):
+    with pytest.raises(PipelineInvalid, match=r"node 'copy': its input 'sub' is a pipeline; use one of its nodes"):
         outer.check()
 
 
@@ -270,7 +274,7 @@ def test_a_pipeline_within_itself_is_refused() -> None:
     a, b = PipelineDeclaration("a"), PipelineDeclaration("b")
     a.pipeline("b", b)
     b.pipeline("a", a)
-    with pytest.raises(PipelineInvalid, match="pipeline 'a' would be within itself"):
+    with pytest.raises(PipelineInvalid, match="pipeline 'a' would contain itself"):
         a.check()
 
 
@@ -278,5 +282,5 @@ def test_a_circle_through_a_nested_pipeline_is_found() -> None:
     outer = PipelineDeclaration("outer")
     outer.pipeline("sub", daily(), inputs={"orders": "back"})
     outer.transform("back", "sub/daily", same)
-    with pytest.raises(PipelineInvalid, match="it takes from itself"):
+    with pytest.raises(PipelineInvalid, match="its inputs form a cycle"):
         outer.check()

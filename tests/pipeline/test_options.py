@@ -92,12 +92,12 @@ def test_a_mismatch_is_told_in_the_ways_asked_for(caplog: pytest.LogCaptureFixtu
         assert caplog.messages == []
         LineageOptions(on_mismatch=told.append).report_mismatch(MISMATCH)
     assert told == [MISMATCH, MISMATCH]
-    assert caplog.messages == ["Lineage: node 'priced' took 3 items and gave 2: 1 missing, 0 unaccounted for"]
+    assert caplog.messages == ["Lineage: node 'priced' received 3 items and returned 2: 1 missing, 0 unaccounted for"]
 
 
 def test_strict_options_refuse_a_mismatch_after_the_callback_has_it() -> None:
     told: list[Mismatch] = []
-    with pytest.raises(MismatchRefused, match="node 'priced' took 3 items and gave 2") as refused:
+    with pytest.raises(MismatchRefused, match="node 'priced' received 3 items and returned 2") as refused:
         LineageOptions(strict=True, on_mismatch=told.append).report_mismatch(MISMATCH)
     assert refused.value.node == "priced"
     assert told == [MISMATCH]

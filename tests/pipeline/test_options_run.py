@@ -202,7 +202,7 @@ def test_a_key_that_two_rows_have(spark: SparkSession, tmp_path: Path, caplog: p
     told: list[Mismatch] = []
     with caplog.at_level(logging.WARNING, logger="headwater"):
         repeated(tmp_path).start(spark, options=options.with_(on_mismatch=told.append)).wait()
-        assert "node 'rows' took 3 items and gave 2" in caplog.text
+        assert "node 'rows' received 3 items and returned 2" in caplog.text
         caplog.clear()
         repeated(tmp_path).start(spark, options=options.with_(warn_on_mismatch=False)).wait()
         assert caplog.text == ""
@@ -228,7 +228,7 @@ def test_a_row_that_is_lost_on_the_way(spark: SparkSession, tmp_path: Path, ensu
     spark.conf.set("spark.sql.files.ignoreMissingFiles", "true")
     try:
         if ensured:
-            with pytest.raises(MismatchRefused, match="node 'rows' took 20 items and gave"):
+            with pytest.raises(MismatchRefused, match="node 'rows' received 20 items and returned"):
                 p.start(spark, options=options).wait()
         else:
             assert sum(p.start(spark, options=options).wait().counts.values()) < 20

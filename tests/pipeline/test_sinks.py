@@ -107,8 +107,8 @@ def test_a_report_as_a_file_is_replaced_whole(tmp_path: Path) -> None:
 def test_records_as_lines_are_appended(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "items.jsonl"
     for numbers in ([1, 2], [3]):
-        with SinkGroup([JsonlSink(file)], RUN) as outlets:
-            outlets.write([record(number) for number in numbers])
+        with SinkGroup([JsonlSink(file)], RUN) as sink_group:
+            sink_group.write([record(number) for number in numbers])
             assert file.read_bytes().endswith(b"\n"), "written as it comes"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [ItemRecord.from_dict(line) for line in lines] == [record(number) for number in (1, 2, 3)]
@@ -118,16 +118,16 @@ def test_records_as_lines_are_appended(tmp_path: Path) -> None:
 def test_any_text_is_written(tmp_path: Path) -> None:
     file = tmp_path / "items.jsonl"
     odd = ItemRecord.from_dict(record(1).to_dict() | {"key": '"half \ud800\n ü"'})
-    with SinkGroup([JsonlSink(file)], RUN) as outlets:
-        outlets.write([odd])
+    with SinkGroup([JsonlSink(file)], RUN) as sink_group:
+        sink_group.write([odd])
     (line,) = file.read_text().splitlines()
     assert ItemRecord.from_dict(json.loads(line)) == odd
 
 
 def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "headwater.pipeline"), SinkGroup([LoggingSink()], RUN) as outlets:
-        outlets.write([record(1)])
-        outlets.record(report())
+    with caplog.at_level(logging.INFO, "headwater.pipeline"), SinkGroup([LoggingSink()], RUN) as sink_group:
+        sink_group.write([record(1)])
+        sink_group.record(report())
     assert [message.split(" {")[0] for message in caplog.messages] == ["run run-1 item", "run run-1 report"]
     assert ItemRecord.from_dict(json.loads(caplog.messages[0].removeprefix("run run-1 item "))) == record(1)
 
@@ -135,18 +135,18 @@ def test_the_log_has_records_and_the_report(caplog: pytest.LogCaptureFixture) ->
 @pytest.mark.parametrize("failing", ["open", "write", "record", "close"])
 def test_a_sink_that_fails_is_left_out_and_the_others_are_not(failing: str, caplog: pytest.LogCaptureFixture) -> None:
     bad, good = Kept(failing), Kept()
-    with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as outlets:
+    with caplog.at_level(logging.WARNING, "headwater"), SinkGroup([bad, good], RUN) as sink_group:
         for number in (1, 2):
-            outlets.write([record(number)])
-        outlets.record(report())
+            sink_group.write([record(number)])
+        sink_group.record(report())
     assert good.said == ["open", "write", "write", "record", "close"]
     assert good.records == [record(1), record(2)]
     assert bad.said[-1] == "close", "also one that failed may hold a file"
     asked = good.said[: good.said.index(failing) + 1]
     assert bad.said == (asked if failing == "close" else [*asked, "close"]), "nothing more is asked of it"
-    assert list(outlets.failures.values()) == [f"OSError: cannot {failing}"]
+    assert list(sink_group.failures.values()) == [f"OSError: cannot {failing}"]
     assert len(caplog.messages) == 1
-    assert outlets.missed_count == {"open": 2, "write": 2}.get(failing, 0)
+    assert sink_group.missed_count == {"open": 2, "write": 2}.get(failing, 0)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -187,23 +187,23 @@ class Frames:
 
 def test_a_sink_that_takes_frames_gets_no_records() -> None:
     frames, kept = Frames(), Kept()
-    with SinkGroup([frames, kept], RUN) as outlets:
-        assert (outlets.wants_records, outlets.wants_frames) == (True, True)
-        outlets.write([record(1)])
-        outlets.write_frame("frame")  # type: ignore[arg-type]
+    with SinkGroup([frames, kept], RUN) as sink_group:
+        assert (sink_group.wants_records, sink_group.wants_frames) == (True, True)
+        sink_group.write([record(1)])
+        sink_group.write_frame("frame")  # type: ignore[arg-type]
     assert frames.seen == ["frame"]
     assert kept.records == [record(1)]
-    assert outlets.failures == {}
-    with SinkGroup([JsonFileSink("x")], RUN) as outlets:
-        assert (outlets.wants_records, outlets.wants_frames) == (False, False)
+    assert sink_group.failures == {}
+    with SinkGroup([JsonFileSink("x")], RUN) as sink_group:
+        assert (sink_group.wants_records, sink_group.wants_frames) == (False, False)
 
 
 def test_the_report_as_an_event(tmp_path: Path) -> None:
     """For a store, and for anybody who takes OpenLineage."""
     told = report(run_id="01a1e31e-2755-7911-ba64-98d94b3eb678")
     with hw.connect(f"sqlite:///{tmp_path}/lineage.db") as store:
-        with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as outlets:
-            outlets.record(told)
+        with SinkGroup([StoreSink(store), OpenLineageSink(f"file://{tmp_path}/events.jsonl")], RUN) as sink_group:
+            sink_group.record(told)
         found = store.run(told.run_id)
         assert (found.run.state, found.run.job.namespace, found.run.job.name) == ("COMPLETE", "prod", "daily_revenue")
         assert PipelineReport.from_dict(found.run_facets["headwater_pipeline"]) == told

@@ -151,7 +151,7 @@ def test_any_mix_of_outcomes(every: list[Item], retries: int, on_error: str, man
             assert line.get("__hw_given") == ({"id": place, "amount": 10 * place} if dead else None)
             raised = f"LookupError: no price for {place}" if every[place].raises > retries else None
             if each.misfit:
-                assert line["__hw_error"].startswith("Misfit: ")
+                assert line["__hw_error"].startswith("SchemaMismatch: ")
             else:
                 assert line["__hw_error"] == (raised if each.calls else None)
     assert next(given, None) is None
@@ -242,7 +242,7 @@ def test_one_row_is_no_iterable_of_rows(given: Any) -> None:
 
     lines = one(function, many=True, retries=2, on_error="skip")
     assert [line["__hw_emissions"] for line in lines] == [0, 0, 0]
-    assert all(line["__hw_error"].startswith("Misfit: ") for line in lines)
+    assert all(line["__hw_error"].startswith("SchemaMismatch: ") for line in lines)
     assert set(calls.values()) == {1}, "what was returned would be returned again"
 
 

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.worker import RowFunction
-from headwater.pipeline.worker.columns import Misfit, ResultLayout
+from headwater.pipeline.worker.columns import ResultLayout, SchemaMismatch
 from headwater.pipeline.worker.rows import row_class, values_of
 from tests.oracles.profiles import QUICK
 
@@ -138,13 +138,13 @@ def test_the_ways_to_give_a_row(results: list[Any]) -> None:
     ("result", "told"),
     [
         ({"a": 1}, "a row without b"),
-        ({"a": 1, "b": "x", "c": 1}, "a row with c, which the schema has not"),
-        ({"a": 1, "c": 1}, "a row without b and with c, which the schema has not"),
+        ({"a": 1, "b": "x", "c": 1}, "a row with c, which the schema does not have"),
+        ({"a": 1, "c": 1}, "a row without b and with c, which the schema does not have"),
         ((1,), "1 values for 2 columns (a, b)"),
         ((1, "x", 2), "3 values for 2 columns (a, b)"),
-        (Row(a=1, c="x"), "a row without b and with c, which the schema has not"),
-        ([1, "x"], "list is no row: a dict, a Row or a tuple is"),
-        (None, "NoneType is no row: a dict, a Row or a tuple is"),
+        (Row(a=1, c="x"), "a row without b and with c, which the schema does not have"),
+        ([1, "x"], "list is not a row: return a dict, a Row or a tuple"),
+        (None, "NoneType is not a row: return a dict, a Row or a tuple"),
         ({"a": "1", "b": "x"}, "column 'a':"),
         ({"a": 1.5, "b": "x"}, "column 'a':"),
         ({"a": True, "b": "x"}, "column 'a':"),
@@ -159,7 +159,7 @@ def test_what_does_not_fit_is_found_among_what_does(result: Any, told: str) -> N
     for results in ([result], [good] * 5 + [result] + [good] * 4):
         with pytest.raises(Exception):  # noqa: B017, PT011 - of Arrow's or ours
             layout.arrays(results)
-        ((place, reason),) = layout.misfits(results).items()
+        ((place, reason),) = layout.mismatches(results).items()
         assert results[place] is result
         assert reason.startswith(told)
 
@@ -170,9 +170,9 @@ def test_a_whole_number_may_come_as_a_float() -> None:
 
 def test_null_is_refused_where_it_is_declared_not_to_be() -> None:
     layout = ResultLayout(pa.schema([pa.field("a", pa.int64(), nullable=False)]))
-    with pytest.raises(Misfit):
+    with pytest.raises(SchemaMismatch):
         layout.arrays([(1,), (None,)])
-    assert layout.misfits([(1,), (None,)]) == {1: "column 'a': null, and declared to be not null"}
+    assert layout.mismatches([(1,), (None,)]) == {1: "column 'a': null, but declared as not null"}
 
 
 NESTED = StructType(
@@ -212,13 +212,13 @@ def test_nested_values_are_rows_lists_and_dicts() -> None:
     ("value", "told"),
     [
         (({"at": None}, None), "a row without n"),
-        (({"at": None, "n": "ab"}, None), "str is no list"),
+        (({"at": None, "n": "ab"}, None), "str is not a list"),
         (({"at": None, "n": [0.5]}, None), ""),
-        ((None, {"k": {"y": 1}}), "a row without x and with y, which the schema has not"),
+        ((None, {"k": {"y": 1}}), "a row without x and with y, which the schema does not have"),
     ],
 )
 def test_nested_values_that_do_not_fit(value: Any, told: str) -> None:
-    ((place, reason),) = ResultLayout(arrow_schema(NESTED, "UTC")).misfits([(None, None), value]).items()
+    ((place, reason),) = ResultLayout(arrow_schema(NESTED, "UTC")).mismatches([(None, None), value]).items()
     assert place == 1
     assert reason.partition(": ")[2].startswith(told)
 

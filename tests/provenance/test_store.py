@@ -169,7 +169,7 @@ def test_what_cannot_be_stated(wrong: dict[str, Any], told: str) -> None:
         assert told in str(refused.value)
         with pytest.raises(QueryError, match="Events: created, modified, accessed, deleted"):
             store.state_provenance("made", "seen")
-        with pytest.raises(QueryError, match="'seen' is no event of provenance"):
+        with pytest.raises(QueryError, match="'seen' is not a provenance event"):
             store.provenance("made", event="seen")
         with pytest.raises(UnknownDataset):
             store.state_provenance("maid", "accessed")

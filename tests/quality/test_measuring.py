@@ -190,7 +190,7 @@ def test_rules_that_are_none() -> None:
 
 
 def test_two_rules_of_one_name(spark: SparkSession) -> None:
-    with pytest.raises(QualityError, match=r"Two rules are called 'not_null\(id\)'"):
+    with pytest.raises(QualityError, match=r"Two rules have the name 'not_null\(id\)'"):
         hw.quality(spark.range(1), [not_null("id"), not_null("id")])
     with pytest.raises(QualityError, match="There are no rules"):
         hw.quality(spark.range(1), [])

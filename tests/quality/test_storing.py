@@ -177,7 +177,7 @@ def test_the_document_is_json(spark: SparkSession, orders: Path) -> None:
         "rule_type": "unique",
         "passed": False,
         "failed_count": 1,
-        "details": "id is there only once",
+        "details": "id is unique",
     }
     assert document["anomalies"][1] == {
         "type": "duplicate",

@@ -52,7 +52,7 @@ def test_a_bad_line_is_refused_by_number_and_the_others_are_taken(run: Run, tmp_
     lines = [json.dumps(LINES[0]), "{", "", json.dumps(bad), '"\xff', json.dumps(LINES[1])]
     (tmp_path / "r.jsonl").write_bytes("\n".join(lines).encode("latin-1"))
     result = run("records", "send", "r.jsonl")
-    assert (result.code, result.out) == (1, "3 records taken, 3 refused.\n")
+    assert (result.code, result.out) == (1, "3 records accepted, 3 refused.\n")
     assert result.err.splitlines() == [
         "Refused r.jsonl line 2: it is not JSON: Expecting property name enclosed in double quotes at character 3",
         "Refused r.jsonl line 4, record 1: node_id is a string, not a number",
@@ -72,7 +72,7 @@ def test_a_bad_line_is_refused_by_number_and_the_others_are_taken(run: Run, tmp_
 def test_from_stdin_and_many_at_once(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps(request(f"n{number}")) for number in range(12_000))
     done = headwater("records", "send", "-", cwd=tmp_path, input=lines)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "12,000 records taken, 0 refused.\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "12,000 records accepted, 0 refused.\n", "")
     status = json.loads(headwater("records", "status", "--json", cwd=tmp_path).stdout)
     assert status["load_waiting"] == 12_000
 
@@ -95,7 +95,7 @@ def test_the_tree(sent: Run) -> None:
         "invoice-17",
         "└── raw  RAW  2026-11-16 12:00:00  s3://lake/raw",
         "    ├── one  STEP  2026-11-16 12:00:00  s3://lake/one",
-        "    │   └── sum  SUM  2026-11-16 12:00:00  s3://lake/sum  made of 2",
+        "    │   └── sum  SUM  2026-11-16 12:00:00  s3://lake/sum  2 parents",
         "    └── two  STEP  2026-11-16 12:00:00  s3://lake/two",
         "        └── sum  see above",
         "",
@@ -137,7 +137,7 @@ def test_a_deep_root_is_a_list(run: Run, tmp_path: Path) -> None:
     run("records", "send", "deep.jsonl")
     run("records", "work", "--once")
     out = run("records", "trace", ROOT_ID).out
-    assert out.splitlines()[2].split() == ["Node", "Made", "of", "Done", "When", "(UTC)", "Where"]
+    assert out.splitlines()[2].split() == ["Node", "Parents", "Action", "When", "(UTC)", "Location"]
     assert len(out.splitlines()) == 60 + 5
 
 
@@ -161,7 +161,7 @@ def test_the_trace_queue_and_the_status(sent: Run, tmp_path: Path) -> None:
 def test_finding(sent: Run) -> None:
     assert [one["node_id"] for one in sent("records", "find", "--node", "sum", "--json").json] == ["sum"]
     assert sent("records", "find", "--action", "SUM").out.splitlines()[1].split()[0] == "sum"
-    assert sent("records", "find", "--location", "s3://elsewhere").out == "No record matches.\n"
+    assert sent("records", "find", "--location", "s3://elsewhere").out == "No matching records.\n"
     assert len(sent("records", "find", "--since", "2026-11-16", "--root", ROOT_ID, "--json").json) == 4
     limited = sent("records", "find", "--limit", "2").out
     assert "Stopped at 2 rows" in limited
@@ -218,7 +218,7 @@ def test_a_signal_ends_a_worker_between_two_batches(tmp_path: Path, number: sign
 def test_a_terminal_sees_how_it_goes(tmp_path: Path) -> None:
     """A bar while records are taken in, and a line that lives while they are loaded."""
     (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(request(f"n{i}")) for i in range(6_000)))
-    assert "Taking records in" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
+    assert "Sending records" in on_a_terminal("records", "send", "r.jsonl", cwd=tmp_path)
     assert "records loaded" in on_a_terminal("records", "work", "--until-empty", cwd=tmp_path)
 
 

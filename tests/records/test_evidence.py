@@ -51,23 +51,23 @@ DAMAGE = {
     "a value": ("UPDATE record_hot SET storage_location = 'x' WHERE node_id = 'b1'", "^The hot record b1 of root b"),
     "a time": (
         "UPDATE record_hot SET recorded_at = recorded_at + 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* none",
+        "^The hot record c1 .* did not bring it",
     ),
     "the order of parents": (
         """UPDATE record_hot SET parent_ids = '["c","c1"]' WHERE node_id = 'c2'""",
-        "^The hot record c2 of root c does not hold: it is none of those that load 2 brought",
+        "^The hot record c2 of root c does not hold: load 2 did not bring it",
     ),
     "a forged record": (
         f"UPDATE record_hot SET storage_location = 's3://x/forged', digest = x'{FORGED}' WHERE node_id = 'b1'",
-        "^The hot record b1 of root b does not hold: it is none of those that load 1 brought",
+        "^The hot record b1 of root b does not hold: load 1 did not bring it",
     ),
     "a deleted record": (
         "DELETE FROM record_hot WHERE node_id = 'b2'",
-        "^Load 1 of records .* of its 4 records the one with the digest [0-9a-f]{32} is missing",
+        "^Load 1 of records .* of its 4 records, the one with the digest [0-9a-f]{32} is missing",
     ),
     "its load": (
         "UPDATE record_hot SET load = 1 WHERE node_id = 'c1'",
-        "^The hot record c1 .* none of those that load 1",
+        "^The hot record c1 .* load 1 did not bring it",
     ),
     "a load of nobody": (
         "UPDATE record_hot SET load = 9 WHERE node_id = 'c1'",
@@ -154,9 +154,9 @@ def test_what_was_there_before_there_were_digests_is_named_as_not_covered(ledger
     )
     found = lineage.verify()
     assert any(line.startswith("8 records from before") for line in found.not_covered)
-    assert any(line.startswith("2 files of the archive from before") for line in found.not_covered)
+    assert any(line.startswith("2 archive files from before") for line in found.not_covered)
     archive_root(records.database, records.archive, "b", now=records._now, within=lambda _: None)
-    assert any(line.startswith("2 files of the archive from before") for line in lineage.verify().not_covered)
+    assert any(line.startswith("2 archive files from before") for line in lineage.verify().not_covered)
     tamper(lineage, "DELETE FROM record_file WHERE path = (SELECT min(path) FROM record_file WHERE kind = 'traces')")
     with pytest.raises(EvidenceBroken, match=r"^The file traces/.*the log names it"):
         lineage.verify()

@@ -110,10 +110,13 @@ def test_times(time: Any, moment: datetime) -> None:
         ({**WHOLE, "root_id": "x" * 1_025}, "root_id has 1,025 characters; the limit is 1,024"),
         ({**WHOLE, "action_taken": "x" * 257}, "action_taken has 257 characters; the limit is 256"),
         ({**WHOLE, "storage_location": "x" * 8_193}, "storage_location has 8,193 characters; the limit is 8,192"),
-        ({**WHOLE, "node_id": "a\0b"}, "node_id holds a NUL or half a surrogate pair, which no database text can"),
+        (
+            {**WHOLE, "node_id": "a\0b"},
+            "node_id contains a NUL or half a surrogate pair, which a database cannot store",
+        ),
         (
             {**WHOLE, "parent_id": "\ud800"},
-            "parent_id holds a NUL or half a surrogate pair, which no database text can",
+            "parent_id contains a NUL or half a surrogate pair, which a database cannot store",
         ),
         ({**WHOLE, "parent_ids": "p"}, "parent_ids is a list, not a string"),
         ({**WHOLE, "parent_ids": []}, "parent_ids has 0 entries; the limit is 1 to 10,000"),

@@ -133,7 +133,7 @@ def test_a_root_that_is_not_known_names_what_is_near(records: Records) -> None:
     with pytest.raises(UnknownRoot, match=r"'invoice-17' is not known. Closest: invoice-18") as refused:
         records.trace("invoice-17")
     assert refused.value.closest[0] == "invoice-18"
-    with pytest.raises(QueryError, match="holds a NUL"):
+    with pytest.raises(QueryError, match="contains a NUL"):
         records.trace("\0")
 
 

@@ -67,6 +67,7 @@ def test_a_design_keeps_its_form() -> None:
         ],
     }
     masked = mask_design(design)
+    assert isinstance(masked, dict)
     assert masked["plan"][0]["condition"][0] == {"is": "Literal", "children": 0, "value": "?", "dataType": "string"}
     assert masked["plan"][1] == {"is": "LikeAll", "children": 0, "patterns": ["?"], "seed": "?", "ordered": True}
     assert (masked["command"], masked["target"]) == ("Insert", "file /x")

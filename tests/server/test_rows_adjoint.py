@@ -58,7 +58,8 @@ class Estate:
         outside = write_pair_tables(folder / "elsewhere", MINE, folder / "private" / "part-0.parquet")
         self.theirs, self.outside = theirs, outside
         (self.rows / "link").symlink_to(folder / "elsewhere" / MINE / "0")
-        self.facet = adjoint_facet([{**entry, "dataset": {"namespace": NAMESPACE, "name": "counts"}}], PRODUCER)
+        dataset = {"namespace": NAMESPACE, "name": "counts"}
+        self.facet: Json = dict(adjoint_facet([{**entry, "dataset": dataset}], PRODUCER))
         self.canaries = [folder / name for name in ("secret", "private", "elsewhere")] + [self.rows / THEIRS]
         self.url = f"sqlite:///{folder}/store.db"
         (folder / "store.db").write_bytes(template.read_bytes())

@@ -139,5 +139,5 @@ def test_an_event_with_too_many_names_of_datasets_is_refused(number: int) -> Non
     if number <= MAX_ALIASES:
         assert len(read_event(event).datasets) == 2
         return
-    with pytest.raises(EventRefused, match=r"5,001 other names of datasets \(symlinks\); one event has at most 5,000"):
+    with pytest.raises(EventRefused, match=r"5,001 aliases of datasets \(symlinks\); one event has at most 5,000"):
         read_event(event)

@@ -155,7 +155,7 @@ def test_a_filter_no_database_can_hold_is_refused_by_all_alike(store: Store, tex
     }
     for method, filters in asked.items():
         for name in filters:
-            with pytest.raises(QueryError, match="which no database text can"):
+            with pytest.raises(QueryError, match="which a database cannot store"):
                 getattr(store, method)(**{name: text})
 
 

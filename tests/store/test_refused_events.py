@@ -46,7 +46,7 @@ def test_nothing_is_left(store: Store, raw: RawEvent) -> None:
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
 def test_an_actor_no_database_can_hold_is_refused_before_anything_is_stored(store: Store, text: str) -> None:
-    with pytest.raises(QueryError, match="which no database text can"):
+    with pytest.raises(QueryError, match="which a database cannot store"):
         store.ingest(run_event(), actor=Actor(text))
     assert set(row_counts(store).values()) == {0}
 

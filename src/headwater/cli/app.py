@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated, Protocol
 
 import typer
 from typer.core import TyperGroup
@@ -49,10 +50,17 @@ FILES = "Import and export"
 RECORDS = "Record ledger"
 
 
+class _HelpFormatter(Protocol):
+    """What is used of Click's formatter, whose module differs between versions of Typer."""
+
+    def section(self, name: str, /) -> AbstractContextManager[None]: ...
+    def write_dl(self, rows: list[tuple[str, str]], /) -> None: ...
+
+
 class GroupedCommands(TyperGroup):
     """Lists the commands under the headings of their groups, as plain text."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: object, formatter: _HelpFormatter) -> None:
         for heading, named in groupby(self.commands.items(), key=lambda item: getattr(item[1], "rich_help_panel", "")):
             with formatter.section(heading):
                 formatter.write_dl([(name, (command.help or "").split(".")[0] + ".") for name, command in named])

@@ -24,7 +24,7 @@ def export(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PATH", help="Output file or folder.", show_default="a name made of the time"
+            "--out", "-o", metavar="PATH", help="Output file or folder.", show_default="a name with the current time"
         ),
     ] = None,
     dataset: Annotated[
@@ -50,7 +50,7 @@ def export(
     from headwater.cli.render.exchange import export_text
 
     with open_store(store) as lineage:
-        done = lineage.export(
+        result = lineage.export(
             out, format=format, datasets=dataset or (), direction=direction, depth=depth, as_of=as_of, gzip=gzip
         )
-    show(done, as_json, export_text)
+    show(result, as_json, export_text)

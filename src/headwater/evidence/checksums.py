@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.writes import CapturedWrite
 from headwater.evidence.rowhash import hash_of_rows
+from headwater.model.json_types import JsonObject
 from headwater.model.names import Dataset
 from headwater.proof.canonical import canonical
 from headwater.rows.kept_queries.files import PinnedFile, read_file_list
@@ -51,7 +52,8 @@ _AS_BYTES = json.dumps(
 )
 """The schema of Spark's `binaryFile` source."""
 
-Facts = Mapping[str, Any]
+Facts = JsonObject
+"""What the row capture of this process noted of a write, or of one of its sources (rows/kept_queries)."""
 
 
 @dataclass
@@ -197,7 +199,7 @@ def combined_checksum(checksums: Iterable[str]) -> str:
     return several[0] if len(several) == 1 else _labelled_hash("list", several)
 
 
-def _labelled_hash(kind: str, content: Any) -> str:
+def _labelled_hash(kind: str, content: object) -> str:
     return f"sha256-{kind}:{sha256(canonical(content).encode()).hexdigest()}"
 
 
@@ -217,7 +219,7 @@ def _files_below(
     ]
 
 
-def _file_entry(file: PinnedFile, folder: str | None) -> list[Any]:
+def _file_entry(file: PinnedFile, folder: str | None) -> list[str | int]:
     return [_relative(file, folder), file.size, file.time]
 
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.rows.provenance import PlanSource, RowProvenance, frame_of_plan
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
 _MAX_SAMPLES = 5
 _FILE = {"position": "_metadata.file_path", "table position": "_file"}
@@ -52,7 +53,7 @@ def file_row_counts(provenance: RowProvenance, source: PlanSource) -> DataFrame:
     return counts.selectExpr("file", "rows", f"{'rows' if _is_dense(source, leaf) else _NONE} as places")
 
 
-def file_format(leaf: Any) -> str | None:
+def file_format(leaf: JavaObject) -> str | None:
     """Spark's class name; None for a leaf that does not read files."""
     try:
         return str(leaf.relation().fileFormat().getClass().getSimpleName())
@@ -60,7 +61,7 @@ def file_format(leaf: Any) -> str | None:
         return None
 
 
-def _is_dense(source: PlanSource, leaf: Any) -> bool:
+def _is_dense(source: PlanSource, leaf: JavaObject) -> bool:
     return source.id == "position" and file_format(leaf) in _COUNTED_THROUGH
 
 
@@ -125,7 +126,7 @@ def _contradicting_files(files: DataFrame, index: int, provenance: RowProvenance
     return [_contradiction(names.get(row["file"], f"a file that was not read ({row['file']})"), row) for row in rows]
 
 
-def _contradiction(name: str, row: Any) -> str:
+def _contradiction(name: str, row: Row) -> str:
     if row["rows"] is None:
         return f"{name}: {row['reached']} rows, and none were counted in it"
     if row["reached"] > row["rows"]:

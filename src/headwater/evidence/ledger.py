@@ -16,12 +16,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import RowsRefused
 from headwater.evidence.files import BY_CONTENT, FileRowCounts, count_file_rows, file_format
 from headwater.evidence.repeats import Repeats
-from headwater.jvm import gateway_of
+from headwater.jvm import JavaObject, gateway_of
 from headwater.model.ledger import Ledger, SourceLedger
 from headwater.rows.backward import MAX_PUSHED_ROWS
 from headwater.rows.names import name_leaves
@@ -39,6 +39,7 @@ _MAX_SAMPLES = 5
 _PLACES = ("position", "table position", "range")
 """The ids of sources whose rows are identified by their position."""
 _DIFFERENT = "it is read several times, and not the same files each time"
+_EQUAL_ROWS = "its rows are identified by their content, and some are equal"
 _COARSE = {
     "group": "which rows of a group were used cannot be told (a window, or a function of a group)",
     "all": "its rows are used together, and which of them decided cannot be told",
@@ -57,7 +58,7 @@ class CountedLedger:
 @contextmanager
 def count_ledger(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     datasets: Mapping[int, str],
     names: Sequence[str] | None = None,
     output: DataFrame | None = None,
@@ -116,8 +117,9 @@ class _LedgerCounter:
                 each.entered,
                 each.processed,
                 each.filtered,
+                exact=self._is_exact(sources_by_name[name], each),
+                note=None if self._is_exact(sources_by_name[name], each) else _EQUAL_ROWS,
                 beyond=each.beyond,
-                **self._exactness(sources_by_name[name], each),
             )
             for name, each in row_counts.items()
         ]
@@ -136,11 +138,10 @@ class _LedgerCounter:
             with suppress(Exception):  # the session may have ended
                 frame.unpersist()
 
-    def _exactness(self, source: PlanSource, tally: FileRowCounts) -> dict[str, Any]:
+    @staticmethod
+    def _is_exact(source: PlanSource, counts: FileRowCounts) -> bool:
         """Of equal rows it is unknown which of them reached the output, if not all did."""
-        if source.id != BY_CONTENT or tally.distinct == tally.entered:
-            return {}
-        return {"exact": False, "note": "its rows go by their content, and some are equal"}
+        return source.id != BY_CONTENT or counts.distinct == counts.entered
 
     def _refusal(self, source: PlanSource) -> str | None:
         of_files = source.id == BY_CONTENT and file_format(self._provenance.leaf(source.number)) is not None

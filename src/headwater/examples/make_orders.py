@@ -4,7 +4,7 @@
 
 Every morning an orchestrator cleans yesterday's orders, joins them with the customers and adds up the day's revenue; a
 dashboard reads it. One enrichment fails and is repeated. On the last day the revenue is converted to euros, so two
-runs of one job differ. Customer scores come from Python code that nobody can look into, so no columns are recorded.
+runs of one job differ. Customer scores come from opaque Python code, so no columns are recorded.
 The exchange rates are exported by another team, which declares its job without reporting runs.
 
 The file is the same on every machine: a test compares.
@@ -18,10 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 PRODUCER = "https://headwater.example/shop"
 SPEC = "https://openlineage.io/spec"
@@ -46,7 +45,7 @@ class ExampleTable:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def facets(self) -> Json:
-        facets = {
+        facets: Json = {
             "schema": _facet(
                 "1-2-0/SchemaDatasetFacet", fields=[{"name": name, "type": kind} for name, kind in self.columns.items()]
             )
@@ -350,7 +349,7 @@ def _spark(
 
 
 def _input(table: ExampleTable, day: datetime | None = None) -> Json:
-    use = {"namespace": table.namespace, "name": table.name, "facets": table.facets()}
+    use: Json = {"namespace": table.namespace, "name": table.name, "facets": table.facets()}
     return use | ({"inputFacets": {"subset": _subset("input", day)}} if day else {})
 
 
@@ -374,7 +373,7 @@ def _job_type(integration: str, kind: str) -> Json:
     return _facet("2-0-4/JobTypeJobFacet", processingType="BATCH", integration=integration, jobType=kind)
 
 
-def _facet(schema: str, definition: str | None = None, **content: Any) -> Json:
+def _facet(schema: str, definition: str | None = None, **content: object) -> Json:
     url = f"{SPEC}/facets/{schema}.json#/$defs/{definition or schema.split('/')[1]}"
     return {"_producer": PRODUCER, "_schemaURL": url, **content}
 

@@ -51,7 +51,7 @@ def element_counts(check: GraphCheck) -> dict[str, int]:
 
 
 def checked_events(opened: LineageFile) -> Iterator[str]:
-    """The events of a file, each of which can be taken in."""
+    """The events of a file. Raises :class:`FileRefused` at the first one that no store would accept."""
     for number, line in opened.events():
         try:
             read_event(line)

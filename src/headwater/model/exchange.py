@@ -1,4 +1,4 @@
-"""What came of an export, an import or a check of a file."""
+"""Results of an export, an import and a validation of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Exported:
     counts: Mapping[str, int]
     """By kind: how many nodes, edges and other elements, or events."""
     cycles: tuple[tuple[str, ...], ...] = ()
-    """Ways that lead back to where they begin. Their datasets were exported version by version."""
+    """Cycles in the lineage. The datasets in them were exported version by version."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Imported:
     format: str
     counts: Mapping[str, int]
     events: int
-    """How many events the store was given."""
+    """The number of events that the store received."""
     duplicates: int
-    """How many of them it had already."""
+    """The number of them that it had already."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Validated:
     counts: Mapping[str, int]
     problems: tuple[RuleBroken, ...]
     truncated: bool
-    """There are more than those listed."""
+    """There are more problems than are listed."""
 
     @property
     def sound(self) -> bool:

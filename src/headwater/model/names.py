@@ -1,7 +1,6 @@
-"""What things are called: datasets, jobs, columns and partitions.
+"""Names of datasets, jobs, columns and partitions.
 
-Names are data. They are opaque strings from end to end and may hold anything a Unicode string can, so nothing
-here parses, folds or caches them.
+A name is an opaque Unicode string: nothing parses it, changes its case or trims it.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Job:
 
 
 Endpoint = Dataset | Job
-"""What a lineage edge can start from or end in: nearly always a dataset; a job where a producer says so."""
+"""An end of a lineage edge: nearly always a dataset, or a job if a producer states one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

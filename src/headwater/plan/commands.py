@@ -114,7 +114,9 @@ def _table_columns(node: PlanNode) -> tuple[str, ...]:
 
 def _view_columns(node: PlanNode) -> tuple[str, ...]:
     """`CREATE VIEW v (x, y COMMENT '…')`, if the JSON contains the names and not only their number."""
-    pairs = node.fields.get("userSpecifiedColumns") or ()
+    pairs = node.fields.get("userSpecifiedColumns")
+    if not isinstance(pairs, list):
+        return ()
     names = tuple(pair["_1"] for pair in pairs if isinstance(pair, dict) and isinstance(pair.get("_1"), str))
     return names if len(names) == len(pairs) else ()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from headwater.model.lineage import Dependency
 from headwater.plan.tree import PlanNode
@@ -18,7 +17,7 @@ class Attribute:
 
     name: str
     expr_id: int
-    type: Any
+    type: object
     """The data type as Spark writes it in JSON."""
     nullable: bool
 
@@ -56,7 +55,7 @@ class Derivation:
 @dataclass(frozen=True, slots=True)
 class PlanOutputColumn:
     name: str
-    type: Any
+    type: object
     """As Spark writes it in JSON; None if the plan does not state it."""
     nullable: bool | None
     derivations: tuple[Derivation, ...]

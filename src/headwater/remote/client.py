@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 import requests
@@ -40,7 +40,8 @@ _UNAVAILABLE = (502, 503, 504)
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 Arguments = ParamSpec("Arguments")
-Parameters = Mapping[str, str | int | bool | datetime | None]
+Parameter = str | int | bool | datetime | None
+Parameters = Mapping[str, Parameter]
 
 
 class Client:
@@ -53,16 +54,16 @@ class Client:
         self._mine = threading.local()
         self._opened: list[requests.Session] = []
 
-    def get(self, path: str, parameters: Parameters | None = None) -> Any:
+    def get(self, path: str, parameters: Parameters | None = None) -> object:
         return self._json(self._exchange("GET", path, parameters, None))
 
     def get_bytes(self, path: str) -> bytes:
         return self._exchange("GET", path, None, None).content
 
-    def post(self, path: str, body: bytes | None = None, parameters: Parameters | None = None) -> Any:
+    def post(self, path: str, body: bytes | None = None, parameters: Parameters | None = None) -> object:
         return self._json(self._exchange("POST", path, parameters, body))
 
-    def delete(self, path: str) -> Any:
+    def delete(self, path: str) -> object:
         return self._json(self._exchange("DELETE", path, None, None))
 
     def items(
@@ -163,7 +164,7 @@ class Client:
             said += f", to {shorten(answer.headers['Location'])}"
         raise RequestRefused(answer.status_code, None, f"{said}. Is {self.url} a Headwater server?")
 
-    def _json(self, answer: requests.Response) -> Any:
+    def _json(self, answer: requests.Response) -> object:
         if answer.status_code == 204:
             return None
         try:

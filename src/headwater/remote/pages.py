@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
 from headwater.errors import NotOffered, QueryError
 from headwater.formats.openlineage.text import UNSTORABLE_REASON, is_storable
@@ -122,7 +122,7 @@ class RemotePages:
     def _one(self, path: str, parameters: Parameters, kind: type[Item]) -> Item:
         return self._client.read(decode, kind, self._client.get(path, parameters))
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotOffered(f"pages.{name}")

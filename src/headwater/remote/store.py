@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Self, TypeVar
 
 from headwater.errors import NotOffered, RequestRefused
 from headwater.formats.openlineage.event import Event, RawEvent, encode_event
@@ -24,7 +24,7 @@ from headwater.model.provenance import Provenance, ProvenanceEvent
 from headwater.model.quality import QualityStatement
 from headwater.model.runs import OutputFacet, Run, RunState
 from headwater.model.tasks import Task, TaskState
-from headwater.remote.client import DEFAULT_TIMEOUT, MOST_AT_ONCE, Client, Parameters, segment
+from headwater.remote.client import DEFAULT_TIMEOUT, MOST_AT_ONCE, Client, Parameter, Parameters, segment
 from headwater.remote.decoding import decode, decode_all, decode_closure, decode_diff, decode_list, decode_part
 from headwater.remote.pages import RemotePages, endpoint_named, named, run_filters
 from headwater.remote.problems import error_of
@@ -42,8 +42,8 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _POLL_SECONDS, _LONGEST_POLL = 0.1, 2.0
 
 
-def _not_offered(method: str) -> Callable[..., Any]:
-    def refuse(self: RemoteStore, *args: Any, **options: Any) -> Any:
+def _not_offered(method: str) -> Callable[..., NoReturn]:
+    def refuse(self: RemoteStore, *args: object, **options: object) -> NoReturn:
         raise NotOffered(f"lin.{method}")
 
     refuse.__name__ = method
@@ -157,12 +157,12 @@ class RemoteStore:
         depth: int | None,
         as_of: datetime | None,
         more: Parameters,
-    ) -> tuple[dict[str, Any], list[Any]]:
+    ) -> tuple[dict[str, object], list[object]]:
         """An answer whose ``part`` is a list in pages: the rest as on the first page, and the whole list."""
         if (column is not None and partition is not None) or (depth is not None and depth < 1):
             self.dataset(dataset)  # a local store first says that it does not know the dataset
             refuse_unaskable_part(column, partition, depth)
-        asked: dict[str, Any] = {
+        asked: dict[str, Parameter] = {
             **endpoint_named(dataset),
             "column": column,
             "partition": partition,
@@ -171,14 +171,12 @@ class RemoteStore:
             "limit": MOST_AT_ONCE,
             **more,
         }
-        first = page = self._client.get(path, asked)
-        values: list[Any] = []
-        while True:
-            items, cursor = self._client.read(decode_part, page, part)
-            values += items
-            if cursor is None:
-                return {name: value for name, value in first.items() if name not in (part, "next")}, values
+        head, values, cursor = self._client.read(decode_part, self._client.get(path, asked), part)
+        while cursor is not None:
             page = self._client.get(path, {**asked, "cursor": cursor})
+            _, items, cursor = self._client.read(decode_part, page, part)
+            values += items
+        return head, values
 
     # -- datasets and runs ------------------------------------------------------------------------
 
@@ -238,7 +236,9 @@ class RemoteStore:
         refuse_unaskable(limit)
         return self._list(f"{self.pages.address(dataset)}/quality", {}, QualityStatement, limit)
 
-    def set_quality(self, dataset: DatasetName, document: Mapping[str, Any], *, actor: Actor | None = None) -> Receipt:
+    def set_quality(
+        self, dataset: DatasetName, document: Mapping[str, object], *, actor: Actor | None = None
+    ) -> Receipt:
         """State the quality of a dataset by hand: a document of WIA-DATA-008, section 4, whose ids may be left out."""
         _refuse_actor(actor)
         canonical = self.dataset(dataset).summary.dataset
@@ -267,8 +267,8 @@ class RemoteStore:
         dataset: DatasetName,
         event: ProvenanceEvent | str,
         *,
-        agent: Mapping[str, Any] | None = None,
-        operation: Mapping[str, Any] | None = None,
+        agent: Mapping[str, object] | None = None,
+        operation: Mapping[str, object] | None = None,
         purpose: str | None = None,
         legal_basis: str | None = None,
         retention_period: str | None = None,
@@ -347,7 +347,7 @@ class RemoteStore:
         self,
         *,
         key: str | None = None,
-        anchored: Sequence[Any] | None = None,
+        anchored: Sequence[tuple[str, str]] | None = None,
         events: bool = True,
         graph: bool = True,
         records: bool = True,
@@ -384,7 +384,9 @@ class RemoteStore:
             wait = min(1.5 * wait, _LONGEST_POLL)
             task = self._read(Task, self._client.get(f"/tasks/{segment(task.id)}"))
 
-    def verify_run(self, run_id: str, *, key: str | None = None, anchored: Sequence[Any] | None = None) -> VerifiedRun:
+    def verify_run(
+        self, run_id: str, *, key: str | None = None, anchored: Sequence[tuple[str, str]] | None = None
+    ) -> VerifiedRun:
         """What one run left, recomputed by the server: its events, its certificates, and their place in the log."""
         _refuse_trust("lin.verify_run", key, anchored)
         return self._read(VerifiedRun, self._client.get(f"/runs/{segment(run_id)}/verified"))
@@ -417,7 +419,7 @@ class RemoteStore:
 
     # -- ------------------------------------------------------------------------------------------
 
-    def _read(self, kind: type[Answer], answer: Any) -> Answer:
+    def _read(self, kind: type[Answer], answer: object) -> Answer:
         return self._client.read(decode, kind, answer)
 
     def _list(self, path: str, parameters: Parameters, kind: type[Answer], limit: int) -> list[Answer]:
@@ -443,7 +445,7 @@ class RemoteStore:
 
 
 def open_server(
-    url: str, *, api_key: str | None = None, create: bool = True, timeout: float | None = None, **options: Any
+    url: str, *, api_key: str | None = None, create: bool = True, timeout: float | None = None, **options: object
 ) -> RemoteStore:
     """What `hw.connect` does with the address of a server. ``create`` and None are no demands on it."""
     for name, value in options.items():
@@ -457,7 +459,7 @@ def _refuse_actor(actor: Actor | None) -> None:
         raise NotOffered("Writing as another actor than the holder of the key")
 
 
-def _refuse_trust(method: str, key: str | None, anchored: Sequence[Any] | None) -> None:
+def _refuse_trust(method: str, key: str | None, anchored: Sequence[tuple[str, str]] | None) -> None:
     if key is not None or anchored is not None:
         raise NotOffered(f"{method} with a key or anchored checkpoints")
 
@@ -465,14 +467,14 @@ def _refuse_trust(method: str, key: str | None, anchored: Sequence[Any] | None) 
 def _refuse_statement(
     dataset: Dataset,
     kind: ProvenanceEvent,
-    agent: Mapping[str, Any] | None,
-    operation: Mapping[str, Any] | None,
-    context: Mapping[str, Any],
+    agent: Mapping[str, object] | None,
+    operation: Mapping[str, object] | None,
+    context: Mapping[str, object],
 ) -> None:
     """As a local store refuses it: the server's own check of the request speaks of fields of the request."""
     said = {name: value for name, value in (operation or {}).items() if value is not None}
     by = {name: value for name, value in (agent or {}).items() if value is not None}
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "event_type": kind,
         "agent": by or {"type": "service", "id": "client"},
         "operation": {"type": "read"} | said,

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater.errors import RowsRefused
-from headwater.jvm import JavaClasses, gateway_of
+from headwater.jvm import JavaClasses, gateway_of, shared_classes
+from headwater.plan.operator_traits import traits_json
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.grouped_calls import keyed_functions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLAN_CLASSES = ("Trees", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
+_PLAN_CLASSES = ("OperatorTraits", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
 _BLOCK_CLASSES = (
     "Conditions",
     "Link",
@@ -125,7 +126,8 @@ class BlockPath:
 
 def block_classes(gateway: Any) -> JavaClasses:
     """The Java classes that split plans."""
-    return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES)
+    constants = {"OPERATOR_TRAITS": traits_json()}
+    return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES, shared_classes(gateway), constants)
 
 
 def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
 
 from headwater.errors import AuditBroken, EvidenceBroken
 from headwater.model.answers import RunDetail
@@ -54,7 +53,7 @@ class ReportData:
     def concerns(self) -> tuple[str, ...]:
         return self.failures + self.gaps
 
-    def facet(self, name: str) -> Mapping[str, Any] | None:
+    def facet(self, name: str) -> Mapping[str, object] | None:
         facet = self.detail.run_facets.get(name)
         return facet if isinstance(facet, Mapping) else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 import attr
 from openlineage.client.generated.base import DatasetFacet, RunFacet
@@ -18,12 +18,25 @@ from headwater.formats.openlineage.facet_names import (
 )
 
 
+class AdjointFacet(TypedDict):
+    _producer: str
+    _schemaURL: str
+    reverseJoinLocations: dict[str, object]
+    outputs: list[dict[str, object]]
+
+
+class GapEntry(TypedDict):
+    operator: str
+    reason: str
+    columns: list[str]
+
+
 @attr.define
 class CoverageDatasetFacet(DatasetFacet):
     """The gaps in the column lineage of this dataset. An empty list of columns means all columns."""
 
     complete: bool
-    gaps: list[dict[str, Any]]
+    gaps: list[GapEntry]
 
     @staticmethod
     def _get_schema() -> str:
@@ -45,21 +58,21 @@ class ColumnTypesDatasetFacet(DatasetFacet):
 class TelemetryRunFacet(RunFacet):
     """Spark's metrics, by write and plan node."""
 
-    writes: list[dict[str, Any]]
+    writes: list[dict[str, object]]
 
     @staticmethod
     def _get_schema() -> str:
         return schema_url(TELEMETRY_FACET)
 
 
-def rows_facet(captured: Mapping[str, Any], producer: str) -> dict[str, Any]:
+def rows_facet(captured: Mapping[str, object], producer: str) -> dict[str, object]:
     """The facet `headwater_rows` of an output: what it takes to compute its rows again. The row capture decides what
     is in it (row_capture.py)."""
     content = {key: value for key, value in captured.items() if key != "pairs"}
     return {"_producer": producer, "_schemaURL": schema_url(ROWS_FACET), **content}
 
 
-def adjoint_facet(entries: Sequence[Mapping[str, Any]], producer: str) -> dict[str, Any]:
+def adjoint_facet(entries: Sequence[Mapping[str, object]], producer: str) -> AdjointFacet:
     """The facet `cdme.adjointMetadata` of a run: where the tables are that link its output rows to input rows."""
     return {
         "_producer": producer,
@@ -67,7 +80,12 @@ def adjoint_facet(entries: Sequence[Mapping[str, Any]], producer: str) -> dict[s
         "reverseJoinLocations": {
             f"output-{number}/{name}": location
             for number, entry in enumerate(entries)
-            for name, location in entry["reverseJoinLocations"].items()
+            for name, location in _locations(entry).items()
         },
         "outputs": [{key: value for key, value in entry.items() if key != "reverseJoinLocations"} for entry in entries],
     }
+
+
+def _locations(entry: Mapping[str, object]) -> Mapping[str, object]:
+    locations = entry["reverseJoinLocations"]
+    return locations if isinstance(locations, Mapping) else {}

@@ -8,15 +8,15 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
-from headwater.capture.delivery import Delivery, EventSink
+from headwater.capture.delivery import Delivery, DeliveryCounts, EventSink
 from headwater.capture.events.evidence import EvidenceOptions, EvidenceProvider
 from headwater.capture.events.literals import failure_without_literals
 from headwater.capture.events.output_quality import measure
@@ -65,6 +65,14 @@ class CaptureSettings:
     make_evidence: MakeEvidenceProvider | None = None
     key: CaptureSigningKey | None = None
     """Signs kept plans."""
+
+
+class CaptureStatus(TypedDict):
+    writes: int
+    faults: int
+    missed: int
+    own_seconds: float
+    sinks: Mapping[str, DeliveryCounts]
 
 
 class Capture:
@@ -162,11 +170,17 @@ class Capture:
             self._mark(kind="run-end", run=run.identity.run_id, time=int(time.time() * 1000), **failure_fields)
 
     def evidence_options(
-        self, checksums: str | None, expectations: Sequence[Expectation] = (), **others: Any
+        self,
+        checksums: str | None,
+        expectations: Sequence[Expectation] = (),
+        *,
+        ledger: bool = False,
+        grain: bool = False,
+        keys: Collection[frozenset[int]] = (),
     ) -> EvidenceOptions:
         """With the checksums of the application, unless the run states others."""
         application_options = self._settings.options.evidence or EvidenceOptions()
-        return EvidenceOptions(checksums or application_options.checksums, expectations=tuple(expectations), **others)
+        return EvidenceOptions(checksums or application_options.checksums, ledger, tuple(expectations), grain, keys)
 
     def _measuring(
         self, options: CaptureOptions | None, evidence: EvidenceOptions | None, literals: str | None = None
@@ -178,7 +192,7 @@ class Capture:
         literals = literals or options.literals or application_options.literals
         return replace(options, rows=options.rows or application_options.rows, evidence=evidence, literals=literals)
 
-    def _mark(self, **fields: Any) -> None:
+    def _mark(self, **fields: object) -> None:
         try:
             self._bridge.post_marker(**fields)
         except Exception as error:  # the run ends with the program, at the latest
@@ -198,7 +212,7 @@ class Capture:
     def namespace(self) -> str:
         return self._settings.namespace
 
-    def send_event(self, event: dict[str, Any]) -> None:
+    def send_event(self, event: dict[str, object]) -> None:
         """Deliver an event that another part of Headwater made to the same sinks."""
         self._delivery.send(event)
 
@@ -258,7 +272,7 @@ class Capture:
     def context(self) -> SparkContext:
         return self._spark.sparkContext
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> CaptureStatus:
         """What the capture has cost, and its errors."""
         effort = self._observer.cost
         return {
@@ -275,7 +289,7 @@ def _end_timeout(options: CaptureOptions) -> float:
     return WITH_TABLES if tables or (options.evidence or EvidenceOptions()).reads_data else AT_EXIT
 
 
-def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, Any]:
+def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, str | None]:
     """What the run's last event states about its failure."""
     reported = Failure(_failure_message(failure), "PYTHON", _stack_trace(failure))
     if run.describe_failure is not None:
@@ -283,7 +297,7 @@ def _failure_fields(failure: BaseException, run: NamedRun) -> dict[str, Any]:
         reported = replace(failure_without_literals(reported, "drop"), message=message)
     else:
         reported = failure_without_literals(reported, run.options.literals_mode)
-    return {"failure": reported.message, "trace": reported.stack_trace}
+    return {"failure": reported.message, "stack": reported.stack_trace}
 
 
 def _session_settings(spark: SparkSession) -> dict[str, str]:

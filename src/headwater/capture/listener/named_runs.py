@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
-from typing import Any
 
 from headwater.capture.events.evidence import DeclaredEvidence, EndedRun, EvidenceOptions
 from headwater.capture.events.output_quality import QualityColumns
@@ -56,7 +55,7 @@ class NamedRun:
     options: CaptureOptions = field(default_factory=CaptureOptions)
     outer: NamedRun | None = None
     outcomes: list[WriteOutcome] = field(default_factory=list)
-    facets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    facets: dict[str, dict[str, object]] = field(default_factory=dict)
     """Further facets of the run's last event."""
     declared: DeclaredEvidence | None = None
     """The evidence of a declared pipeline."""

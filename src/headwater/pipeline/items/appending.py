@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import PipelineInvalid
+from headwater.jvm import JavaObject
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
     JoinNode,
@@ -21,16 +22,14 @@ from headwater.pipeline.declare.nodes import (
     TransformNode,
 )
 from headwater.pipeline.run import steps
+from headwater.plan.operator_traits import operators_with
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _MARK_ALIAS = "__hw_some"
-_ROW_BY_ROW_OPERATORS = (
-    *("Project", "Filter", "SubqueryAlias", "Join", "Union", "Generate", "Sort", "View", "UnresolvedHint"),
-    *("ResolvedHint", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
-)
+_ROW_BY_ROW_OPERATORS = operators_with(lambda traits: traits.row_by_row)
 """Operators of an analyzed plan that look at one row of an input at a time."""
 
 
@@ -77,7 +76,7 @@ class AppendCheck:
 
     def _refuse(self, node: PipelineNode, inputs: Sequence[DataFrame]) -> None:
         if isinstance(node, AggregateNode):
-            raise _refusal(node, "it makes one row of many, and earlier rows are not among these")
+            raise _refusal(node, "it makes one row of many, and the earlier rows are not replayed")
         if not isinstance(node, TransformNode | JoinNode):
             return
         marked_frames = {
@@ -97,13 +96,13 @@ class AppendCheck:
         return steps.apply_node(node, frames)
 
 
-def _operator_across_rows(plan: Any) -> str | None:
+def _operator_across_rows(plan: JavaObject) -> str | None:
     """The first operator above the marked frame that may see several of its rows at once."""
     name = str(plan.getClass().getSimpleName())
     if name == "SubqueryAlias" and str(plan.alias()) == _MARK_ALIAS:
         return None
-    children = plan.children()
-    below = [children.apply(place) for place in range(children.size())]
+    children: JavaObject = plan.children()
+    below: list[JavaObject] = [children.apply(position) for position in range(children.size())]
     marked = [child for child in below if _count_marks(child)]
     if sum(map(_count_marks, marked)) < _count_marks(plan):
         return "subquery"
@@ -114,23 +113,23 @@ def _operator_across_rows(plan: Any) -> str | None:
     return next((operator for child in marked if (operator := _operator_across_rows(child)) is not None), None)
 
 
-def _count_marks(plan: Any) -> int:
+def _count_marks(plan: JavaObject) -> int:
     """How often the marked frame is used, including in subqueries."""
     return str(plan.toString()).count(f"SubqueryAlias {_MARK_ALIAS}")
 
 
-def _only_tests_right_side(join: Any) -> bool:
+def _only_tests_right_side(join: JavaObject) -> bool:
     """Whether the join only tests for rows on its right side."""
     return str(join.joinType().toString()).startswith(("LeftSemi", "LeftAnti", "ExistenceJoin"))
 
 
 def _is_empty(frame: DataFrame) -> bool:
-    plan: Any = frame._jdf.queryExecution().optimizedPlan()
+    plan: JavaObject = frame._jdf.queryExecution().optimizedPlan()
     return str(plan.getClass().getSimpleName()) == "LocalRelation" and bool(plan.data().isEmpty())
 
 
 def _refusal(node: PipelineNode, reason: str) -> PipelineInvalid:
     return node.invalid(
-        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write all the same, or run the "
+        f"its results cannot be appended to earlier ones: {reason}. Pass mode= to write them anyway, or run the "
         "pipeline again."
     )

@@ -7,9 +7,9 @@ the files with its old traces without them. Every file is read back before the c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -178,11 +178,24 @@ def _read_back_error(path: str) -> ArchiveUnusable:
     return ArchiveUnusable(f"{path} does not read back as it was written.")
 
 
-def trace_json_line(trace: Mapping[str, Any]) -> str:
+class _TraceRow(TypedDict):
+    """A row of the archive's traces."""
+
+    record_id: str
+    root_id: str
+    lineage: Sequence[Mapping[str, object]]
+    orphans: Sequence[str]
+    cycle: Sequence[str]
+    conflicts: Sequence[str]
+    complete: bool
+
+
+def trace_json_line(trace: _TraceRow) -> str:
     """A trace as a line of JSON, with the field names of the records."""
     root_id = trace["root_id"]
     steps = [{name: root_id if name == "root_id" else step[name] for name in LINE_STEP} for step in trace["lineage"]]
-    flags = {name: trace[name] for name in TRACE_FLAGS}
+    members: Mapping[str, object] = trace
+    flags = {name: members[name] for name in TRACE_FLAGS}
     line = {"record_id": trace["record_id"], "root_id": root_id, "lineage": steps, **flags}
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 

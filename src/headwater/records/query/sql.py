@@ -16,6 +16,7 @@ from headwater.records.query.statements import LedgerStatement, parse_statement
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from headwater.engines.duckdb import DuckDB
@@ -171,7 +172,7 @@ class _LedgerTables:
         for batch in self._hot_batches(archived_too=archived_too):
             engine.insert(insert, batch)
 
-    def _hot_batches(self, *, archived_too: bool) -> Iterator[Any]:
+    def _hot_batches(self, *, archived_too: bool) -> Iterator[pa.RecordBatch]:
         scan = hot_scan(self._store._database, self._archive.watermark(), archived_too=archived_too)
         return scan.batches(scan.ranges(1)[0])
 

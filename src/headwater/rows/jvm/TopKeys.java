@@ -1,7 +1,6 @@
 package headwater;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -16,13 +15,8 @@ import org.apache.spark.sql.catalyst.plans.logical.Project;
  * the aggregate, and often contains the keys of its group.
  */
 public final class TopKeys {
-  private static final List LIMITING = Arrays.asList(new Object[] {"GlobalLimit", "LocalLimit", "Sort"});
-  private static final List ROW_PRESERVING =
-      Arrays.asList(
-          new Object[] {
-            "Project", "Filter", "SubqueryAlias", "ResolvedHint", "Repartition", "RepartitionByExpression",
-            "RebalancePartitions", "GlobalLimit", "LocalLimit", "Sort"
-          });
+  private static final List ROW_PRESERVING = OperatorTraits.operatorsWith("tracedAsOneRow");
+  private static final List ORDER_DEPENDENT = OperatorTraits.operatorsWith("orderMatters");
   private final List nodes = new ArrayList();
   private final List outputs;
 
@@ -42,7 +36,7 @@ public final class TopKeys {
       return node;
     }
     LogicalPlan child = withoutLimits((LogicalPlan) Trees.list(node.children()).get(0));
-    if (LIMITING.contains(Trees.name(node))) {
+    if (ORDER_DEPENDENT.contains(Trees.name(node)) || Trees.name(node).equals("Sort")) {
       return child;
     }
     List children = new ArrayList();

@@ -146,7 +146,7 @@ class GraphStream:
             own, told = kept.get(downstream_id, WiaDocuments()), set()
             for row in group:
                 upstream = Dataset(row.namespace, row.name)
-                if row.origin == Origin.DATASET and own.speaks_of(upstream):
+                if row.origin == Origin.DATASET and own.describes_edge_from(upstream):
                     if upstream not in told:
                         told.add(upstream)
                         yield from self._given(ElementKind.EDGE, own.edges.get(upstream, ()), self._ends(row))
@@ -256,7 +256,7 @@ class GraphStream:
             dependencies = [self._dependency(row) for row in same if row.dependency == Dependency.DIRECT]
             for row in same:
                 upstream = Dataset(row.namespace, row.name)
-                if row.origin == Origin.DATASET and own.speaks_of(upstream):
+                if row.origin == Origin.DATASET and own.describes_edge_from(upstream):
                     continue
                 said_by = (row.origin, *_who(by))
                 how = (row.dependency, row.subtype, row.masking, row.logic)

@@ -39,7 +39,7 @@ def bundle(view: View, run_id: str) -> bytes:
     (newest,) = checkpoints(view.conn, 1)
     taking = _Taking(view, Checkpoint.of(Note.parse(newest.note)).size)
     entries = list(map(taking.proven, verified.entries))
-    events = [taking.event(digest_in(each.entry["details"])) for each in entries if _is(each, INGESTED)]
+    events = [taking.event(digest_in(each.details)) for each in entries if _is(each, INGESTED)]
     first = taking.proven(1)
     return EvidenceBundle(
         run_id=run_id,
@@ -81,7 +81,7 @@ class _Taking:
         """The certificates before these that are not among them."""
         there = {each.seq for each in certificates}
         for each in certificates:
-            document = json.loads(each.entry["details"])
+            document = json.loads(each.details)
             before = self._view.scalars(
                 select(certificate.c.seq).where(
                     certificate.c.namespace_key == key_of(document["namespace"]),
@@ -101,7 +101,7 @@ class _Taking:
             seq = self._view.scalars(newest.order_by(certificate.c.seq.desc()).limit(1)).one_or_none()
             if seq is not None and not self._hidden(seq):
                 issued = self.proven(seq)
-                ended = self.event(json.loads(issued.entry["details"])["eventDigest"])
+                ended = self.event(json.loads(issued.details)["eventDigest"])
                 if shared_datasets(ended, events):
                     yield UpstreamEvidence(issued, ended.body)
 

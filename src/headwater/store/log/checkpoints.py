@@ -115,7 +115,7 @@ def rotate(conn: Connection, ring: KeyRing, actor: Actor) -> str:
     history = key_history(conn)
     if history.current is None:
         raise KeyUnusable("No key signs for this log yet; `headwater checkpoint` adopts one.")
-    old, new = _key_in_force(ring, history.current), ring.renewed().newest
+    old, new = _key_in_force(ring, history.current), ring.rotate().newest
     _record(conn, actor, ROTATED, history.origin, old, new)
     return str(Verifier(history.origin, new.public))
 

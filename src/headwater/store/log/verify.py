@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from headwater.errors import EvidenceBroken, NoteInvalid
-from headwater.model.certificates import Certificate
+from headwater.model.certificates import Certificate, CertificateDocument
 from headwater.model.log import Verified
 from headwater.proof.canonical import canonical
 from headwater.proof.history import ADOPTED, KeyHistory, origin_of
@@ -218,11 +218,11 @@ def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:
     return documents
 
 
-def document_in(seq: int, details: str) -> dict[str, Any]:
+def document_in(seq: int, details: str) -> CertificateDocument:
     """The certificate that an entry of the log holds."""
     try:
-        document = json.loads(details)
+        document: CertificateDocument = json.loads(details)
         Certificate.read(document, seq, "")
     except (ValueError, KeyError, TypeError):
         raise EvidenceBroken(f"The certificate in entry {seq}", "it is none") from None
-    return dict(document)
+    return document

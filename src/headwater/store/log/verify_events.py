@@ -126,7 +126,7 @@ def verify_claims(document: Mapping[str, object], last_event: Event) -> None:
     what = f"Certificate {document['certificateId']}"
     if not is_certified(last_event):
         raise EvidenceBroken(what, "its event has no manifest to certify")
-    claimed = claims_again(last_event, document)
+    claimed: Mapping[str, object] = claims_again(last_event, document)
     for name in sorted(document.keys() - OF_THE_CHAIN | claimed.keys()):
         if name not in document or name not in claimed or document[name] != claimed[name]:
             raise EvidenceBroken(what, f"its {name} does not follow from its event")

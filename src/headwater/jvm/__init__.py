@@ -4,10 +4,24 @@ There is no JAR to choose by Spark and Scala version, and nothing to put on a cl
 (docs/decisions/0007). Compiling takes about a second of processor time, so compiled classes are cached in the user's
 own cache folder, by the text of the classes and the versions of Spark, Scala and Java; if there is no such folder, they
 are compiled every time.
+
+So the sources are written as Janino can read them, for every version of Spark:
+
+- no generics and no lambdas, which Janino does not know: lists are raw and read by index, and an element is cast where
+  it is taken;
+- one public class a file, in the package `headwater`; a class uses only those before it in the list of its package and
+  those of the package above;
+- what differs between versions of Spark or Scala is called by name: a method that is not there fails when it is called,
+  not when the class is loaded;
+- a method that Python calls takes and returns text, numbers, JSON or plans; Python calls it by name, so its name is
+  part of the interface.
+
+Trees.java, here, is what they share: Catalyst's trees and Scala's collections as Java lists.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import stat
@@ -18,6 +32,7 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
 
@@ -54,17 +69,23 @@ def gateway_of(context: SparkContext) -> JavaObject:
 
 class JavaClasses:
     """The classes of one Python package's `.java` files. Each uses only those named before it, and those of the package
-    ``above``."""
+    ``above``. ``constants``: texts that the sources contain as string literals, by name: `"@NAME@"`."""
 
     def __init__(
-        self, gateway: JavaObject, package: str, names: tuple[str, ...], above: JavaClasses | None = None
+        self,
+        gateway: JavaObject,
+        package: str,
+        names: tuple[str, ...],
+        above: JavaClasses | None = None,
+        constants: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._gateway = gateway
-        self._texts = {name: files(package).joinpath(f"{name}.java").read_text(encoding="utf-8") for name in names}
+        own_texts = {name: _source(package, name, constants) for name in names}
+        self._texts = {**(above.texts if above else {}), **own_texts}
         with _lock:
             loaders = _loaders.setdefault(gateway, {})
             if package not in loaders:
-                loaders[package] = _loader(gateway, self._texts, above)
+                loaders[package] = _loader(gateway, own_texts, above)
             self._loader = loaders[package]
 
     @property
@@ -73,6 +94,7 @@ class JavaClasses:
 
     @property
     def texts(self) -> Mapping[str, str]:
+        """Of these classes and of those above."""
         return self._texts
 
     def new(self, name: str, *arguments: object) -> JavaObject:
@@ -82,6 +104,18 @@ class JavaClasses:
             array[index] = argument
         made: JavaObject = self._loader.loadClass(f"headwater.{name}").getConstructors()[0].newInstance(array)
         return made
+
+
+def shared_classes(gateway: JavaObject) -> JavaClasses:
+    """The Java classes that those of other packages use."""
+    return JavaClasses(gateway, __package__, ("Trees",))
+
+
+def _source(package: str, name: str, constants: Mapping[str, str]) -> str:
+    text = files(package).joinpath(f"{name}.java").read_text(encoding="utf-8")
+    for constant, value in constants.items():
+        text = text.replace(f'"@{constant}@"', json.dumps(value))  # a string of JSON is one of Java
+    return text
 
 
 def _loader(gateway: JavaObject, texts: Mapping[str, str], parent_classes: JavaClasses | None) -> JavaObject:

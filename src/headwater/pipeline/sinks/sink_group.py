@@ -1,4 +1,4 @@
-"""All sinks of a run, isolated from each other: one that fails is left out, without effect on the run or the others."""
+"""All sinks of a run, isolated from each other: one that fails is dropped, without effect on the run or the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from threading import RLock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from headwater.model.items import ItemRecord
 from headwater.pipeline.run.report import PipelineReport
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _log = logging.getLogger("headwater")
+_SinkType = TypeVar("_SinkType", bound=Sink)
 
 
 class SinkGroup:
-    """``with Outlets(sinks, run):`` closes them all, however the block ends."""
+    """``with SinkGroup(sinks, run):`` closes all sinks, however the block ends."""
 
     def __init__(self, sinks: Sequence[Sink], run: RunInfo) -> None:
         self._run = run
         self._working = list(sinks)
-        self._open_sinks: list[Any] = []
+        self._open_sinks: list[ItemSink | FrameSink] = []
         self._failures: dict[str, str] = {}
         self._missed_count = 0
         self._mutex = RLock()
@@ -55,7 +56,7 @@ class SinkGroup:
 
     @property
     def failures(self) -> dict[str, str]:
-        """The sinks that were left out, and why."""
+        """The sinks that failed, with the reasons."""
         return dict(self._failures)
 
     @property
@@ -92,10 +93,10 @@ class SinkGroup:
                 self._try(sink, lambda target: target.close())
 
     @staticmethod
-    def _takes_records(sink: object) -> bool:
+    def _takes_records(sink: Sink) -> TypeGuard[ItemSink]:
         return isinstance(sink, ItemSink) and not isinstance(sink, FrameSink)
 
-    def _try(self, sink: Any, action: Callable[[Any], None]) -> bool:
+    def _try(self, sink: _SinkType, action: Callable[[_SinkType], None]) -> bool:
         try:
             action(sink)
         except Exception as error:  # any error of a sink is logged and affects no other sink
@@ -103,6 +104,6 @@ class SinkGroup:
                 self._working.remove(sink)
                 name = f"{type(sink).__name__} {len(self._failures) + 1}"
                 self._failures[name] = f"{type(error).__name__}: {error}"
-                _log.warning("The sink %s failed and is left out of this run: %s", name, self._failures[name])
+                _log.warning("The sink %s failed and gets nothing more of this run: %s", name, self._failures[name])
             return False
         return True

@@ -3,6 +3,8 @@ package headwater;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 
 import org.apache.spark.sql.catalyst.expressions.Alias;
@@ -74,19 +76,29 @@ public final class Trees {
     }
   }
 
+  /** The elements of an option, an iterator, an array, or a Scala or Java collection, as a new list; of null, none. */
   public static List list(Object collection) {
     List all = new ArrayList();
-    if (collection instanceof scala.Option) {
-      if (!((scala.Option) collection).isEmpty()) {
-        all.add(((scala.Option) collection).get());
+    if (collection instanceof Object[]) {
+      all.addAll(Arrays.asList((Object[]) collection));
+    } else if (collection instanceof Collection) {
+      all.addAll((Collection) collection);
+    } else if (collection != null) {
+      scala.collection.Iterator iterator = iterator(collection);
+      while (iterator.hasNext()) {
+        all.add(iterator.next());
       }
-      return all;
-    }
-    scala.collection.Iterator iterator = ((scala.collection.Iterable) collection).iterator();
-    while (iterator.hasNext()) {
-      all.add(iterator.next());
     }
     return all;
+  }
+
+  private static scala.collection.Iterator iterator(Object collection) {
+    if (collection instanceof scala.Option) {
+      return ((scala.Option) collection).iterator();
+    }
+    return collection instanceof scala.collection.Iterator
+        ? (scala.collection.Iterator) collection
+        : ((scala.collection.Iterable) collection).iterator();
   }
 
   /** A Scala list, immutable in both Scala versions. */
