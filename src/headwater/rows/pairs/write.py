@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater.jvm import gateway_of
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
 from headwater.jvm import gateway_of
 from headwater.redaction.redactor import Redactor
