@@ -356,7 +356,7 @@ class Store(StoreProofs, ProvenanceMethods):
         context: Mapping[str, str],
         at: datetime | None,
         actor: Actor,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """The OpenLineage event that :meth:`state_provenance` takes in, for those who hand it on."""
         kind = provenance_event_of(event)
         with self._view() as view:

@@ -79,7 +79,7 @@ class LocalIngest:
         result.refused += [(index, str(item)) for index, item in enumerate(parsed) if isinstance(item, EventRefused)]
         events = [(index, item) for index, item in enumerate(parsed) if isinstance(item, Event)]
         store = self._store.visible_to(body.visibility)
-        for portion in _portions(events):
+        for portion in event_portions(events):
             try:
                 result.receipts += store.take([event for _, event in portion], actor=body.actor)
             except NamespaceRefused:
@@ -101,7 +101,7 @@ class LocalIngest:
             return error
 
 
-def _portions(events: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
+def event_portions(events: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
     """Events that one transaction stores, while other writers wait."""
     portion: list[tuple[int, Event]] = []
     size = 0

@@ -54,6 +54,8 @@ class Entities:
         """Datasets whose symlinks have to be looked at."""
         self.to_describe: set[int] = set()
         """Datasets whose kind, owner and tags may have changed."""
+        self.new_datasets: set[int] = set()
+        """Datasets, and hubs, that this transaction has made: nobody has written any of them before."""
 
     # -- reading, and making what is new ----------------------------------------------------------
 
@@ -128,6 +130,7 @@ class Entities:
         ]
         for row in rows:
             self.memory.datasets[row.endpoint] = self.memory.dataset_by_id[row.id] = row
+            self.new_datasets.add(row.id)
         if rows:
             _INSERT_DATASET.run(self._conn, [{**vars(row), "name_key": key_of(row.name)} for row in rows])
 
@@ -181,6 +184,7 @@ class Entities:
                 self.memory.hubs[key] = hub_id
         if key not in self.memory.hubs:
             self.memory.hubs[key] = hub_id = self.standing.next_hub()
+            self.new_datasets.add(hub_id)
             name = hub_name(job, key)
             row: dict[str, object] = {"id": hub_id, "key": key, "namespace": job.namespace, "name": name}
             row |= {"name_key": key_of(name), "is_job": 2, "canonical_id": hub_id, "kind": "job", "contested": 0}

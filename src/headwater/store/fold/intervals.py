@@ -74,11 +74,10 @@ class _Kind:
         self.delete = Prepared(delete(table).where(row))
         self.end = Prepared(update(table).where(row).values(valid_to=bindparam("at")))
         stored = select(*(table.c[name] for name in ("id", "valid_from", "valid_to", *columns)))
-        unended = or_(table.c.valid_to == OPEN, table.c.valid_to == bindparam("at"))
         near = and_(table.c.valid_from <= bindparam("end"), table.c.valid_to >= bindparam("start"))
-        self._all, self._unended, self._near = (
+        self._all, self._near = (
             {jobless: Prepared(stored.where(*_edges_of(table, jobless), *which)) for jobless in _EITHER}
-            for which in ((), (unended,), (near,))
+            for which in ((), (near,))
         )
 
     def insert(self, conn: Connection, group: Group, spans: Iterable[Span]) -> None:
@@ -103,10 +102,6 @@ class _Kind:
         if window is None:
             return _rows(conn, self._all, group)
         return _rows(conn, self._near, group, start=window[0], end=window[1])
-
-    def unended(self, conn: Connection, group: Group, at: int) -> Iterator[tuple[int, Span]]:
-        """Those that have not ended, or ended then."""
-        return _rows(conn, self._unended, group, at=at)
 
 
 def _rows(conn: Connection, queries: Mapping[bool, Prepared], group: Group, **times: int) -> Iterator[tuple[int, Span]]:
@@ -168,11 +163,10 @@ class Intervals:
         self._memory.newest[draft.group] = self._write(draft, (newest, before))
         if before is not None:
             self._versions.end(before.id, draft.writer.written_at)
-        repeats = before if before is not None else newest
         if newest is None:
             self._begin(draft)
-        elif repeats is None or not draft.repeats(repeats):
-            self._settle(draft.group, draft.writer.written_at)
+        elif not draft.repeats(newest if before is None else before):
+            self._change(draft.group, (draft.writer.written_at, OPEN), before, draft)
 
     def _add_late(self, draft: Draft) -> None:
         before, after = self._neighbours(draft.group, draft.partition_id, draft.writer.stamp)
@@ -196,15 +190,17 @@ class Intervals:
             self._change(group, (row.written_at, row.valid_to), row, before)
 
     def _write(self, draft: Draft, near: Iterable[Newest | None], valid_to: int = OPEN) -> Newest:
+        self._entities.new_datasets.discard(draft.group.dataset_id)
         known = {digest for row in near if row is not None for digest in row[-3:]}
         return self._versions.add(self._entities.standing.next(version), draft, known, valid_to)
 
     def _newest(self, group: Group) -> Newest | None:
-        parameters = {"dataset": group.dataset_id, "origin": group.origin}
-        if group.job_id is not None:
-            parameters["job"] = group.job_id
         if group not in self._memory.newest:
-            rows = _NEWEST[group.job_id is None].rows(self._conn, parameters)
+            parameters = {"dataset": group.dataset_id, "origin": group.origin}
+            if group.job_id is not None:
+                parameters["job"] = group.job_id
+            is_new = group.dataset_id in self._entities.new_datasets
+            rows = [] if is_new else _NEWEST[group.job_id is None].rows(self._conn, parameters)
             self._memory.newest[group] = Newest(*rows[0]) if rows else None
         return self._memory.newest[group]
 
@@ -245,67 +241,35 @@ class Intervals:
             for row in valid:
                 clipped = max(row.written_at, start), min(row.valid_to, end)
                 times.setdefault(kind.digest_of(row), []).append(clipped)
-            changed = [digest for digest in (said, says) if digest is not None]
-            bodies = self._contents({*changed, *times})
-            differing: set[Element] = set()
-            for digest in changed:
-                differing.symmetric_difference_update(bodies[digest])
-            spans = _spans({digest: differing.intersection(bodies[digest]) for digest in times}, times)
-            self._replace_within(kind, group, window, {element: spans.get(element, []) for element in differing})
+            bodies = self._contents({digest for digest in (said, says, *times) if digest is not None})
+            differing = _differing(*(() if digest is None else bodies[digest] for digest in (said, says)))
+            spans = _spans({digest: filter(differing.__contains__, bodies[digest]) for digest in times}, times)
+            self._replace_within(kind, group, window, {element: spans.get(element, ()) for element in differing})
 
     def _replace_within(self, kind: _Kind, group: Group, window: Time, spans: Mapping[Element, Sequence[Time]]) -> None:
         """Within ``window``, each element holds as ``spans`` has it; before and after it as it did."""
         start, end = window
         elements = dict(zip(self._labelled(kind, spans.keys()), spans.values(), strict=True))
-        held: dict[Element, dict[Time, int]] = {element: {} for element in elements}
-        for row_id, (element, *time) in kind.stored(self._conn, group, window):
-            if element in held:
-                held[element][time[0], time[1]] = row_id
-        stale: list[int] = []
-        new: list[Span] = []
+        held: dict[Element, dict[Time, int]] = {}
+        for row_id, (element, since, until) in kind.stored(self._conn, group, window):
+            if element in elements:
+                held.setdefault(element, {})[since, until] = row_id
+        stale, ended, new = list[int](), list[tuple[int, int]](), list[Span]()
         for element, inside in elements.items():
-            rows = held[element]
+            rows = held.get(element)
+            if rows is None:
+                new += [(element, *time) for time in inside]
+                continue
             outside = [piece for row in rows for piece in ((row[0], min(row[1], start)), (max(row[0], end), row[1]))]
             wanted = joined([*outside, *inside])
-            stale += [row_id for time, row_id in rows.items() if time not in wanted]
-            new += [(element, *time) for time in wanted if time not in rows]
-        self._exchange(kind, group, stale, new)
-
-    # -- the newest version changed something -----------------------------------------------------
-
-    def _settle(self, group: Group, now: int) -> None:
-        valid = self._conn.execute(
-            select(version.c.upstream_digest, version.c.column_digest)
-            .where(in_group(group), version.c.valid_to == OPEN)
-            .distinct()
-        ).all()
-        bodies = self._contents({d for row in valid for d in row})
-        for kind in _KINDS:
-            wanted = {element for row in valid for element in bodies[kind.digest_of(row)]}
-            self._settle_kind(kind, group, wanted, now)
-
-    def _settle_kind(self, kind: _Kind, group: Group, wanted: set[Element], now: int) -> None:
-        wanted = set(self._labelled(kind, wanted))
-        held: dict[Element, tuple[int, int]] = {}
-        just_ended: dict[Element, int] = {}
-        for row_id, (element, start, end) in kind.unended(self._conn, group, now):
-            if end == OPEN:
-                held[element] = row_id, start
-            else:
-                just_ended[element] = row_id
-        never: list[int] = []
-        over: list[int] = []
-        for element in held.keys() - wanted:
-            row_id, start = held[element]
-            (never if start == now else over).append(row_id)
-        new = wanted - held.keys()
-        again = [just_ended[element] for element in new & just_ended.keys()]
-        if never:
-            kind.delete.run(self._conn, [{"row": row_id} for row_id in never])
-        ended = [*((row_id, now) for row_id in over), *((row_id, OPEN) for row_id in again)]
-        if ended:
-            kind.end.run(self._conn, [{"row": row_id, "at": at} for row_id, at in ended])
-        self._insert_sorted(kind, group, [(element, now, OPEN) for element in new - just_ended.keys()])
+            beginning = {time[0]: row_id for time, row_id in rows.items() if time not in wanted}
+            for time in wanted:
+                if time[0] in beginning:
+                    ended.append((beginning.pop(time[0]), time[1]))
+                elif time not in rows:
+                    new.append((element, *time))
+            stale += beginning.values()
+        self._write_rows(kind, group, stale, ended, new)
 
     # -- the whole group anew ---------------------------------------------------------------------
 
@@ -332,17 +296,18 @@ class Intervals:
             wanted = {(element, start, end) for element, pieces in elements for start, end in joined(pieces)}
             held = {span: row_id for row_id, span in kind.stored(self._conn, group)}
             stale = [row_id for span, row_id in held.items() if span not in wanted]
-            self._exchange(kind, group, stale, wanted - held.keys())
+            self._write_rows(kind, group, stale, (), sorted(wanted - held.keys(), key=_in_order))
 
     # -- rows and elements ------------------------------------------------------------------------
 
-    def _exchange(self, kind: _Kind, group: Group, stale: Sequence[int], new: Iterable[Span]) -> None:
+    def _write_rows(
+        self, kind: _Kind, group: Group, stale: Collection[int], ended: Collection[tuple[int, int]], new: Iterable[Span]
+    ) -> None:
         if stale:
             kind.delete.run(self._conn, [{"row": row_id} for row_id in stale])
-        self._insert_sorted(kind, group, new)
-
-    def _insert_sorted(self, kind: _Kind, group: Group, spans: Iterable[Span]) -> None:
-        kind.insert(self._conn, group, sorted(spans, key=_in_order))
+        if ended:
+            kind.end.run(self._conn, [{"row": row_id, "at": at} for row_id, at in ended])
+        kind.insert(self._conn, group, new)
 
     def _contents(self, digests: Collection[bytes]) -> dict[bytes, list[Element]]:
         found: dict[bytes, list[Element]] = {}
@@ -365,6 +330,12 @@ class Intervals:
             (up, ids[source], ids[column], how, subtype, masking, logic)
             for up, source, column, how, subtype, masking, logic in elements
         ]
+
+
+def _differing(before: Collection[Element], after: Collection[Element]) -> dict[Element, None]:
+    """What one says and the other does not: in their order, which hangs on nothing but what is said."""
+    gone, new = dict.fromkeys(before), dict.fromkeys(after)
+    return dict.fromkeys([*(one for one in gone if one not in new), *(one for one in new if one not in gone)])
 
 
 def _spans(

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -76,7 +75,7 @@ def _verify_log(
     key: str | None,
     anchored: Sequence[Anchored] | None,
     progress: VerifyProgress | None,
-) -> tuple[Verified, dict[str, Any]]:
+) -> tuple[Verified, dict[str, CertificateDocument]]:
     """What holds of the log, and the documents of the certificates by the digest of the event that each is of."""
     kept = as_stored(conn, select(checkpoint.c.size, checkpoint.c.note).order_by(checkpoint.c.size))
     signed = [(f"The checkpoint of {size} entries", size, note) for size, note in kept]
@@ -189,9 +188,9 @@ def _verify_sequence(kept: Sequence[tuple[int, str]], whole: WholeLog) -> list[s
     return []
 
 
-def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, Any]:
+def _verify_certificates(conn: Connection, whole: WholeLog) -> dict[str, CertificateDocument]:
     """Their documents by the digest of the event each is of."""
-    documents: dict[str, Any] = {}
+    documents: dict[str, CertificateDocument] = {}
     heads: dict[str, tuple[int, str | None]] = {}
     of_runs: dict[str, str] = {}
     there = iter(as_stored(conn, select(certificate).order_by(certificate.c.seq)))

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Connection, Table, Text, func, insert, select, type_coerce
 
@@ -134,9 +134,30 @@ def append_audit_entry(conn: Connection, actor: Actor, deed: Deed) -> None:
     record_deeds(conn, Standing(seq, hash), [(actor, deed)])
 
 
-def live_files(conn: Connection) -> list[dict[str, Any]]:
+class CatalogedFile(TypedDict):
+    """A file of the archive, as the catalog has it."""
+
+    path: str
+    kind: str
+    day: int
+    rows: int
+    bytes: int
+    digest: bytes
+
+
+def live_files(conn: Connection) -> list[CatalogedFile]:
     live = select(record_file).where(record_file.c.removed_in.is_(None)).order_by(record_file.c.path)
-    return [dict(row._mapping) for row in conn.execute(live)]
+    return [
+        {
+            "path": row.path,
+            "kind": row.kind,
+            "day": row.day,
+            "rows": row.rows,
+            "bytes": row.bytes,
+            "digest": row.digest,
+        }
+        for row in conn.execute(live)
+    ]
 
 
 class LoggedDigest(NamedTuple):

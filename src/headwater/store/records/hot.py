@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
-from typing import Any, TypeVarTuple
+from typing import TypeVarTuple
 
 from sqlalchemy import Connection, RowMapping, Select, Text, func, select, type_coerce
 from sqlalchemy.exc import DBAPIError, OperationalError
@@ -111,7 +111,7 @@ def _row(record: Record, number: int, ttl_expiry: int) -> PlainRow:
     )
 
 
-def record_from_row(row: RowMapping | Mapping[str, Any]) -> Record:
+def record_from_row(row: RowMapping) -> Record:
     values = [row[name] for name in CONTENT_NAMES]
     return Record(*[*with_parents(values, tuple(values[PARENTS])), from_micros(row["recorded_at"])])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, delete, func, insert, select, update
 
@@ -24,7 +23,7 @@ LOAD, TRACE = "load", "trace"
 class QueueMessage:
     id: int
     kind: str
-    body: Any
+    body: object
     enqueued_at: int
     tries: int
 
