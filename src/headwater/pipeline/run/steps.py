@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from headwater.errors import first_line
 from headwater.pipeline.declare.function_schemas import arrow_schema
 from headwater.pipeline.declare.nodes import (
     AggregateNode,
@@ -126,7 +127,7 @@ def schema_of(node: RowMapNode, spark: SparkSession) -> StructType:
     try:
         schema = spark.createDataFrame([], node.schema).schema
     except ParseException as wrong:
-        raise node.invalid(f"its schema {node.schema!r} cannot be parsed: {_first_line(wrong)}") from wrong
+        raise node.invalid(f"its schema {node.schema!r} cannot be parsed: {first_line(wrong)}") from wrong
     for name in schema.fieldNames():
         node.refuse_reserved_name(name)
     return schema
@@ -149,7 +150,3 @@ def _require_columns(node: PipelineNode, parameter: str, names: Sequence[str], f
         if name not in frame.columns:
             available = ", ".join(frame.columns)
             raise node.invalid(f"{parameter} names '{name}', which is not a column. Columns: {available}.")
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -24,6 +24,7 @@ from headwater.errors import (
     StoreReadOnly,
     StoreUnavailable,
     StoreUrlInvalid,
+    first_line,
     shorten,
 )
 from headwater.store.address import DEFAULT_STORE
@@ -188,16 +189,16 @@ class Database:
             return self._translate_sqlite(original)
         sqlstate = getattr(original, "sqlstate", None) or ""
         if sqlstate in ("25006", "42501"):
-            return StoreReadOnly(f"The store at {self} takes no writes: {_first_line(original)}")
+            return StoreReadOnly(f"The store at {self} takes no writes: {first_line(original)}")
         if f'database "{self.url.database}" does not exist' in str(original):  # libpq gives no code while connecting
             return StoreMissing(f"There is no database at {self}.")
         if isinstance(original, self._driver.ProgrammingError) and not sqlstate:
-            return StoreUrlInvalid(f"The address {self} cannot be used: {_first_line(original)}.")
+            return StoreUrlInvalid(f"The address {self} cannot be used: {first_line(original)}.")
         if sqlstate == "53100":
-            return StoreFull(f"The store at {self} is full: {_first_line(original)}")
+            return StoreFull(f"The store at {self} is full: {first_line(original)}")
         failed = isinstance(original, self._driver.OperationalError)
         if failed and (not sqlstate or sqlstate[:2] in ("08", "57", "28", "53")):
-            return StoreUnavailable(f"The store at {self} does not answer: {_first_line(original)}")
+            return StoreUnavailable(f"The store at {self} does not answer: {first_line(original)}")
         return None
 
     def _translate_sqlite(self, error: sqlite3.Error) -> StoreError | None:
@@ -304,7 +305,3 @@ def _sqlite_file(url: URL) -> Path | None:
         return Path(os.path.abspath(path))
     except OSError as error:
         raise StoreUnavailable(f"'{path}' cannot be found from here: {error.strerror}.") from None
-
-
-def _first_line(error: object) -> str:
-    return str(error).strip().split("\n", 1)[0]

@@ -41,6 +41,7 @@ class Dialect(ABC):
 
     placeholder: str
     """Of a value, in a statement for the driver."""
+    has_partial_indexes = True
 
     @abstractmethod
     def id_table(self, parameter: str) -> FromClause:

@@ -36,6 +36,8 @@ from sqlalchemy import (
     text,
 )
 
+from headwater.store.engine.dialect import DIALECTS
+
 OPEN = 2**63 - 1
 """The end of an interval that has not ended, in microseconds."""
 
@@ -99,8 +101,11 @@ def _key() -> Column[bytes]:
 
 def _index(*columns: str, where: str, postgresql_using: str | Literal[False] = False) -> Index:
     """Of the rows that are ever looked for by it; for the others each write would be in vain."""
-    condition = text(where)
-    return Index(None, *columns, sqlite_where=condition, postgresql_where=condition, postgresql_using=postgresql_using)
+    index = Index(None, *columns, postgresql_using=postgresql_using)
+    for name, dialect in DIALECTS.items():
+        if dialect.has_partial_indexes:
+            index.dialect_kwargs[f"{name}_where"] = text(where)
+    return index
 
 
 event = Table(
