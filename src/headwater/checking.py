@@ -123,7 +123,7 @@ class _QualityTarget:
         return named, read.version if read is not None and read.dataset == named else None
 
     def _find_dataset(self, name: str) -> Dataset | None:
-        from headwater.rows.stored_writes import dataset_of_path
+        from headwater.rows.spellings import dataset_of_path
 
         if self._store is None:
             raise QualityError(f"'{name}' cannot be looked up without a store: pass hw.Dataset(namespace, name).")

@@ -13,6 +13,7 @@ from headwater.capture.naming.catalogs import catalogs_of
 from headwater.capture.naming.plan_sources import LeafDatasets, read_leaf
 from headwater.jvm import JavaClasses, gateway_of
 from headwater.model.names import Dataset
+from headwater.rows.spellings import plain_spelling
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +31,7 @@ class NamedSource:
     def matches(self, text: str) -> bool:
         """Whether the text is the whole name of the source, or the end of it."""
         names = [variant for name in (self.dataset, self.catalog_name) if name for variant in (str(name), name.name)]
-        suffix = text.rstrip("/")
+        suffix = plain_spelling(text)
         return any(name == suffix or name.endswith(f"/{suffix}") or name.endswith(f".{suffix}") for name in names)
 
 

@@ -16,7 +16,17 @@ from headwater.rows.grouped_calls import keyed_functions
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLAN_CLASSES = ("OperatorTraits", "Substitute", "Normalizer", "DeterminismCheck", "SmallRowSet", "Leaves")
+_PLAN_CLASSES = (
+    "OperatorTraits",
+    "CollationKeys",
+    "RowHash",
+    "DistinctRows",
+    "Substitute",
+    "Normalizer",
+    "DeterminismCheck",
+    "SmallRowSet",
+    "Leaves",
+)
 _BLOCK_CLASSES = (
     "Conditions",
     "Link",
@@ -58,6 +68,10 @@ class PlanSource:
     id: str
     columns: tuple[PlanColumn, ...]
     text: str
+    in_files: bool
+    """Whether the file of each row is known."""
+    options: Mapping[str, str]
+    """Of the reader of its files."""
 
     @property
     def file(self) -> str:
@@ -165,7 +179,15 @@ class RowProvenance:
         self.columns = _columns(description["columns"])
         self.notes: tuple[str, ...] = tuple(description["notes"])
         self.sources = tuple(
-            PlanSource(entry["number"], entry["kind"], entry["id"], _columns(entry["columns"]), entry["text"])
+            PlanSource(
+                entry["number"],
+                entry["kind"],
+                entry["id"],
+                _columns(entry["columns"]),
+                entry["text"],
+                entry["inFiles"],
+                entry["options"],
+            )
             for entry in description["sources"]
         )
         self.blocks = tuple(_block(entry) for entry in description["blocks"])
@@ -191,6 +213,10 @@ class RowProvenance:
     def source_frame(self, number: int) -> DataFrame:
         """All rows of a source, with their ids."""
         return self._frame(self._builder.source(number))
+
+    def source_frame_with_path(self, number: int) -> DataFrame:
+        """The same with the path of each row's file as last column, for a source that is in files."""
+        return self._frame(self._builder.trees().frame(self._builder.leaves().withPath(number)))
 
     def leaf(self, number: int) -> Any:
         """The source in the plan, in the JVM."""
@@ -219,15 +245,22 @@ class RowProvenance:
         rows are collected first, so that the sources can skip by their values."""
         return self._frame(self._joins.follow(link.number, wanted._jdf, max_pushed_rows))
 
-    def join_result(self, wanted: DataFrame, columns: Sequence[str], max_pushed_rows: int) -> DataFrame:
+    def join_result(
+        self, wanted: DataFrame, columns: Sequence[str], stored: Sequence[str | None], max_pushed_rows: int
+    ) -> DataFrame:
         """The result's rows with their carried columns, joined with the wanted rows whose ``columns`` have the same
-        identity."""
+        identity. ``stored``: by column of the result, what its format makes of a value (stored_values.py)."""
         gateway = gateway_of(self._spark.sparkContext)
-        names, places = gateway.jvm.java.util.ArrayList(), gateway.jvm.java.util.ArrayList()
+        names, places, texts = (gateway.jvm.java.util.ArrayList() for _ in range(3))
         for name, place in zip(columns, self.identity, strict=True):
             names.add(name)
             places.add(place)
-        return self._frame(self._joins.joinResult(wanted._jdf, names, places, max_pushed_rows))
+            texts.add(stored[place])
+        return self._frame(self._joins.joinResult(wanted._jdf, names, places, texts, self.has_key, max_pushed_rows))
+
+    def distinct_rows(self, frame: DataFrame) -> DataFrame:
+        """The distinct rows of a frame, which may have columns that Spark's own DISTINCT refuses."""
+        return self._frame(self._joins.distinct(frame._jdf))
 
     def arrival_keys(self, link: BlockLink, rows: DataFrame, along: Sequence[str]) -> DataFrame:
         """The distinct keys by which rows above lead to rows of the block below. ``rows`` have the block's columns in

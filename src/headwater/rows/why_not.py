@@ -165,8 +165,8 @@ class WhyNot:
         return why_not_html(self)
 
     def _out_ids(self) -> list[str]:
-        ids = self.rows.select("out_id").distinct().limit(_MAX_SHOWN_IDS + 1).collect()
-        return sorted(row["out_id"] for row in ids)
+        ids = self.rows.select(self.rows.columns[-1]).distinct().limit(_MAX_SHOWN_IDS + 1).collect()
+        return sorted(row[0] for row in ids)
 
     def _examine(self, path: OperatorPath) -> _OccurrenceAnswer:
         """Finds up to three operators that stop the rows; each after the first assumes that the earlier ones did

@@ -38,7 +38,7 @@ from headwater.pipeline.items.item_locations import COPIES, ROW_ID, ItemLocation
 from headwater.pipeline.items.leaves import KEY_FIELD, OUT
 from headwater.pipeline.items.stages import Stage
 from headwater.pipeline.run.function_outputs import FunctionOutput
-from headwater.rows.identity import OUT_ID
+from headwater.rows.column_names import OUT_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -21,6 +21,7 @@ from headwater.rows.kept_queries.jvm import plan_classes
 from headwater.rows.kept_queries.restore import changed_files
 from headwater.rows.pairs.facet import invalid_entry
 from headwater.rows.pairs.write import write_pairs
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,6 +75,7 @@ class RowTableCapture:
         result = write_pairs(
             *(self._spark, plan, location, run_id, number, sample, output),
             names=names,
+            stored_format=None if output is None else StoredFormat.of_output(facet["written"]),
             still_holds=unchanged,
             redactor=self._redactor,
         )

@@ -24,6 +24,7 @@ from headwater.rows.pairs.outs import OutputRows, output_rows_of
 from headwater.rows.pairs.sampling import sample_block, sampling_marks
 from headwater.rows.pairs.tables import PairTableWriter
 from headwater.rows.provenance import Block, RowProvenance
+from headwater.rows.stored_values import StoredFormat
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,12 +50,14 @@ def write_pairs(
     output: DataFrame | None = None,
     *,
     names: Sequence[str] | None = None,
+    stored_format: StoredFormat | None = None,
     still_holds: Callable[[], str | None] = lambda: None,
     redactor: Redactor | None = None,
 ) -> PairTablesResult:
     """``plan`` is the analyzed query below the write, in the JVM. ``output`` are the rows that this run wrote, if they
     can be read back: the tables are compared with them. ``names`` are the column names as written, if they differ from
-    the plan's. ``still_holds`` is called at the end and returns the reason if the tables are invalid.
+    the plan's, and ``stored_format`` says how values were written. ``still_holds`` is called at the end and returns the
+    reason if the tables are invalid.
 
     Tables that do not agree with the output are removed, and the entry says why. An error removes them too.
     """
@@ -63,7 +66,7 @@ def write_pairs(
         tables = PairTableWriter(spark, classes, f"{location.rstrip('/')}/{run_id}/{output_number}", redactor)
         try:
             marks = {} if sample is None else _sample_conditions(spark, plan, sample)
-            provenance, outs = output_rows_of(spark, plan, marks, output, names)
+            provenance, outs = output_rows_of(spark, plan, marks, output, names, stored_format)
             leaves = _name_sources(spark, provenance)
             agreement = _write_blocks(spark, provenance, outs, classes, tables, sample is not None)
             spoiled = agreement.reason if agreement.differs else still_holds()
