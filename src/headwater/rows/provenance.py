@@ -180,13 +180,13 @@ class RowProvenance:
         self.notes: tuple[str, ...] = tuple(description["notes"])
         self.sources = tuple(
             PlanSource(
-                entry["number"],
-                entry["kind"],
-                entry["id"],
-                _columns(entry["columns"]),
-                entry["text"],
-                entry["inFiles"],
-                entry["options"],
+                number=entry["number"],
+                kind=entry["kind"],
+                id=entry["id"],
+                columns=_columns(entry["columns"]),
+                text=entry["text"],
+                in_files=entry["inFiles"],
+                options=entry["options"],
             )
             for entry in description["sources"]
         )
