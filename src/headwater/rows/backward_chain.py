@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.errors import RowsError
+from headwater.jvm import JavaObject
 from headwater.model.names import Dataset
 from headwater.model.runs import OutputFacet
 from headwater.rows.answer import Trace, TracePart
@@ -30,7 +31,7 @@ class Tracer:
     depth: int | None = 1
 
     def trace_frame(self, frame: DataFrame, where: str | Column | None) -> Trace:
-        plan: Any = frame._jdf.queryExecution().analyzed()
+        plan: JavaObject = frame._jdf.queryExecution().analyzed()
         provenance = RowProvenance(self.writes.spark, plan)
         _check_condition(provenance, where, "the DataFrame")
         answer = Trace([TracePart(trace(provenance, where), self.writes.names(provenance))])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from headwater.errors import RowsRefused
-from headwater.jvm import JavaClasses, gateway_of, shared_classes
+from headwater.jvm import JavaClasses, JavaObject, gateway_of, shared_classes
 from headwater.plan.operator_traits import traits_json
 from headwater.rows.grain import Grain, coarsest
 from headwater.rows.grouped_calls import keyed_functions
@@ -138,13 +138,13 @@ class BlockPath:
         return [int(text) for kind, text in self.steps if kind == "meet"]
 
 
-def block_classes(gateway: Any) -> JavaClasses:
+def block_classes(gateway: JavaObject) -> JavaClasses:
     """The Java classes that split plans."""
     constants = {"OPERATOR_TRAITS": traits_json()}
     return JavaClasses(gateway, "headwater.rows.jvm", _CLASSES, shared_classes(gateway), constants)
 
 
-def frame_of_plan(spark: SparkSession, plan: Any) -> DataFrame:
+def frame_of_plan(spark: SparkSession, plan: JavaObject) -> DataFrame:
     """A plan in the JVM as a DataFrame."""
     from pyspark.sql import DataFrame
 
@@ -160,7 +160,7 @@ class RowProvenance:
     def __init__(
         self,
         spark: SparkSession,
-        plan: Any,
+        plan: JavaObject,
         marks: Mapping[int, str] | None = None,
         *,
         known: bool = False,
@@ -173,7 +173,7 @@ class RowProvenance:
             "BlockBuilder", spark._jsparkSession, plan, json.dumps(marks or {}), known, ids, grouped
         )
         self._joins = self._builder.joins()
-        description = json.loads(self._builder.describe())
+        description: _PlanDescription = json.loads(self._builder.describe())
         if description["refusals"]:
             raise RowsRefused(tuple(dict.fromkeys(description["refusals"])))
         self.columns = _columns(description["columns"])
@@ -192,7 +192,7 @@ class RowProvenance:
         )
         self.blocks = tuple(_block(entry) for entry in description["blocks"])
         self.unstable = frozenset[int](description["unstable"])
-        key: list[int] | None = description["identity"]
+        key = description["identity"]
         self.has_key = key is not None
         self.identity = tuple(key if key is not None else sorted(set(range(len(self.columns))) - self.unstable))
         """The positions of the columns that identify a row of the result."""
@@ -218,9 +218,10 @@ class RowProvenance:
         """The same with the path of each row's file as last column, for a source that is in files."""
         return self._frame(self._builder.trees().frame(self._builder.leaves().withPath(number)))
 
-    def leaf(self, number: int) -> Any:
+    def leaf(self, number: int) -> JavaObject:
         """The source in the plan, in the JVM."""
-        return self._builder.leaf(number)
+        leaf: JavaObject = self._builder.leaf(number)
+        return leaf
 
     def block_path(self, block: int, column: str) -> BlockPath | None:
         """The path of a carried column up to the top of a block; None if operators on it do more than keep or drop
@@ -231,7 +232,7 @@ class RowProvenance:
         steps = tuple((step["kind"], step["text"]) for step in json.loads(path.steps()))
         return BlockPath(steps, lambda place: self._frame(path.droppedRows(place)))
 
-    def operator_path(self, number: int, condition: str) -> Any:
+    def operator_path(self, number: int, condition: str) -> JavaObject:
         """The path of the source rows that meet the condition, up through the plan, in the JVM."""
         return self._classes.new("OperatorPath", self._builder, number, condition)
 
@@ -288,17 +289,66 @@ class RowProvenance:
             for source in self.sources
         }
 
-    def _frame(self, java: Any) -> DataFrame:
+    def _frame(self, java: JavaObject) -> DataFrame:
         from pyspark.sql import DataFrame
 
         return DataFrame(java, self._spark)
 
 
-def _columns(descriptions: list[dict[str, Any]]) -> tuple[PlanColumn, ...]:
+class _ColumnDescription(TypedDict):
+    name: str
+    id: int
+    type: str
+
+
+class _SourceDescription(TypedDict):
+    number: int
+    kind: str
+    id: str
+    inFiles: bool
+    options: dict[str, str]
+    columns: list[_ColumnDescription]
+    text: str
+
+
+class _LinkDescription(TypedDict):
+    number: int
+    to: int
+    kind: str
+    text: str
+    present: str
+    columns: list[str]
+    nullSafe: list[bool]
+    conditionColumns: list[str]
+    resultPlaces: list[int] | None
+
+
+class _BlockDescription(TypedDict):
+    number: int
+    kind: str
+    text: str
+    keys: list[str]
+    sources: list[int]
+    links: list[_LinkDescription]
+
+
+class _PlanDescription(TypedDict):
+    """What BlockBuilder.java describes."""
+
+    columns: list[_ColumnDescription]
+    identity: list[int] | None
+    unstable: list[int]
+    notes: list[str]
+    refusals: list[str]
+    sources: list[_SourceDescription]
+    blocks: list[_BlockDescription]
+
+
+def _columns(descriptions: list[_ColumnDescription]) -> tuple[PlanColumn, ...]:
     return tuple(PlanColumn(column["name"], column["id"], column["type"]) for column in descriptions)
 
 
-def _block(description: Mapping[str, Any]) -> Block:
+def _block(description: _BlockDescription) -> Block:
     links = (
         BlockLink(
             number=link["number"],

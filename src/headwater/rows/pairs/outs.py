@@ -8,8 +8,9 @@ again, and describes the output itself, whichever rows a limit chose among equal
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from headwater.jvm import JavaObject
 from headwater.rows.backward import MAX_PUSHED_ROWS, as_stored, has_link_values
 from headwater.rows.column_names import quote_name
 from headwater.rows.identity import id_halves
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def output_rows_of(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     marks: Mapping[int, str],
     output: DataFrame | None,
     names: Sequence[str] | None,

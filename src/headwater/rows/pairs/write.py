@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headwater.capture.events.row_capture import INTERNAL_JOB_TAG
-from headwater.jvm import gateway_of
+from headwater.jvm import JavaObject, gateway_of
 from headwater.redaction.redactor import Redactor
 from headwater.rows.names import NamedSource, name_leaves
 from headwater.rows.pairs.agreement import Agreement
 from headwater.rows.pairs.blocks import BlockRows, WrittenBlock
-from headwater.rows.pairs.facet import facet_entry, invalid_entry
+from headwater.rows.pairs.facet import PairsEntry, facet_entry, invalid_entry
 from headwater.rows.pairs.jvm import pair_classes
 from headwater.rows.pairs.layout import OUT_HI, OWNER, block_folder, link_hash, source_file, source_row
 from headwater.rows.pairs.outs import OutputRows, output_rows_of
@@ -37,12 +37,12 @@ class PairTablesResult:
     """``facet`` is the entry of this output in `cdme.adjointMetadata`; if it has ``invalid``, no tables were stored."""
 
     location: str
-    facet: dict[str, Any]
+    facet: PairsEntry
 
 
 def write_pairs(
     spark: SparkSession,
-    plan: Any,
+    plan: JavaObject,
     location: str,
     run_id: str,
     output_number: int,
@@ -95,7 +95,7 @@ def _name_sources(spark: SparkSession, provenance: RowProvenance) -> list[NamedS
     return name_leaves(spark, [provenance.leaf(source.number) for source in provenance.sources])
 
 
-def _sample_conditions(spark: SparkSession, plan: Any, sample: float) -> dict[int, str]:
+def _sample_conditions(spark: SparkSession, plan: JavaObject, sample: float) -> dict[int, str]:
     provenance = RowProvenance(spark, plan)
     return sampling_marks(provenance, _name_sources(spark, provenance), sample)
 
@@ -144,7 +144,7 @@ def _finish(
     tables: PairTableWriter,
     agreement: Agreement,
     sample: float | None,
-) -> dict[str, Any]:
+) -> PairsEntry:
     files = tables.write_files(provenance)
     entry = facet_entry(tables.location, sample, provenance, leaves, outs.stored_names, tables.tables, files, agreement)
     tables.finish(entry)
