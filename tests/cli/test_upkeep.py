@@ -43,9 +43,7 @@ def test_db_upgrade(run: Run, tmp_path: Path) -> None:
 def test_db_max_direct_edges(run: Run, tmp_path: Path) -> None:
     url = store_with(tmp_path, FIVE)
     answer = run("db", "max-direct-edges", "0", "--store", url)
-    assert re.fullmatch(
-        r"The maximum number of direct edges is 0, 10,000 before\. Runs rebuilt: \d\.\n", answer.out
-    )
+    assert re.fullmatch(r"The maximum number of direct edges is 0, 10,000 before\. Runs rebuilt: \d\.\n", answer.out)
     assert run("db", "max-direct-edges", "0", "--store", url, "--json").json["before"] == 0
     assert run("verify", "--store", url).code == 0
     assert run("audit", "--event-type", "store.limited", "--store", url, "--json").json[0]["details"]["before"] == 0
